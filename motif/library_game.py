@@ -220,12 +220,7 @@ class Game:
         return svg_diagram(self._session.position, replace(self._session.state()))
 
     def _turn_cube(self, word: str) -> None:
-        if word == "double":
-            self._session.double()
-        elif word == "raccoon":
-            self._session.raccoon()
-        else:
-            self._session.answer("drop" if word == "pass" else "beaver" if word == "beaver" else "take")
+        self._session.turn_cube("drop" if word == "pass" else word)
 
     def _throw(self) -> tuple[int, int]:
         first, second = self._random.integers(1, 7, 2).tolist()

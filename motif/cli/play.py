@@ -102,9 +102,11 @@ def play(
     conversation goes to stderr.
     """
     from motif.rollout.games import SeededDice
-    from motif.session.asking import Screen
+    from motif.session.advisor import Advisor
+    from motif.session.event_game import EventGame
+    from motif.session.prompter import Screen
     from motif.session.session import GameSession, SessionRules, record_tags
-    from motif.session.table import Manners, Table
+    from motif.session.table import Table, TableOptions
 
     if games is not None and games < 1:
         raise SettingError(f"--games must be at least 1, not {games}")
@@ -115,24 +117,24 @@ def play(
     jacoby = not length and cube if jacoby is None else jacoby
     rules = SessionRules(length, cube, jacoby, beavers or raccoons, raccoons)
     seats = _seats(*_sides(first, second), names)
-    adviser = evaluator_of(hint_player)
+    advisor = Advisor(evaluator_of(hint_player))
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
     session = GameSession(seats, record_tags(rules, date.today()), rules)
     for stream in (sys.stdin, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
-    manners = Manners(
-        typed_dice=dice is Dice.MANUAL,
+    options = TableOptions(
         auto_roll=auto_roll,
         tutor=None if tutor is None else evaluator_of(tutor),
         tutor_limit=tutor_limit,
         kept=save,
     )
-    table = Table(session, screen, thrown, adviser, manners)
-    table.asking.write_kept()  # so that it does not turn out after the game that it cannot be written
+    game = EventGame(session, thrown, lambda: advisor, typed_dice=dice is Dice.MANUAL)
+    table = Table(game, screen, options)
+    table.prompter.write_kept()  # so that it does not turn out after the game that it cannot be written
     repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} throws the same again."
-    screen.say(f"{opening_line(session)} {'You type the dice.' if manners.typed_dice else repeat}")
+    screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):
         screen.say("Type ? at any time: it lists what can be typed.")
     _run(table, games, save)
@@ -147,19 +149,19 @@ def play(
 
 def _run(table: "Table", games: int | None, save: Path | None) -> None:
     """Play, and save what was played however that ends."""
-    from motif.session.asking import EndOfInput, Quit
+    from motif.session.prompter import EndOfInput, Quit
 
     try:
         with handled((signal.SIGTERM,), signal.default_int_handler):
             table.run(games)
     except (Quit, EndOfInput):
-        table.asking.write_kept()
+        table.prompter.write_kept()
     except KeyboardInterrupt:
-        table.asking.write_kept()
+        table.prompter.write_kept()
         kept = "--save FILE keeps a record" if save is None else f"the games so far are in {save}"
         raise Interrupted(kept) from None
     except BaseException:
-        table.asking.write_kept()
+        table.prompter.write_kept()
         raise
 
 

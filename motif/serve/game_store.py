@@ -16,10 +16,11 @@ from typing import Any
 
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
-from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
+from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
-from motif.session.kept_game import Event, GameSettings, KeptGame, check_opponent, judge, settings_of
+from motif.session.event_game import Event
+from motif.session.kept_game import GameSettings, KeptGame, check_opponent, check_seat, judge, settings_of
 from motif.session.session import SessionRules
 
 FORMAT = "motif-game/1"
@@ -44,7 +45,7 @@ class _Kept:
     def view(self, known: int | None = None) -> dict[str, Any]:
         """Return what a page is shown; of the events those behind the first `known` ones."""
         news = 0 if known is None else len(self.game.events) - known
-        return game_view(self.name, self.revision, self.game, self.game.told[-news:] if news > 0 else ())
+        return game_view(self.name, self.revision, self.game, self.game.steps[-news:] if news > 0 else ())
 
 
 class GameStore:
@@ -110,8 +111,7 @@ class GameStore:
         PlayerError, NoRoomError
             As in `begin`.
         """
-        if seat not in (0, 1):
-            raise SettingError(f"seat must be 0 or 1, not {seat}", "seat")
+        check_seat(seat)
         check_opponent(opponent)
         record = parse_mat(mat, "the file")
         if not record.games:
@@ -178,7 +178,8 @@ class GameStore:
             self._remember(kept)
             raise GameWentOn
         more: dict[str, Any] = {}
-        if limit is not None and (objection := game.objection(word, detail, limit, judge())) is not None:
+        is_watched = limit is not None and game.asks != "raccoon"
+        if is_watched and (objection := game.objection(word, detail, limit or 0.0, judge())) is not None:
             more = {"objection": objection_view(objection)}
         elif game.decide(word, detail):
             self._write(kept)
@@ -304,7 +305,7 @@ class GameStore:
         return kept
 
     def _remember(self, kept: _Kept) -> None:
-        kept.game.told.clear()
+        kept.game.steps.clear()
         with self._lock:
             self._remembered[kept.name] = kept
             self._remembered.move_to_end(kept.name)

@@ -12,12 +12,11 @@ from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
-from motif.session.kept_game import KeptGame, Objection, judge
+from motif.session.event_game import GameStep, Objection
+from motif.session.kept_game import KeptGame, judge
 
 
-def game_view(
-    name: str, revision: int, game: KeptGame, events: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
+def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> dict[str, Any]:
     """Describe where a game stands, with every legal way to go on.
 
     Parameters
@@ -28,8 +27,8 @@ def game_view(
         At which a decision is to be made.
     game : KeptGame
         The game itself.
-    events : Sequence[dict[str, Any]]
-        What a page is to show step by step, of `KeptGame.told`.
+    steps : Sequence[GameStep]
+        What a page is to show step by step, of `KeptGame.steps`.
     """
     session, settings = game.session, game.settings
     seat = settings.seat
@@ -53,7 +52,7 @@ def game_view(
         "number": session.games + (session.result is None),
         "score": own_first(session.score, seat),
         "crawford": state.crawford,
-        "board": game.board,
+        "board": _board(position, session.on_roll, seat),
         "on_roll": _who(session.on_roll, seat),
         "roll": list(session.roll) if session.roll else None,
         "cube": {"value": session.cube, "owner": owner, "offered": session.doubled},
@@ -71,7 +70,7 @@ def game_view(
         "result": _result(session.record(), seat) if asks in ("next", "nothing") and game.events else None,
         "winner": None if session.match_winner is None else _who(session.match_winner, seat),
         "log": [_logged(action, seat) for action in _actions(session.record())],
-        "events": [_event(one, seat) for one in events],
+        "events": [_event(step, seat) for step in steps],
     }
 
 
@@ -108,22 +107,26 @@ def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> d
     }
 
 
-def _event(one: dict[str, Any], seat: int) -> dict[str, Any]:
-    """Return what happened, for JSON."""
-    words = {"do": one["do"], "who": _who(one["player"], seat), "board": one["board"]}
-    if one["do"] == "play":
-        play = one["play"]
+def _board(position: Position, on_roll: int, seat: int) -> list[int]:
+    """Return the 26 numbers of a position that the player `on_roll` sees, seen by the person."""
+    seen = position if on_roll == seat else position.switch_sides()
+    return [int(count) for count in seen.board]
+
+
+def _event(step: GameStep, seat: int) -> dict[str, Any]:
+    words = {
+        "do": step.word,
+        "who": _who(step.player, seat),
+        "board": _board(step.position, step.on_roll, seat),
+    }
+    if step.play is not None:
+        play = step.play
         moves = [[*move, hit] for move, hit in zip(play.moves, play.hits, strict=True)]
-        return {
-            **words,
-            "roll": list(one["roll"]),
-            "play": play.notation,
-            "moves": moves,
-            "forced": one["forced"],
-        }
-    if one["do"] in ("begin", "roll"):
-        dice = one["event"][1:]
-        return {**words, "dice": own_first((dice[0], dice[1]), seat) if one["do"] == "begin" else dice}
+        more = {"play": play.notation, "moves": moves, "forced": step.is_forced}
+        return {**words, "roll": list(step.roll or ()), **more}
+    if step.word in ("begin", "roll"):
+        dice = step.event[1:]
+        return {**words, "dice": own_first((dice[0], dice[1]), seat) if step.word == "begin" else dice}
     return words
 
 

@@ -22,7 +22,7 @@ from motif.players import Player, load
 from motif.players.player import cube_evaluator
 from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
-from motif.session.session import certain_loss
+from motif.session.resignations import certain_loss
 
 ADVISER = default_player()
 """Who turns the cube for a player whose chances are not worth the name."""

@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-import numpy as np
-import numpy.typing as npt
-
 from motif.board.game_record import (
     Action,
     CubeAction,
@@ -25,10 +22,7 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.match_state import CubeOwner, GameState, MatchState
-from motif.board.movegen import ROLLS
-from motif.board.moves import Play, checked_roll, legal_plays, play_batches
-from motif.board.outcome import finished_points_many
-from motif.board.packed import CHECKERS, Board, pack_many
+from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
 from motif.board.rules import (
     MAX_CUBE_PLAYED,
@@ -41,8 +35,6 @@ from motif.board.rules import (
     is_match_point,
     match_winner,
 )
-from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
 from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
@@ -157,70 +149,6 @@ def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
     """Tags of a record: the `day`, and the rule that a reader of the record cannot see otherwise."""
     tags = [("EventDate", f"{day:%Y.%m.%d}")]
     return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
-
-
-_LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
-_ROUNDING = 1e-6
-"""Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
-
-
-def possible_resignations(position: Position) -> list[str]:
-    """Return what the player on roll can offer to lose, the least first: no gammon with checkers off."""
-    return list(RESIGNATIONS) if position.own_off == 0 else ["single"]
-
-
-_BORNE_OFF_BY_ANY_ROLL = 2
-"""Checkers that every roll can bear off, at most: a roll that is no double moves no more."""
-
-
-def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
-    """Return what the player on roll loses whatever is rolled, with `roll` to play or before it.
-
-    That is None where there is a chance to win, or to lose less.
-
-    A loss counts as certain when the opponent's next roll, any of the 21, bears off his last checkers, and
-    no play of any roll before it changes that or what it costs.
-    """
-    if CHECKERS - position.opponent_off > _BORNE_OFF_BY_ANY_ROLL:
-        return None
-    rolls = ROLLS if roll is None else np.array([roll])
-    own = next(play_batches(np.repeat(position.board[None], len(rolls), axis=0), rolls))
-    if _points(own.boards).any():
-        return None
-    before = np.repeat(own.boards, len(ROLLS), axis=0)
-    theirs = next(play_batches(before, np.tile(ROLLS, (len(own.boards), 1))))
-    lost = np.maximum.reduceat(turned_equities(_points(theirs.boards)), theirs.offsets[:-1])
-    by_play = lost.reshape(len(own.boards), len(ROLLS))
-    most = int(np.minimum.reduceat(by_play.max(axis=1), own.offsets[:-1]).max())
-    return _LOSSES[most] if most == by_play.min() > 0 else None
-
-
-def _points(boards: Board) -> npt.NDArray[np.int8]:
-    return np.asarray(finished_points_many(pack_many(boards).view(np.int64)))
-
-
-def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
-    """Return the points that the player on roll, with `roll` to play or before it, loses on average: -3 to 3.
-
-    Cubeless, says `evaluator`.
-    """
-    board = position.board[None]
-    if roll is None:
-        return float(turned_equities(evaluator.equity_many(board))[0])
-    return float(turned_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
-
-
-def is_accepted(session: "GameSession", evaluator: Evaluator, offered: str) -> bool:
-    """Whether the other player of `session` should be content with what the player on roll has `offered`.
-
-    He is where it wins him the match, where gammons do not count, and where playing on is worth no more
-    to him, says `evaluator`, cubeless.
-    """
-    winner, rules = 1 - session.on_roll, session.rules
-    wins_match = rules.length and session.score[winner] + RESIGNATIONS[offered] * session.cube >= rules.length
-    if wins_match or not session.gammons_count:
-        return True
-    return expected_loss(session.position, session.roll, evaluator) <= RESIGNATIONS[offered] + _ROUNDING
 
 
 @dataclass(frozen=True)
@@ -423,6 +351,18 @@ class GameSession:
             raise RecordError("there is no beaver to raccoon")
         self._act(CubeAction(self.on_roll, "raccoon"))
 
+    def turn_cube(self, kind: str) -> None:
+        """Double, answer a double or raccoon; raises `RecordError` where that cannot be done."""
+        match kind:
+            case "double":
+                self.double()
+            case "raccoon":
+                self.raccoon()
+            case "take" | "drop" | "beaver":
+                self.answer(kind)
+            case _:
+                raise RecordError(f"nothing is called {kind!r} in a game")
+
     @property
     def can_undo(self) -> bool:
         """Whether a person has made a choice in this game."""
@@ -441,8 +381,9 @@ class GameSession:
 
     def resignations(self) -> list[str]:
         """Return what the player on roll can offer to lose, the least first."""
-        possible = possible_resignations(self.position)
-        return possible if self.gammons_count else possible[:1]
+        # A player who has borne a checker off cannot lose a gammon.
+        can_lose_gammon = self.gammons_count and self.position.own_off == 0
+        return list(RESIGNATIONS) if can_lose_gammon else ["single"]
 
     @property
     def why_single(self) -> str:

@@ -12,7 +12,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.cli.main import main
 from motif.evaluators import load_evaluator
-from motif.session.tutor import Counsel
+from motif.session.advisor import Advisor
 
 EXACTLY = 1e-9
 
@@ -28,7 +28,7 @@ def analysed(folder: Path, judge: str, matches: int) -> list[MatchAnalysis]:
     return found
 
 
-def table(counsel: Counsel, one) -> SimpleNamespace:
+def table(advisor: Advisor, one) -> SimpleNamespace:
     """What the tutor sees of the table at a decision."""
     moment = one.moment
     return SimpleNamespace(
@@ -43,7 +43,7 @@ def table(counsel: Counsel, one) -> SimpleNamespace:
     )
 
 
-def check_play(one, record, judge: str, counsel: Counsel) -> None:
+def check_play(one, record, judge: str, advisor: Advisor) -> None:
     """Ask `hint`, `explain` and the tutor for what the analysis says of a play."""
     ranking = {ranked.play.notation: ranked for ranked in motif.rank(record["xgid"], player=judge)}
     for candidate in one.candidates:
@@ -52,9 +52,9 @@ def check_play(one, record, judge: str, counsel: Counsel) -> None:
         # The play that was made is seen to the full depth in an analysis, in a list of hints maybe not.
         if candidate.done != one.done or ranked.source.startswith(judge[-1]):
             assert ranked.equity == pytest.approx(lookahead, abs=EXACTLY), (candidate, ranked)
-    session = table(counsel, one)
+    session = table(advisor, one)
     play = find_play(one.done, legal_plays(session.position, session.roll))
-    choice = counsel.compared(session, play)
+    choice = advisor.compared(session, play)
     cost = 0.0 if choice is None else max(choice.difference, 0.0)
     assert cost == pytest.approx(one.error, abs=EXACTLY)
     if one.error > 0:
@@ -63,11 +63,11 @@ def check_play(one, record, judge: str, counsel: Counsel) -> None:
         assert first - second == pytest.approx(one.error, abs=EXACTLY)
 
 
-def check_cube(one, record, judge: str, counsel: Counsel) -> None:
+def check_cube(one, record, judge: str, advisor: Advisor) -> None:
     """Ask `cube` and the tutor for what the analysis says of a double, a take or a pass."""
     decision = motif.cube(record["xgid"], judge)
     doing = {"no double": "roll"}.get(one.done, one.done)
-    assert counsel.cube_cost(table(counsel, one), doing)[1] == pytest.approx(one.error, abs=EXACTLY)
+    assert advisor.cube_cost(table(advisor, one), doing)[1] == pytest.approx(one.error, abs=EXACTLY)
     if one.source != "rollout":
         shown = {candidate.done: candidate.equity for candidate in one.candidates}
         sign = -1 if one.done in ("take", "pass") else 1
@@ -78,12 +78,12 @@ def check_cube(one, record, judge: str, counsel: Counsel) -> None:
 
 def check(analyses: list[MatchAnalysis], judge: str) -> int:
     """Check every decision of `analyses`; return how many."""
-    counsel, count = Counsel(load_evaluator(judge)), 0
+    advisor, count = Advisor(load_evaluator(judge)), 0
     for analysis in analyses:
         for one in analysis.decisions:
             if one.counts:
                 record = one.to_dict(analysis.names, in_match=True)
-                (check_play if one.is_play else check_cube)(one, record, judge, counsel)
+                (check_play if one.is_play else check_cube)(one, record, judge, advisor)
                 count += 1
         listed = analysis.errors()
         assert [one.error for one in listed] == sorted((one.error for one in listed), reverse=True)

@@ -11,8 +11,8 @@ from motif.board.game_record import CubeAction
 from motif.board.match_file import read_match
 from motif.cli.main import main
 from motif.evaluators import load_evaluator
+from motif.session.advisor import Advisor
 from motif.session.session import GameSession, Seat, SessionRules
-from motif.session.tutor import Counsel
 from tests.cli.robot import PROMPT, Robot
 
 PEOPLE = ("human", "human", "--names", "Ann,Bob", "--hint-player", "motif-v1", "--seed", "7")
@@ -141,7 +141,7 @@ def test_a_player_takes_and_is_redoubled(person, tmp_path):
     (acts,) = actions(tmp_path / "a.mat")
     assert acts[:2] == [(0, "double"), (1, "take")]
     assert "human doubles to 2.\nrandom takes.\n" in shown
-    # PubEval's scores are no chances either: as for `random` the adviser turns the cube.
+    # PubEval's scores are no chances either: as for `random` the advisor turns the cube.
     assert "random redoubles to 4.\n" in shown
     assert "human takes.\n" in shown
 
@@ -241,7 +241,7 @@ def test_the_tutor_objects_to_a_raccoon(typing):
 
 def test_players_raccoon_by_their_own_chances(typing):
     """A robot that was beavered by mistake."""
-    adviser = Counsel(load_evaluator("motif-v1"))
+    advisor = Advisor(load_evaluator("motif-v1"))
     session = GameSession((Seat("a"), Seat("b")), (), SessionRules(beavers=True, raccoons=True))
     session.begin((3, 1))
     for roll in ((3, 1), (2, 1)):
@@ -250,10 +250,10 @@ def test_players_raccoon_by_their_own_chances(typing):
         session.play(session.plays[0])
     session.double()
     session.answer("beaver")
-    decision = adviser.cube(session)
+    decision = advisor.cube(session)
     before = replace(session.state(), cube=1, cube_owner="centre", doubled=False, decision="me")
     assert decision.state == before
-    assert adviser.raccoons(session) == (decision.double_take > 0)
+    assert advisor.raccoons(session) == (decision.double_take > 0)
 
 
 def test_dice_of_a_real_board(typing, tmp_path):

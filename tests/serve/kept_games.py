@@ -61,9 +61,9 @@ def decisions(document: str) -> list[list]:
     kept = json.loads(document)
     game = KeptGame(GameSettings.from_dict(kept["settings"]), kept["events"])
     found = []
-    for one in game.told[1:]:
-        if one["do"] == "begin":
+    for step in game.steps[1:]:
+        if step.word == "begin":
             found.append(["begin"])
-        elif one["do"] == "play" and one["player"] == game.settings.seat and not one["forced"]:
-            found.append(one["event"])
+        elif step.word == "play" and step.player == game.settings.seat and not step.is_forced:
+            found.append(step.event)
     return found

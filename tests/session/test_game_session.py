@@ -13,18 +13,13 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.board.rules import RESIGNATIONS
 from motif.evaluators.bearoff.race import bearoff_chances
 from motif.players import load
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
-from motif.session.session import (
-    RESIGNATIONS,
-    GameSession,
-    Seat,
-    certain_loss,
-    expected_loss,
-    is_accepted,
-)
+from motif.session.resignations import certain_loss, expected_loss, is_accepted
+from motif.session.session import GameSession, Seat
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
 

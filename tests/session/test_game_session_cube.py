@@ -13,7 +13,8 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import RecordError, SettingError
-from motif.session.session import GameSession, Seat, SessionRules, is_accepted
+from motif.session.resignations import is_accepted
+from motif.session.session import GameSession, Seat, SessionRules
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
 MONEY = SessionRules(jacoby=True)

@@ -4,7 +4,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.runtime.errors import PlayError
-from motif.session.table import why_illegal
+from motif.session.illegal import why_illegal
 
 START = Position.start()
 BAR = Position.from_points({25: 1, 6: 5, 8: 3}, {24: 2, 6: 5})

@@ -35,7 +35,14 @@ def play_on(game: KeptGame, decisions: int = 10_000, answer: str = "take") -> No
 
 def standing(game: KeptGame):
     """All there is to see of it."""
-    return game.events, game.session.record(), game.asks, game.board, game.session.roll, game.session.state()
+    return (
+        game.events,
+        game.session.record(),
+        game.asks,
+        game.session.position,
+        game.session.roll,
+        game.session.state(),
+    )
 
 
 @pytest.mark.parametrize(

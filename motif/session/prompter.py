@@ -1,6 +1,6 @@
-"""Questions at the table: each says what can be typed, and some words can be typed at all of them.
+"""Prompts in the terminal: each says what can be typed, and some words can be typed at every prompt.
 
-A screen, be it a terminal or two pipes, shows lines and asks for lines.
+A screen, a terminal or two pipes, shows lines and asks for lines.
 """
 
 import re
@@ -14,13 +14,13 @@ from motif.board.mat_file import mat_text
 from motif.runtime.errors import FileError, RecordError
 from motif.runtime.files import write_text
 from motif.runtime.layout import columns, wrapped
-from motif.session.session import GameSession
+from motif.session.event_game import EventGame
 
 _CHECKERS = (("X", "bold cyan"), ("O", "bold yellow"))
 
 
 class EndOfInput(Exception):  # noqa: N818
-    """Nobody will type anything any more."""
+    """The input has ended."""
 
 
 class Screen:
@@ -31,12 +31,12 @@ class Screen:
         self._output = output
 
     def say(self, *lines: str, indent: int = 0) -> None:
-        """Show `lines`, for a terminal broken between words; what follows stands `indent` letters in."""
+        """Show `lines`, wrapped for a terminal with `indent` spaces before continued lines."""
         for line in lines:
             print(wrapped(line, self._output, indent), file=self._output)
 
     def ask(self, prompt: str) -> str:
-        """Return the line that is typed after `prompt`, without spaces around it; raises `EndOfInput`."""
+        """Return the line typed after `prompt`, without spaces around it; raises `EndOfInput`."""
         try:
             print(f"{wrapped(prompt.rstrip(), self._output)} ", end="", file=self._output, flush=True)
             line = self._source.readline()
@@ -82,8 +82,8 @@ _ROOM = 24
 _MEANINGS = {
     "a play": "its moves; points count from your side, the star of a hit may be left out",
     "its number": "the number of a play in the last list; after hint 1 is the best",
-    "two dice": "what was thrown",
-    "roll": "throws the dice; so does an empty line",
+    "two dice": "the roll",
+    "roll": "rolls the dice; so does an empty line",
     "double": "offers the cube at twice its value; d or redouble will do",
     "take": "plays on with the cube on your side",
     "pass": "gives the game up for what the cube showed before the double; drop will do",
@@ -113,32 +113,33 @@ _NOTATION = (
 
 
 class Quit(Exception):  # noqa: N818
-    """The person at the table leaves."""
+    """A person leaves the game."""
 
 
-class Asking:
-    """Asks about a session on a screen."""
+class Prompter:
+    """Asks the persons of a game on a screen."""
 
-    def __init__(self, session: GameSession, screen: Screen, kept: Path | None) -> None:
-        self._session = session
+    def __init__(self, game: EventGame, screen: Screen, kept: Path | None) -> None:
+        self._game = game
+        self._session = game.session
         self._screen = screen
         self._kept = kept
-        """A file that holds the record whenever a game has ended, and at the end."""
+        """File to which the record is written after each game, and at the end."""
         self._written: set[Path] = set()
         """Files that hold this session, and may be written again."""
         self._saved: MatchRecord | None = None
         self._drawn: object = None
-        """What the last board that was drawn showed, and to whom."""
+        """Content of the board that was drawn last."""
 
     def say(self, *lines: str) -> None:
         """Show `lines`."""
         self._screen.say(*lines)
 
     def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
-        """Return what is typed: one of `offers`, if it is no word that has a meaning at every question.
+        """Return what is typed: one of `offers`, or something else without a meaning at every prompt.
 
-        `empty` is what an empty line stands for; nothing but one more question by default.  Raises `Quit`
-        and `EndOfInput`.
+        `empty` is what an empty line stands for; by default the question is asked again.  Raises `Quit` and
+        `EndOfInput`.
         """
         while True:
             line = self._screen.ask(_prompt(head, offers))
@@ -161,7 +162,7 @@ class Asking:
                     return line
 
     def choose(self, head: str, words: Sequence[str]) -> str:
-        """One of `words`, or its beginning; raises `Quit` and `EndOfInput`."""
+        """Return the one of `words` whose beginning is typed; raises `Quit` and `EndOfInput`."""
         while True:
             line = self.ask(head, words).lower()
             matches = [line] if line in words else [word for word in words if word.startswith(line)]
@@ -170,20 +171,20 @@ class Asking:
             self._screen.say(f"please type one of: {', '.join(words)}")
 
     def agree(self, question: str) -> bool:
-        """Whether the answer is yes; raises `Quit` and `EndOfInput`."""
+        """Return whether the answer is yes; raises `Quit` and `EndOfInput`."""
         return self.choose(question, ["yes", "no"]) == "yes"
 
     def undo(self) -> bool:
-        """Take back what can be taken back; whether there was anything."""
+        """Take the last choice back, and return whether there was one."""
         try:
-            self._session.undo()
+            self._game.follow(["undo"])
         except RecordError as error:
             self.say(str(error))
             return False
         return True
 
     def draw(self) -> None:
-        """Draw the board as the only person at the table sees it; of two, or none, the one to decide."""
+        """Draw the board as the only person sees it, else as the player who decides next does."""
         session = self._session
         persons = [side for side in (0, 1) if session.seats[side].is_person]
         side = persons[0] if len(persons) == 1 else session.to_decide
@@ -193,7 +194,7 @@ class Asking:
         self._drawn = self._to_draw()
 
     def draw_once(self) -> None:
-        """Draw the board unless the last one drawn shows the same to whoever decides now."""
+        """Draw the board unless the last one drawn is the same."""
         if self._drawn != self._to_draw():
             self.draw()
 
@@ -211,12 +212,12 @@ class Asking:
         self._saved = record
 
     def write_kept(self) -> None:
-        """Bring the file that is kept, if there is one, up to date; raises `FileError`."""
+        """Update the kept file, if there is one; raises `FileError`."""
         if self._kept is not None:
             self.save(self._kept)
 
     def _save_as(self, name: str) -> bool:
-        """Save under a typed name; whether that went well."""
+        """Save under a typed name, and return whether that worked."""
         if not name:
             self._screen.say("save needs the name of a file, such as save game.mat")
             return False
@@ -254,7 +255,7 @@ class Asking:
         self._screen.say(f"pips to go: {first.name} {counts[0]}, {second.name} {counts[1]}")
 
     def _help(self, offers: Sequence[str]) -> None:
-        """Say in one place what can be typed, and what that does."""
+        """List what can be typed, and what that does."""
         for offer in offers:
             meaning = next(words for name, words in _MEANINGS.items() if f"{offer} ".startswith(f"{name} "))
             line = f"  {offer:{_ROOM}}  {meaning}"

@@ -1,0 +1,107 @@
+"""Advice at the table: what one evaluator thinks of plays and of the cube.
+
+Plays are valued for the score and with the cube where it lies; in cubeless games for what the game itself is
+worth.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from motif.analysis.confirmation import (
+    ComparedPair,
+    JudgedCube,
+    compare_with_best,
+    confirming_rollout,
+    roll_out_cubes,
+)
+from motif.analysis.match.decision_errors import CubeAct, judge_cube
+from motif.analysis.match.record_walk import CubeChance
+from motif.board.game_record import CubeKind
+from motif.board.moves import Play
+from motif.evaluators import Evaluator
+from motif.players.player import Player, cube_evaluator
+from motif.players.ranking import Ranking, rank_plays
+from motif.session.session import GameSession
+
+if TYPE_CHECKING:
+    from motif.cube import CubeDecision
+
+_BEAVERED_CUBE = 4
+"""Factor of the cube from before a double to after a beaver."""
+
+
+class Advisor:
+    """Ranks plays, decides on the cube and measures errors with one evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.name = evaluator.name
+
+    def ranked(self, session: GameSession) -> Ranking:
+        """Return the plays of the roll, the best first."""
+        assert session.roll is not None
+        return rank_plays(session.position, session.roll, self.evaluator, session.context())
+
+    def compared(self, session: GameSession, play: Play) -> ComparedPair | None:
+        """Return the best play of the roll compared with `play`; None where `play` is the best."""
+        assert session.roll is not None
+        context = session.context()
+        ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
+        return compare_with_best(ranking, self.evaluator, context, play)
+
+    def cube(self, session: GameSession) -> "CubeDecision":
+        """Return the decision on a double that could be made, or was, or on a beaver."""
+        return self._judged_cube(session).decision
+
+    def cube_cost(self, session: GameSession, action: str) -> "tuple[CubeDecision, float]":
+        """Return the decision on a double, and the equity that `action` gives up: see `CubeDecision.cost`.
+
+        The cost of a doubtful action is that of a rollout.
+        """
+        chance = self._cube_chance(session)
+        question = JudgedCube(chance.position, chance.state, self.cube(session), action)
+        settings = confirming_rollout(self.evaluator)
+        if settings is None or not question.is_doubtful:
+            return question.decision, question.decision.cost(action)
+        (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
+        return rolled.decision, rolled.confirmed
+
+    def raccoons(self, session: GameSession) -> bool:
+        """Return whether to double a beaver."""
+        return self.cube(session).should_raccoon
+
+    def sees_cube_action(self, session: GameSession) -> bool:
+        """Return whether not doubling counts as a cube decision, as gnubg counts them."""
+        return self._judged_cube(session).counts
+
+    def answer(self, session: GameSession) -> CubeKind:
+        """Return the answer to the double that is on offer."""
+        decision = self.cube(session)
+        if decision.should_beaver and "beaver" in session.answers:
+            return "beaver"
+        return "take" if decision.should_take else "drop"
+
+    def raises(self, session: GameSession) -> CubeKind | None:
+        """Return how to turn the cube before the roll; None where that would be wrong."""
+        if session.can_raccoon:
+            return "raccoon" if self.raccoons(session) else None
+        return "double" if self.cube(session).should_double else None
+
+    def _judged_cube(self, session: GameSession) -> CubeAct:
+        return judge_cube([self._cube_chance(session)], self.evaluator)[0]
+
+    def _cube_chance(self, session: GameSession) -> CubeChance:
+        """Return the double that could be made, or was."""
+        before = replace(session.state(), doubled=False, decision="me")
+        if session.can_raccoon:
+            # The question is that of the double before: only its owner can have turned a cube at 2 or more.
+            cube = before.cube // _BEAVERED_CUBE
+            before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
+        moment = session.games + 1, session.ply, session.on_roll, session.position
+        return CubeChance(*moment, before, doubled=False)
+
+
+def cube_advisor(player: Player | None, default: Advisor) -> Advisor:
+    """Return who turns the cube for `player`: its own evaluator, or `default` where that gives no chances."""
+    evaluator = None if player is None else cube_evaluator(player)
+    return default if evaluator is None else Advisor(evaluator)

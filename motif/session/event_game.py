@@ -1,0 +1,268 @@
+"""The games of a session as a list of events: one engine, of which terminal and page are views.
+
+Events are ``["begin", 4, 1]`` with the dice of both players, ``["roll", 6, 5]``, ``["play", "24/18 13/8"]``,
+``["double"]``, ``["take"]``, ``["drop"]``, ``["beaver"]``, ``["raccoon"]``, ``["resign", "single", 0]`` with
+the player who resigns, and ``["undo"]``.  Dice come from a seed, or are typed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from motif.analysis.confirmation import ComparedPair
+from motif.board.moves import Play
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.board.rules import RESIGNATIONS
+from motif.evaluators import Evaluator
+from motif.rollout.games import SeededDice
+from motif.runtime.errors import PlayError, RecordError, SettingError, shown
+from motif.session.advisor import Advisor, cube_advisor
+from motif.session.resignations import is_accepted
+from motif.session.session import GameSession
+
+if TYPE_CHECKING:
+    from motif.cube import CubeDecision
+
+Event = list[Any]
+Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "wait"]
+
+
+@dataclass(frozen=True)
+class GameStep:
+    """An event with what a view needs to show it."""
+
+    word: str
+    player: int
+    """The player who acted."""
+    event: Event
+    position: Position
+    """After the event, seen by the player whose turn it is then."""
+    on_roll: int
+    roll: tuple[int, int] | None
+    """The roll that was to be played."""
+    is_forced: bool
+    """Whether the roll had a single legal play."""
+    play: Play | None = None
+
+
+@dataclass(frozen=True)
+class Objection:
+    """What the tutor has against a decision."""
+
+    action: str
+    """``play``, or what was to be done with the cube, as `CubeDecision.cost` calls it."""
+    cost: float
+    """Normalised equity."""
+    better: str
+    """The best play, or the right cube action."""
+    choice: ComparedPair | None = None
+    """The best play and the one that was to be made; None for cube actions."""
+    decision: "CubeDecision | None" = None
+
+
+class EventGame:
+    """The games of one session: its events, where they have led, and what comes next."""
+
+    def __init__(
+        self,
+        session: GameSession,
+        dice: SeededDice,
+        make_advisor: Callable[[], Advisor],
+        *,
+        typed_dice: bool = False,
+    ) -> None:
+        self.session = session
+        self.typed_dice = typed_dice
+        """Whether rolls come from outside, and `dice` only decide chance in the players' choices."""
+        self.events: list[Event] = []
+        """All that happened, what was taken back included."""
+        self.steps: list[GameStep] = []
+        """What has happened since this list was last emptied, for a view that shows it step by step."""
+        self._dice = dice
+        self._make_advisor = make_advisor
+
+    @property
+    def advisor(self) -> Advisor:
+        """The advisor of a player without an evaluator of its own."""
+        return self._make_advisor()
+
+    def judge_of(self, side: int) -> Evaluator:
+        """Return the evaluator by which the player of a seat accepts resignations."""
+        player = self.session.seats[side].player
+        return (player and player.evaluator) or self.advisor.evaluator
+
+    @property
+    def revision(self) -> int:
+        """The number of events: it only grows."""
+        return len(self.events)
+
+    @property
+    def is_going(self) -> bool:
+        """Whether a game is in progress."""
+        return bool(self.events) and self.session.result is None
+
+    @property
+    def asks(self) -> Asks:
+        """A person's next decision: ``roll``, ``play``, ``answer`` to a double, or ``raccoon``.
+
+        ``dice`` stands for a roll that has to be typed, ``next`` for another game, ``nothing`` for the end of
+        the match, and ``wait`` for a program's turn.
+        """
+        session = self.session
+        if session.match_winner is not None:
+            return "nothing"
+        if not self.is_going:
+            return "next"
+        is_person = session.seats[session.to_decide].is_person
+        before_roll = session.roll is None and not session.doubled and not (is_person and session.can_raccoon)
+        if before_roll and self.typed_dice and session.known_roll is None:
+            return "dice"
+        if not is_person:
+            return "wait"
+        if session.doubled:
+            return "answer"
+        if session.roll is not None:
+            return "play"
+        return "raccoon" if session.can_raccoon else "roll"
+
+    def follow(self, event: Event) -> None:
+        """Go on by one event; raises a `MotifError` where it cannot come."""
+        word, *details = event
+        session = self.session
+        if word != "begin" and not self.is_going:
+            raise RecordError(f"{word}: no game is in progress")
+        player, roll, is_forced = session.to_decide, session.roll, len(session.plays) == 1
+        play = None
+        match word:
+            case "begin":
+                session.begin((details[0], details[1]))
+            case "roll":
+                session.throw((details[0], details[1]))
+                event = ["roll", *(session.known_roll or details)]
+            case "play":
+                play = self.legal_play(details[0])
+                event = ["play", play.notation]
+                session.play(play)
+            case "undo":
+                session.undo()
+            case "resign":
+                if details[0] not in RESIGNATIONS or details[1] not in (0, 1):
+                    raise RecordError(f"{shown(details)} is no resignation")
+                player = details[1]
+                session.resign(details[0], player)
+            case _:
+                session.turn_cube(word)
+        self.events.append(event)
+        now = session.position, session.on_roll
+        self.steps.append(GameStep(word, player, event, *now, roll, is_forced, play))
+
+    def decide(self, word: str, detail: str = "") -> bool:
+        """Carry out a person's decision, and return whether it was done: a resignation may be declined.
+
+        The decisions are ``roll``, ``double``, ``take``, ``drop``, ``beaver``, ``raccoon``, ``undo``,
+        ``play`` with the play, ``resign`` with what is lost, and ``next`` for another game.  Raises a
+        `MotifError` for what cannot be done.
+        """
+        session, asked = self.session, self.asks
+        allowed = {
+            "roll": asked in ("roll", "raccoon"),
+            "double": asked == "roll",
+            "raccoon": asked == "raccoon",
+            "play": asked == "play",
+            "next": asked == "next",
+            "resign": asked in ("roll", "play"),
+            "undo": asked not in ("next", "nothing", "wait") and session.can_undo,
+            **dict.fromkeys(("take", "drop", "beaver"), asked == "answer"),
+        }
+        if word not in allowed:
+            raise SettingError(f"nothing is called {word!r} in a game: {', '.join(allowed)}")
+        if not allowed[word]:
+            raise RecordError(f"{word}: that cannot be done now")
+        match word:
+            case "next":
+                self.follow(self.opening())
+            case "roll":
+                event = self.roll()
+                assert event is not None
+                self.follow(event)
+            case "play":
+                self.follow(["play", detail])
+            case "resign":
+                possible = session.resignations()
+                if detail not in possible:
+                    raise SettingError(f"what can be resigned is {' or '.join(possible)}, not {detail!r}")
+                if not is_accepted(session, self.judge_of(1 - session.on_roll), detail):
+                    return False
+                self.follow(["resign", detail, session.on_roll])
+            case _:
+                self.follow([word])
+        return True
+
+    def objection(self, word: str, detail: str, limit: float, advisor: Advisor) -> Objection | None:
+        """Return the objection of `advisor` to what a person is about to `decide`.
+
+        None where it gives up no more than `limit`, in normalised equity.
+        """
+        session = self.session
+        if word == "play" and self.asks == "play":
+            choice = advisor.compared(session, self.legal_play(detail))
+            if choice is None or choice.difference <= limit:
+                return None
+            return Objection("play", choice.difference, choice.better.play.notation, choice)
+        if session.can_raccoon and word in ("roll", "raccoon"):
+            action = "raccoon" if word == "raccoon" else "no raccoon"
+        elif (session.can_double and word in ("roll", "double")) or word in session.answers:
+            action = "pass" if word == "drop" else word
+        else:
+            return None
+        decision, cost = advisor.cube_cost(session, action)
+        return Objection(action, cost, decision.action, decision=decision) if cost > limit else None
+
+    def go_on(self) -> None:
+        """Let programs decide, and make what leaves no choice, until a person's turn or the end."""
+        while (event := self.next_event()) is not None:
+            self.follow(event)
+
+    def next_event(self) -> Event | None:
+        """Return what a program does, or what has to be done; None where a person is to act."""
+        session = self.session
+        if not self.is_going:
+            return None
+        player = session.seats[session.to_decide].player
+        if session.doubled:
+            return None if player is None else [cube_advisor(player, self.advisor).answer(session)]
+        if session.roll is None:
+            if session.can_raccoon or session.can_double:
+                if player is None:
+                    return None
+                if raised := cube_advisor(player, self.advisor).raises(session):
+                    return [raised]
+            return self.roll()
+        if len(session.plays) == 1:
+            return ["play", session.plays[0].notation]
+        if player is None:
+            return None
+        chance = self._dice.choice_seed(session.games, session.ply)
+        staked = player.staked(session.context().stakes)
+        return ["play", staked.choose(session.position, session.roll, chance).notation]
+
+    def opening(self) -> Event:
+        """Return the event that begins the next game, with the dice of the seed."""
+        return ["begin", *self._dice.opening(self.session.games)]
+
+    def roll(self) -> Event | None:
+        """Return the roll of this turn; None where it has to be typed."""
+        session, known = self.session, self.session.known_roll
+        if known is None and self.typed_dice:
+            return None
+        return ["roll", *(known or self._dice.roll(session.games, session.ply))]
+
+    def legal_play(self, text: str) -> Play:
+        """Return the legal play that `text` means; an empty text is no move.  Raises `PlayError`."""
+        plays = self.session.plays
+        if not text and len(plays) == 1 and not plays[0].moves:
+            return plays[0]
+        if not plays:
+            raise PlayError("there is no roll to play")
+        return find_play(text, plays)

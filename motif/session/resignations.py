@@ -1,0 +1,69 @@
+"""Resignations: what can be offered, what is certain to be lost, and which offers are accepted."""
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import ROLLS
+from motif.board.moves import play_batches
+from motif.board.outcome import finished_points_many
+from motif.board.packed import CHECKERS, Board, pack_many
+from motif.board.position import Position
+from motif.board.rules import RESIGNATIONS, match_winner
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.session.session import GameSession
+
+_LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
+_ROUNDING = 1e-6
+"""Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
+_BORNE_OFF_BY_ANY_ROLL = 2
+"""Most checkers that every roll can bear off: a roll that is no double moves no more."""
+
+
+def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
+    """Return what the player on roll is certain to lose, with `roll` to play or before it.
+
+    None where there is a chance to win, or to lose less.  A loss counts as certain when each of the
+    opponent's next 21 rolls bears off the last checkers, and no play of any roll before changes that or what
+    it costs.
+    """
+    if CHECKERS - position.opponent_off > _BORNE_OFF_BY_ANY_ROLL:
+        return None
+    rolls = ROLLS if roll is None else np.array([roll])
+    own = next(play_batches(np.repeat(position.board[None], len(rolls), axis=0), rolls))
+    if _points(own.boards).any():
+        return None
+    before = np.repeat(own.boards, len(ROLLS), axis=0)
+    theirs = next(play_batches(before, np.tile(ROLLS, (len(own.boards), 1))))
+    lost = np.maximum.reduceat(turned_equities(_points(theirs.boards)), theirs.offsets[:-1])
+    by_play = lost.reshape(len(own.boards), len(ROLLS))
+    most = int(np.minimum.reduceat(by_play.max(axis=1), own.offsets[:-1]).max())
+    return _LOSSES[most] if most == by_play.min() > 0 else None
+
+
+def _points(boards: Board) -> npt.NDArray[np.int8]:
+    return np.asarray(finished_points_many(pack_many(boards).view(np.int64)))
+
+
+def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
+    """Return the points, -3 to 3, that the player on roll loses on average, cubeless, by `evaluator`.
+
+    The player has `roll` to play, or has not rolled yet.
+    """
+    board = position.board[None]
+    if roll is None:
+        return float(turned_equities(evaluator.equity_many(board))[0])
+    return float(turned_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
+
+
+def is_accepted(session: GameSession, evaluator: Evaluator, offered: str) -> bool:
+    """Return whether the opponent should accept what the player on roll of `session` has `offered`.
+
+    The opponent does where it wins the match, where gammons do not count, and where playing on is worth no
+    more, cubeless, according to `evaluator`.
+    """
+    score = list(session.score)
+    score[1 - session.on_roll] += RESIGNATIONS[offered] * session.cube
+    if match_winner(session.rules.length, (score[0], score[1])) is not None or not session.gammons_count:
+        return True
+    return expected_loss(session.position, session.roll, evaluator) <= RESIGNATIONS[offered] + _ROUNDING

@@ -43,7 +43,7 @@ def convert(
     SettingError
         For sources that do not go together, and options that are not for them.
     """
-    paths = [Path(one) for one in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     target = Path(out)
     kinds = {_kind(path) for path in paths}
     if len(kinds) != 1:
@@ -74,7 +74,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, An
         suffix = f".{to or 'mat'}"
         if suffix not in WRITTEN_SUFFIXES:
             raise SettingError(
-                f"to must be {' or '.join(one[1:] for one in WRITTEN_SUFFIXES)}, not {to}", "to"
+                f"to must be {' or '.join(known[1:] for known in WRITTEN_SUFFIXES)}, not {to}", "to"
             )
         names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
         targets = {path: out / f"{name}{suffix}" for path, name in names}
@@ -98,7 +98,7 @@ def _check_names(targets: dict[Path, Path]) -> None:
     """Raise `SettingError` where two matches would be written to one file."""
     target, count = Counter(targets.values()).most_common(1)[0]
     if count > 1:
-        rivals = [str(path) for path, one in targets.items() if one == target]
+        rivals = [str(path) for path, other in targets.items() if other == target]
         raise SettingError(f"{' and '.join(rivals)} would both become {target}")
 
 

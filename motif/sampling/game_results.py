@@ -1,6 +1,6 @@
 """Results of games: positions, or scores that a program gave them, and who won.
 
-They come from a dataset, from match files, or from a CSV of one's own.  A CSV names its columns in the first
+They come from a dataset, from match files, or from a CSV of your own.  A CSV names its columns in the first
 line: `outcome`, 1 where the player on roll won the game and 0 where the opponent did; one of `position` (a
 GNUbg ID, the player on roll), `score` (0 to 100) and `chance` (0 to 1) of that player; and, if there is one,
 `game`, which is the same for all positions of one game.  Other columns are left alone.  Without `game` every
@@ -22,10 +22,9 @@ import numpy.typing as npt
 from motif.board.identifiers import boards_from_gnubg_ids, position_from_gnubg_id, quoted
 from motif.board.match_file import READ_SUFFIXES, match_paths
 from motif.board.outcome import finished_points_many
-from motif.board.packed import Board, pack_many, unpack_many
-from motif.evaluators.probabilities import OUTPUTS, WIN, equities
-from motif.parameters.position_class import classify_many
-from motif.runtime.errors import DatasetError, PositionError, RecordError, SettingError, plain_text
+from motif.board.packed import unpack_many
+from motif.evaluators.probabilities import OUTPUTS, WIN
+from motif.runtime.errors import DatasetError, RecordError, SettingError, plain_text
 from motif.runtime.files import content_of, contents, decoded
 from motif.runtime.limits import (
     OUTCOMES_FILE,
@@ -44,7 +43,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
-from motif.sampling.samples import Dataset, joined, read_parts
+from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Of files of results; the second one is compressed."""
@@ -68,10 +67,10 @@ _LINES_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class PositionResults:
-    """Positions, and the share of games that the player on roll won from each."""
+    """Positions with the share of games that the player on roll won from each."""
 
     name: str
-    """Where they come from, for messages."""
+    """The source, for messages."""
     fingerprint: str
     """Identifies their content."""
     positions: int
@@ -81,7 +80,7 @@ class PositionResults:
 
 @dataclass(frozen=True, eq=False)
 class ScoreResults:
-    """Chances of winning that somebody gave to n positions, which are not known, and who won."""
+    """Win probabilities that a program gave to n unknown positions, and who won."""
 
     name: str
     fingerprint: str
@@ -119,12 +118,12 @@ def read_results(paths: Sequence[Path]) -> Results:
     RecordError
         For a file that is no match, or where no game was finished.
     """
-    one = next((path for path in paths if _is_dataset(path) or _is_csv(path)), None)
-    if one is None:
+    source = next((path for path in paths if _is_dataset(path) or _is_csv(path)), None)
+    if source is None:
         return match_results(paths)
     if len(paths) > 1:
-        raise SettingError(f"{one}: a dataset or a CSV is taken alone, not with {len(paths) - 1} more")
-    return csv_results(one) if _is_csv(one) else dataset_results(one)
+        raise SettingError(f"{source}: a dataset or a CSV is taken alone, not with {len(paths) - 1} more")
+    return csv_results(source) if _is_csv(source) else dataset_results(source)
 
 
 def _is_csv(path: Path) -> bool:
@@ -167,38 +166,20 @@ def _outcomes(number: int, game: RecordedGame) -> Dataset:
     over = finished_points_many(game.after.view(np.int64)) != 0
     plies = np.flatnonzero(~over).astype(np.int32) + 1
     labels = outcome_labels(game, plies).astype(np.float32)
-    return _samples(unpack_many(game.after[plies - 1]), labels, np.full(len(plies), number), plies)
-
-
-def _samples(
-    boards: Board, labels: npt.NDArray[np.float32], game: npt.NDArray[Any], plies: npt.NDArray[np.int32]
-) -> Dataset:
-    count = len(boards)
-    return Dataset(
-        boards=boards,
-        probabilities=labels,
-        equity=equities(labels.astype(np.float64)).astype(np.float32),
-        equity_se=np.full(count, np.nan, np.float32),
-        trials=np.ones(count, np.int32),
-        game=game.astype(np.int32),
-        ply=plies,
-        decision=np.arange(count),
-        chosen=np.ones(count, np.bool_),
-        position_class=classify_many(pack_many(boards)),
-    )
+    return labelled(unpack_many(game.after[plies - 1]), labels, np.full(len(plies), number), plies)
 
 
 class _CsvHeader(NamedTuple):
-    """Where the columns of a CSV stand."""
+    """The first line of a CSV."""
 
     width: int
-    places: dict[str, int]
-    """By kind."""
+    columns: dict[str, int]
+    """The number of each kind of column."""
 
     @property
     def value(self) -> str:
-        """What the CSV gives of each position."""
-        return next(kind for kind in (POSITION, SCORE, CHANCE) if kind in self.places)
+        """The kind of column that describes a position."""
+        return next(kind for kind in (POSITION, SCORE, CHANCE) if kind in self.columns)
 
 
 def csv_results(path: Path) -> Results:
@@ -220,21 +201,20 @@ def csv_results(path: Path) -> Results:
     number, names = next(rows, (1, []))
     header = _header(f"{where}: line {number}", names)
     games = dict[str, int]()
-    some = list[tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]]()
+    pieces_read = list[tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]]()
     while lines := list(islice(rows, _LINES_AT_ONCE)):
-        some.append(_read_rows(where, header, lines, games))
-    if not some:
+        pieces_read.append(_read_rows(where, header, lines, games))
+    if not pieces_read:
         raise DatasetError(f"{where}: holds no result below the names of the columns")
-    values, won, game = (np.concatenate(column) for column in zip(*some, strict=True))
-    if header.places.get(GAME) is None:
+    values, won, game = (np.concatenate(column) for column in zip(*pieces_read, strict=True))
+    if header.columns.get(GAME) is None:
         game = np.arange(len(won))
     fingerprint = f"sha256:{hashlib.sha256(content).hexdigest()}"
     if header.value != POSITION:
         return ScoreResults(str(path), fingerprint, values, won, game)
     labels = np.zeros((len(won), len(OUTPUTS)), np.float32)
     labels[:, WIN] = won
-    samples = _samples(values, labels, game, np.zeros(len(won), np.int32))
-    return PositionResults(str(path), fingerprint, len(won), [samples])
+    return PositionResults(str(path), fingerprint, len(won), [labelled(values, labels, game)])
 
 
 def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
@@ -251,20 +231,20 @@ def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[
 
 def _header(where: str, names: Sequence[str]) -> _CsvHeader:
     kinds = [_NAMES.get(name.lower()) for name in names]
-    places = {kind: place for place, kind in enumerate(kinds) if kind is not None}
-    doubled = next((kind for kind in places if kinds.count(kind) > 1), None)
+    columns = {kind: column for column, kind in enumerate(kinds) if kind is not None}
+    doubled = next((kind for kind in columns if kinds.count(kind) > 1), None)
     if doubled is not None:
         raise DatasetError(f"{where}: the column {doubled} is named twice")
-    values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in places]
-    if len(values) != 1 or OUTCOME not in places:
+    values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in columns]
+    if len(values) != 1 or OUTCOME not in columns:
         raise DatasetError(f"{where}: {quoted(','.join(names))}: {_COLUMNS_RULE}")
-    return _CsvHeader(len(names), places)
+    return _CsvHeader(len(names), columns)
 
 
 def _read_rows(
     where: str, header: _CsvHeader, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return the values, the outcomes and the numbers of the games of some lines; `games` learns new ones."""
+    """Return the values, outcomes and game numbers of some lines; new games are added to `games`."""
     for number, words in lines:
         if len(words) != header.width:
             raise DatasetError(
@@ -272,27 +252,17 @@ def _read_rows(
             )
     won = np.empty(len(lines))
     for row, (number, words) in enumerate(lines):
-        outcome = words[header.places[OUTCOME]]
+        outcome = words[header.columns[OUTCOME]]
         won[row] = _number(outcome)
         if won[row] not in (0, 1):
             raise DatasetError(f"{where}: line {number}: outcome must be 0 or 1, not {quoted(outcome)}")
-    names = [words[header.places[GAME]] for _, words in lines] if GAME in header.places else []
+    names = [words[header.columns[GAME]] for _, words in lines] if GAME in header.columns else []
     game = np.array([games.setdefault(name, len(games)) for name in names] or [0] * len(lines), np.int64)
-    place, kind = header.places[header.value], header.value
-    texts = [(number, words[place]) for number, words in lines]
-    return (_boards(where, texts) if kind == POSITION else _chances(where, kind, texts)), won, game
-
-
-def _boards(where: str, texts: Sequence[tuple[int, str]]) -> Board:
-    try:
-        return boards_from_gnubg_ids([text for _, text in texts])
-    except PositionError:
-        for number, text in texts:
-            try:
-                position_from_gnubg_id(text)
-            except PositionError as error:
-                raise DatasetError(f"{where}: line {number}: {error}") from None
-        raise
+    column, kind = header.columns[header.value], header.value
+    texts = [(number, words[column]) for number, words in lines]
+    if kind != POSITION:
+        return _chances(where, kind, texts), won, game
+    return boards_of_lines(where, texts, position_from_gnubg_id, boards_from_gnubg_ids), won, game
 
 
 def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDArray[np.float64]:

@@ -1,22 +1,22 @@
 """Labelled positions as other projects keep them: wildbg's CSV and gnubg-nn's training lines.
 
-Either has a position a line, seen by the player on roll before the roll, and his five cumulative chances.  A
-CSV of wildbg's begins with the names of its columns and has GNUbg IDs; a training line has a 20-letter key
-and numbers between blanks, and # begins a comment.  A file is known by its first line.
+Both have one position per line, seen by the player on roll before the roll, and that player's five cumulative
+probabilities.  A CSV of wildbg begins with the names of its columns and has GNUbg IDs; a training line has a
+20-letter key and numbers between blanks, and # begins a comment.  A file is recognised by its first line.
 
-Older files of wildbg's lost the checkers that the opponent of the player on roll had on the bar: what is left
-is another position, whose label is wrong.  That shows where the opponent has fewer than 15 checkers, though
-so many of them stand outside his home board that he cannot have borne off any: whoever bears off has all of
-them at home before, and few are hit later.  `is_doubtful` tells which positions these are; where fewer stand
-outside nothing shows.
+Older files of wildbg lost the opponent's checkers on the bar: what is left is another position, whose label
+is wrong.  That shows where the opponent has fewer than 15 checkers, but too many outside the home board to
+have borne any off: all of them are at home before, and few are hit later.  `is_doubtful` finds these
+positions; where fewer are outside nothing shows.
 
 Source: the files of wildbg-training; gnubg-nn's training data, as bgsage reads it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,23 +30,20 @@ from motif.board.identifiers import (
     position_key,
     quoted,
 )
-from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_many
+from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
-from motif.evaluators.probabilities import equities
-from motif.parameters.position_class import classify_many
 from motif.runtime.errors import DatasetError, PositionError, SettingError, plain_text
-from motif.runtime.files import decoded, reason, replacing, working_in
+from motif.runtime.files import decoded, reason, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
-from motif.runtime.package import VERSION
-from motif.sampling.dataset import (
-    OUTPUTS,
-    DatasetPart,
-    kept_parts,
-    read_manifest,
-    write_manifest,
-    write_part,
+from motif.sampling.dataset import OUTPUTS, read_manifest
+from motif.sampling.samples import (
+    ROWS_A_PART,
+    Dataset,
+    boards_of_lines,
+    labelled,
+    read_parts,
+    write_pieces,
 )
-from motif.sampling.samples import read_parts
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
@@ -54,18 +51,17 @@ HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
 SUFFIXES: dict[str, LabelFormat] = {".csv": "wildbg", ".txt": "gnubg-nn"}
 """As what a file is written that is called so."""
 OUTSIDE = 3
-"""So many checkers outside his home board nobody has who has borne one off."""
+"""Checkers outside the home board that no player has after bearing one off."""
 
 _NUMBERS = len(OUTPUTS)
 _COMMENT = "#"
 _ROUNDING = 1e-3
 """By which a chance may be outside what is possible: files round, and nets are not consistent."""
-_ROWS_A_PART = 50_000
 _LINES_AT_ONCE = 4096
 
 
 class LabelRows(NamedTuple):
-    """Some labelled positions."""
+    """Labelled positions."""
 
     boards: Board
     """(n, 26), seen by the player on roll."""
@@ -74,9 +70,9 @@ class LabelRows(NamedTuple):
 
 
 def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
-    """Which of `boards` (n, 26) lack checkers of the opponent that he cannot have borne off: (n,)."""
+    """Return which of `boards` (n, 26) lack checkers that the opponent cannot have borne off: (n,)."""
     opponents = -np.minimum(boards, 0)
-    # His home board is the player's 19 to 24 points.
+    # The opponent's home board is the player's 19 to 24 points.
     outside = opponents[:, : POINTS - HOME + 1].sum(axis=1)
     doubtful: npt.NDArray[np.bool_] = (opponents.sum(axis=1) < CHECKERS) & (outside >= OUTSIDE)
     return doubtful
@@ -119,8 +115,8 @@ def read_labels(path: Path) -> Iterator[LabelRows]:
     )
     if kind == "wildbg":
         next(meant)
-    while some := list(islice(meant, _LINES_AT_ONCE)):
-        yield _rows(path, kind, some)
+    while chunk := list(islice(meant, _LINES_AT_ONCE)):
+        yield _rows(path, kind, chunk)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -137,26 +133,16 @@ def _pieces(path: Path) -> Iterator[bytes]:
 def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> LabelRows:
     mark = "," if kind == "wildbg" else None
     words = [line.split(mark) for _, line in lines]
-    for (number, line), some in zip(lines, words, strict=True):
-        if len(some) != 1 + _NUMBERS:
+    for (number, line), row in zip(lines, words, strict=True):
+        if len(row) != 1 + _NUMBERS:
             raise DatasetError(
                 f"{path}: line {number}: {quoted(line.strip())} is not a position and five chances"
             )
-    names = [some[0].strip() for some in words]
-    one, many = (
-        (position_from_gnubg_id, boards_from_gnubg_ids)
-        if kind == "wildbg"
-        else (position_from_key, boards_from_keys)
-    )
-    try:
-        boards = many(names)
-    except PositionError:
-        for (number, _), name in zip(lines, names, strict=True):
-            try:
-                one(name)
-            except PositionError as error:
-                raise DatasetError(f"{path}: line {number}: {error}") from None
-        raise
+    names = [(number, row[0].strip()) for (number, _), row in zip(lines, words, strict=True)]
+    if kind == "wildbg":
+        boards = boards_of_lines(str(path), names, position_from_gnubg_id, boards_from_gnubg_ids)
+    else:
+        boards = boards_of_lines(str(path), names, position_from_key, boards_from_keys)
     return LabelRows(boards, _chances(path, lines, words))
 
 
@@ -164,12 +150,12 @@ def _chances(
     path: Path, lines: Sequence[tuple[int, str]], words: Sequence[list[str]]
 ) -> npt.NDArray[np.float32]:
     try:
-        numbers = np.array([some[1:] for some in words], np.float64)
+        numbers = np.array([row[1:] for row in words], np.float64)
     except ValueError:
         numbers = np.full((len(words), _NUMBERS), np.nan)
-        for row, some in enumerate(words):
+        for number, row in enumerate(words):
             try:
-                numbers[row] = [float(word) for word in some[1:]]
+                numbers[number] = [float(word) for word in row[1:]]
             except ValueError:
                 break
     win, gammon, backgammon, lose_gammon, lose_backgammon = numbers.T
@@ -192,7 +178,7 @@ def _chances(
 
 
 class Imported(NamedTuple):
-    """What has become of files of labelled positions."""
+    """The size of what was imported."""
 
     rows: int
     """Positions taken."""
@@ -206,63 +192,46 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
     Every position is a game and a decision of its own, which holds positions, not games, out for validation.
     Raises `DatasetError` for a line that is none, and where `folder` holds something; `FileError`.
     """
-    provenance = {
-        "source": [path.name for path in paths],
-        "format": sorted({str(label_format(path)) for path in paths}),
-        "drop_doubtful": drop_doubtful,
-        "games": 0,
-        "games_a_part": 1,
-        "motif": VERSION,
-    }
-    with working_in(folder):
-        kept_parts(folder, provenance, resume=False)
-        parts, first, doubtful = list[DatasetPart](), 0, 0
-        for rows in _in_parts(chain.from_iterable(map(read_labels, paths)), drop_doubtful):
-            kept, out = rows
-            doubtful += out
-            if len(kept.boards):
-                parts.append(write_part(folder, len(parts), _columns(kept, first), provenance))
-                first += len(kept.boards)
-        write_manifest(folder, provenance, parts, complete=True)
-    return Imported(first, doubtful)
+    kept, first = _KeptLabels(paths, drop_doubtful), 0
+
+    def pieces() -> Iterator[Dataset]:
+        nonlocal first
+        for rows in kept:
+            numbers = np.arange(first, first + len(rows.boards))
+            yield replace(labelled(*rows, game=numbers), decision=numbers)
+            first += len(numbers)
+
+    formats = sorted({str(label_format(path)) for path in paths})
+    names = [path.name for path in paths]
+    count = write_pieces(folder, pieces(), source=names, format=formats, drop_doubtful=drop_doubtful)
+    return Imported(count, kept.doubtful)
 
 
-def _in_parts(pieces: Iterable[LabelRows], drop_doubtful: bool) -> Iterator[tuple[LabelRows, int]]:
-    """Yield the rows of a part, and how many of those that were read for it are doubtful."""
-    waiting, doubtful = list[LabelRows](), 0
-    for piece in pieces:
-        bad = is_doubtful(piece.boards)
-        doubtful += int(bad.sum())
-        kept = ~bad if drop_doubtful else slice(None)
-        waiting.append(LabelRows(piece.boards[kept], piece.probabilities[kept]))
-        if sum(len(one.boards) for one in waiting) >= _ROWS_A_PART:
-            yield _joined(waiting), doubtful
-            waiting, doubtful = [], 0
-    yield _joined(waiting), doubtful
+class _KeptLabels:
+    """The labelled positions of files that are kept, in pieces of about `ROWS_A_PART`."""
+
+    def __init__(self, paths: Sequence[Path], drop_doubtful: bool) -> None:
+        self._paths, self._drop_doubtful = paths, drop_doubtful
+        self.doubtful = 0
+        """Doubtful positions so far."""
+
+    def __iter__(self) -> Iterator[LabelRows]:
+        waiting = list[LabelRows]()
+        for rows in chain.from_iterable(map(read_labels, self._paths)):
+            bad = is_doubtful(rows.boards)
+            self.doubtful += int(bad.sum())
+            kept = ~bad if self._drop_doubtful else slice(None)
+            waiting.append(LabelRows(rows.boards[kept], rows.probabilities[kept]))
+            if sum(len(piece.boards) for piece in waiting) >= ROWS_A_PART:
+                yield _joined(waiting)
+                waiting = []
+        yield _joined(waiting)
 
 
 def _joined(pieces: Sequence[LabelRows]) -> LabelRows:
     boards = [np.empty((0, BOARD_SIZE), np.int8), *(piece.boards for piece in pieces)]
     chances = [np.empty((0, _NUMBERS), np.float32), *(piece.probabilities for piece in pieces)]
     return LabelRows(np.concatenate(boards), np.concatenate(chances))
-
-
-def _columns(rows: LabelRows, first: int) -> dict[str, Any]:
-    """Return the columns of a part whose first position has the number `first`."""
-    count = len(rows.boards)
-    numbers = np.arange(first, first + count)
-    return {
-        "position": gnubg_ids(rows.boards),
-        **dict(zip(OUTPUTS, rows.probabilities.T, strict=True)),
-        "equity": equities(rows.probabilities.astype(np.float64)).astype(np.float32),
-        "equity_se": np.full(count, np.nan, np.float32),
-        "trials": np.ones(count, np.int32),
-        "game": numbers.astype(np.int32),
-        "ply": np.zeros(count, np.int32),
-        "decision": numbers.astype(np.int64),
-        "chosen": np.ones(count, np.bool_),
-        "cls": classify_many(pack_many(rows.boards)),
-    }
 
 
 def export_labels(folders: Sequence[Path], path: Path) -> int:
@@ -281,15 +250,8 @@ def export_labels(folders: Sequence[Path], path: Path) -> int:
 
 def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> Imported:
     """Write the labelled positions of the files `paths` to `path`, as its suffix says."""
-    doubtful = 0
-
-    def kept() -> Iterator[LabelRows]:
-        nonlocal doubtful
-        for rows, out in _in_parts(chain.from_iterable(map(read_labels, paths)), drop_doubtful):
-            doubtful += out
-            yield rows
-
-    return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept()), doubtful)
+    kept = _KeptLabels(paths, drop_doubtful)
+    return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful)
 
 
 def _write(path: Path, kind: LabelFormat, pieces: Iterable[LabelRows]) -> int:

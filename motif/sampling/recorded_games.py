@@ -16,15 +16,14 @@ import numpy.typing as npt
 
 from motif.board.game_record import GameProgress, GameRecord, Turn, game_facts
 from motif.board.match_file import match_paths, read_match
-from motif.board.movegen import MAX_PLAYS, generate
+from motif.board.movegen import generate
 from motif.board.packed import PACKED_WORDS, Board, pack_many
+from motif.board.rules import RESIGNATIONS
 from motif.evaluators.probabilities import OUTPUTS
 from motif.runtime.errors import RecordError
 from motif.runtime.jit import kernel, words_of
-from motif.runtime.streams import derive
-from motif.sampling.self_play import DECISIONS_A_GAME, GAME_TRIAL, label, put_plays, record_decision
+from motif.sampling.self_play import DECISIONS_A_GAME, begin_game, label, put_plays, record_decision
 
-_SIZES = {"gammon": 2, "backgammon": 3}
 _NO_ONE = -1
 
 
@@ -94,7 +93,7 @@ def recorded_game(record: GameRecord) -> RecordedGame | None:
         pack_many(np.array(after)),
         np.array(movers, np.int64),
         _NO_ONE if facts is None else facts.result.winner,
-        0 if facts is None else _SIZES.get(facts.kind or "", 1),
+        0 if facts is None else RESIGNATIONS.get(facts.kind or "", 1),
     )
 
 
@@ -118,8 +117,8 @@ def games_fingerprint(games: Sequence[RecordedGame]) -> str:
 def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
     """Label positions by how their game ended: probabilities of 0 and 1, float64 (n, 5).
 
-    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll is the
-    one who did not make that play.
+    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll did not
+    make that play.
     """
     wins = game.movers[plies - 1] != game.winner
     ends = np.array([game.size >= 1, game.size >= 2, game.size >= 3])
@@ -130,50 +129,31 @@ def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDAr
 
 
 @kernel
-def record_game(
-    model, before, rolls, after, seed, game, candidates, rates, trials, rules, space, record, tried
-):
+def record_game(model, before, rolls, after, game, rules, memory, record):
     """Record positions of a game that was played, and label them; return their number.
 
     `before`, `rolls` and `after` are those of a `RecordedGame`; everything else is as in
-    `motif.sampling.self_play.self_play`.  Without `trials` nothing is labelled.
+    `motif.sampling.self_play.self_play`.
     """
-    stream = np.zeros(1, np.uint64)
-    stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
-    order, scores = np.zeros(MAX_PLAYS, np.int64), np.zeros(MAX_PLAYS)
+    begin_game(rules, game, memory)
+    plays = memory.space.plays
     starts, ends = words_of(before), words_of(after)
     rows = 0
     for turn in range(len(rolls)):
         words, ply = starts[turn], turn + 1
-        count = generate(words, rolls[turn, 0], rolls[turn, 1], space.plays)
+        count = generate(words, rolls[turn, 0], rolls[turn, 1], plays)
         play = 0
         for k in range(count):
             same = True
             for word in range(PACKED_WORDS):
-                same = same and space.plays.words[k, word] == ends[turn, word]
+                same = same and plays.words[k, word] == ends[turn, word]
             if same:
                 play = k
-        put_plays(tried, space.plays, count, game * DECISIONS_A_GAME + ply, ply)
-        more = record_decision(
-            model,
-            words,
-            before[turn],
-            play,
-            count,
-            candidates,
-            False,
-            rates,
-            stream,
-            space,
-            order,
-            scores,
-            record,
-            rows,
-            tried,
-        )
+        put_plays(memory.tried, plays, count, game * DECISIONS_A_GAME + ply, ply)
+        more = record_decision(model, words, before[turn], play, count, rules, memory, record, rows)
         if more < 0:
             break
         rows = more
-    if trials > 0:
-        label(model, record, rows, seed, trials, rules, space)
+    if rules.trials > 0:
+        label(model, record, rows, rules, memory.space)
     return rows

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
-from motif.board.movegen import MAX_PLAYS
 from motif.board.packed import pack_many, unpack_many
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator
@@ -28,7 +27,7 @@ from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollout.playout import ROUND, board_trials, first_rolls, play_out
-from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, check_count, playout_rules
+from motif.rollout.rollout_settings import RolloutSettings, check_count, playout_rules
 from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
@@ -47,19 +46,19 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     record_game,
 )
-from motif.sampling.self_play import SampledPositions, new_record, self_play
+from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory, new_record, self_play
 
 
 @dataclass(frozen=True)
 class SamplePlan:
-    """How to sample, whoever plays and whatever the seed."""
+    """How to sample, for any player and seed."""
 
     games: int
     """Games of self-play."""
     trials: int
     """Rollouts that label each position."""
     decide: Literal["evaluator", "rollout"] = "evaluator"
-    """Who chooses the plays: the evaluator, or rollouts of every legal play."""
+    """What chooses the plays: the evaluator, or rollouts of every legal play."""
     candidates: int = 0
     """Plays of a decision that are recorded at most, the chosen one among them; 0: all."""
     rate: float = 1.0
@@ -84,15 +83,6 @@ class SamplePlan:
         own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
         rates = (own_rates.get(name) for name in CLASS_NAMES)
         return np.array([self.rate if rate is None else rate for rate in rates])
-
-    def rules(self) -> PlayoutRules:
-        """How one rollout is played."""
-        return playout_rules(
-            cut=self.cut,
-            stop_at_race=self.stop_at_race,
-            stop_at_bearoff=self.stop_at_bearoff,
-            stratified=self.stratified,
-        )
 
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
@@ -136,6 +126,18 @@ class SampleSettings(SamplePlan):
             stop_at_bearoff=self.stop_at_bearoff,
             stratified=self.stratified,
             seed=self.seed,
+        )
+
+    def sampling_rules(self) -> SamplingRules:
+        """Return what the kernels need to know of these settings."""
+        return SamplingRules(
+            self.seed,
+            self.candidates,
+            self.decide == "rollout",
+            self.noise,
+            self.rates(),
+            self.trials if self.is_rolled_out else 0,
+            self.rollouts().rules(),
         )
 
     @property
@@ -199,7 +201,7 @@ _STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops
 
 @dataclass(frozen=True, repr=False)
 class SampleResult(Tabular):
-    """What sampling has done."""
+    """A dataset that was sampled."""
 
     folder: Path
     positions: int
@@ -209,7 +211,7 @@ class SampleResult(Tabular):
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers for a report."""
+        """Return the numbers for a report."""
         return {
             "positions": self.positions,
             "trials": self.trials,
@@ -294,13 +296,13 @@ def rehearse() -> None:
 
 
 def _label_name(settings: SampleSettings, player: str) -> str:
-    """Return what the dataset calls who labelled it, where it calls the player `player`."""
+    """Return the dataset's name of its labeller, where its name of the player is `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
 
 
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """Return what a dataset says of who labelled it, beyond his name."""
+    """Return what a dataset says of its labeller beyond the name."""
     fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     return {"label_fingerprint": fingerprint} if fingerprint else {}
 
@@ -350,7 +352,7 @@ def _all_parts(
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
-    """Every part in order, made where it is not kept; the manifest follows each one."""
+    """Return every part in order, made where it is not kept; the manifest is rewritten after each one."""
     settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
     starts = range(0, settings.games, together)
@@ -424,26 +426,20 @@ def sample_games(
     whether to stop.
     """
     start = pack_many(Position.start().board[None])[0]
-    trials = settings.trials if settings.is_rolled_out else 0
-    kept = trials if settings.stratified else 0
-    record, tried = new_record(trials=kept), new_record(MAX_PLAYS, kept)
+    rules = settings.sampling_rules()
+    kept = rules.trials if settings.stratified else 0
     model, space = prepared(model)
+    record, memory = new_record(trials=kept), new_memory(space, kept)
+    trials = max(rules.trials, 1)
     columns: dict[str, list[Any]] = {}
-    rates, rules = settings.rates(), settings.rules()
     for game in range(first, first + count):
         check_stop()
         if recorded:
             played = recorded[game - first]
-            rows = record_game(
-                model, played.before, played.rolls, played.after, settings.seed, game, settings.candidates,
-                rates, trials, rules, space, record, tried,
-            )  # fmt: skip
+            rows = record_game(model, played.before, played.rolls, played.after, game, rules, memory, record)
         else:
-            rows = self_play(
-                model, start, settings.seed, game, settings.decide == "rollout", settings.candidates, rates,
-                settings.noise, trials, rules, space, record, tried,
-            )  # fmt: skip
-        means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], max(trials, 1))
+            rows = self_play(model, start, game, rules, memory, record)
+        means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], trials)
         equity_errors = _stratified_errors(record, rows, settings.seed) if kept else errors[:, -1]
         if settings.is_by_outcome:
             means = outcome_labels(played, record.plies[:rows])
@@ -454,7 +450,7 @@ def sample_games(
             **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},
             "equity": means[:, -1].astype(np.float32),
             "equity_se": equity_errors.astype(np.float32),
-            "trials": np.full(rows, max(trials, 1), np.int32),
+            "trials": np.full(rows, trials, np.int32),
             "game": np.full(rows, game, np.int32),
             "ply": record.plies[:rows].copy(),
             "decision": record.items[:rows].copy(),
@@ -502,7 +498,7 @@ def sample_evaluator_games(
 
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """Return what `labeller` thinks of the positions with these `ids`."""
+    """Return the labels that `labeller` gives the positions with these `ids`."""
     boards = boards_from_gnubg_ids(ids)
     # A value does not depend on what else is evaluated.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))

@@ -1,10 +1,10 @@
-"""Labelled positions in memory: what `read_dataset` returns, in the forms that NumPy and pandas users expect.
+"""Labelled positions in memory, in the forms that NumPy and pandas users expect.
 
-A dataset of one's own comes of `Dataset.from_frame`; `Dataset.write` makes a folder of it, to which weights
-are fitted as to any other.
+`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes one of a data frame, and
+`Dataset.write` writes it to a folder, to which weights are fitted as to any other.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,8 @@ from motif.sampling.dataset import (
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are fields of `Dataset` as they are."""
-_ROWS_A_PART = 50_000
+ROWS_A_PART = 50_000
+"""Positions of a part of a dataset that was not sampled."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class Dataset:
 
     def to_frame(self) -> Any:
         """Return a data frame of pandas, else of polars, with the columns of the files."""
-        return frame(self._columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
+        return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
     def from_frame(cls, table: Any) -> "Dataset":
@@ -186,42 +187,90 @@ class Dataset:
         if outside.any():
             row, k = np.argwhere(outside)[0]
             raise DatasetError(f"{OUTPUTS[k]} of row {row} is {probabilities[row, k]}: it must be 0 to 1")
-        numbers = np.arange(len(boards))
-        plain: dict[str, Any] = {
-            "equity": equities(probabilities.astype(np.float64)).astype(np.float32),
-            "equity_se": np.full(len(boards), np.nan, np.float32),
-            "trials": np.ones(len(boards), np.int32),
-            "game": numbers.astype(np.int32),
-            "ply": np.zeros(len(boards), np.int32),
-            "decision": numbers.astype(np.int64),
-            "chosen": np.ones(len(boards), np.bool_),
-        }
-        given = {name: _column(table, name, values.dtype) for name, values in plain.items() if name in table}
-        return cls(boards, probabilities, position_class=classify_many(pack_many(boards)), **(plain | given))
+        data = labelled(boards, probabilities)
+        names = [name for name in _PLAIN_COLUMNS if name in table]
+        return replace(data, **{name: _column(table, name, getattr(data, name).dtype) for name in names})
 
     def write(self, folder: Path | str) -> Path:
         """Write the dataset to `folder`, which must be empty or new; return its path.
 
         Raises `DatasetError` where `folder` holds something, and `FileError` where it cannot be written.
         """
-        folder = Path(folder)
-        provenance = {"source": "python", "games": 0, "games_a_part": 1, "motif": VERSION}
-        with working_in(folder):
-            kept_parts(folder, provenance, resume=False)
-            parts: list[DatasetPart] = []
-            for start in range(0, len(self), _ROWS_A_PART):
-                piece = self.rows(slice(start, start + _ROWS_A_PART))
-                columns = piece._columns() | {"cls": piece.position_class}
-                parts.append(write_part(folder, len(parts), columns, provenance))
-            write_manifest(folder, provenance, parts, complete=True)
-        return folder
+        starts = range(0, len(self), ROWS_A_PART)
+        write_pieces(Path(folder), (self[start : start + ROWS_A_PART] for start in starts), source="python")
+        return Path(folder)
 
-    def _columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a part's file by name."""
         return {
             "position": gnubg_ids(self.boards),
             **dict(zip(OUTPUTS, self.probabilities.T, strict=True)),
             **{name: getattr(self, name) for name in _PLAIN_COLUMNS},
+            "cls": self.position_class,
         }
+
+
+def labelled(
+    boards: Board,
+    probabilities: npt.NDArray[np.float32],
+    game: npt.NDArray[np.integer] | None = None,
+    ply: npt.NDArray[np.int32] | None = None,
+) -> Dataset:
+    """Return `boards` (n, 26) with labels (n, 5) that no rollout gave, each a decision of its own.
+
+    Without `game` (n,) each is a game of its own, too.
+    """
+    count = len(boards)
+    numbers = np.arange(count)
+    return Dataset(
+        boards=boards,
+        probabilities=probabilities,
+        equity=equities(probabilities.astype(np.float64)).astype(np.float32),
+        equity_se=np.full(count, np.nan, np.float32),
+        trials=np.ones(count, np.int32),
+        game=(numbers if game is None else game).astype(np.int32),
+        ply=np.zeros(count, np.int32) if ply is None else ply,
+        decision=numbers,
+        chosen=np.ones(count, np.bool_),
+        position_class=classify_many(pack_many(boards)),
+    )
+
+
+def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: Any) -> int:
+    """Write a dataset that was not sampled, a part for each piece with rows; return the number of rows.
+
+    `source` says where it comes from.  Raises `DatasetError` where `folder` holds something.
+    """
+    provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
+    with working_in(folder):
+        kept_parts(folder, provenance, resume=False)
+        parts: list[DatasetPart] = []
+        for piece in pieces:
+            if len(piece):
+                parts.append(write_part(folder, len(parts), piece.columns(), provenance))
+        write_manifest(folder, provenance, parts, complete=True)
+    return sum(part.rows for part in parts)
+
+
+def boards_of_lines(
+    where: str,
+    texts: Sequence[tuple[int, str]],
+    read: Callable[[str], Position],
+    many: Callable[[list[str]], Board],
+) -> Board:
+    """Return the boards (n, 26) of numbered lines, read by `many`.
+
+    Raises `DatasetError` with the number of the first line that `read` refuses.
+    """
+    try:
+        return many([text for _, text in texts])
+    except PositionError:
+        for number, text in texts:
+            try:
+                read(text)
+            except PositionError as error:
+                raise DatasetError(f"{where}: line {number}: {error}") from None
+        raise
 
 
 def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -232,7 +281,7 @@ def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def joined(pieces: Iterable[Dataset]) -> Dataset:
-    """At least one piece, and those that follow, put together."""
+    """Join the pieces of a dataset, at least one."""
     pieces = list(pieces)
     names = [field.name for field in fields(Dataset)]
     return Dataset(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})

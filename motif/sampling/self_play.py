@@ -14,9 +14,11 @@ from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.evaluators.kernels import choose, score_plays
+from motif.evaluators.model import Workspace
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
 from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
+from motif.rollout.rollout_settings import PlayoutRules
 from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
@@ -29,8 +31,25 @@ _EQUITY = COLUMNS - 1
 """The last column; the chances stand before it."""
 
 
+class SamplingRules(NamedTuple):
+    """How games are played, and which of their positions are recorded and how they are labelled."""
+
+    seed: int
+    candidates: int
+    """Plays of a decision that are recorded at most, the one made among them; 0: all."""
+    by_rollout: bool
+    """Whether rollouts of every legal play choose the plays, in place of the model."""
+    noise: float
+    """Share of the plays that are drawn by lot."""
+    rates: npt.NDArray[np.float64]
+    """Share of the decisions that are recorded, by position class."""
+    trials: int
+    """Rollout trials per position; 0: positions are not labelled."""
+    rollout: PlayoutRules
+
+
 class SampledPositions(NamedTuple):
-    """Room for labelled positions; rows 0:n hold them."""
+    """Memory for labelled positions; rows 0:n hold them."""
 
     boards: npt.NDArray[np.int8]
     """(rows, 64) packed, seen by the player on roll."""
@@ -46,7 +65,7 @@ class SampledPositions(NamedTuple):
 
 
 def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
-    """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision.
+    """Return memory for `rows` positions, of one game or, with MAX_PLAYS, of one decision.
 
     With `trials` the equity of each rollout is recorded too.
     """
@@ -59,6 +78,26 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
         np.zeros((rows, COLUMNS)),
         # Zeros take no memory until something is written over them.
         np.zeros((rows, trials)),
+    )
+
+
+class SamplingMemory(NamedTuple):
+    """Working memory of a game that is sampled, to be reused."""
+
+    space: Workspace
+    """Of the model, see `motif.evaluators.static.prepared`."""
+    tried: SampledPositions
+    """The plays of a decision."""
+    order: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    stream: npt.NDArray[np.uint64]
+
+
+def new_memory(space: Workspace, trials: int = 0) -> SamplingMemory:
+    """Return memory around that of a model; with `trials` as `new_record` has it."""
+    tried = new_record(MAX_PLAYS, trials)
+    return SamplingMemory(
+        space, tried, np.zeros(MAX_PLAYS, np.int64), np.zeros(MAX_PLAYS), np.zeros(1, np.uint64)
     )
 
 
@@ -137,129 +176,85 @@ def _record(record, rows, tried, order, wanted, played):
 
 
 @inline_kernel
-def record_decision(
-    model,
-    words,
-    current,
-    play,
-    count,
-    candidates,
-    by_rollout,
-    rates,
-    stream,
-    space,
-    order,
-    scores,
-    record,
-    rows,
-    tried,
-):
-    """Record a decision with the chance that `rates` has for its class; return the number of rows then.
+def record_decision(model, words, current, play, count, rules, memory, record, rows):
+    """Record a decision with the probability that the rules have for its class; return the number of rows.
 
-    It has `count` plays, which lie in `tried`; `play` is the one made.  Where there is no room for more it
-    is -1.
+    It has `count` plays, which lie in ``memory.tried``; `play` is the one made.  -1 where there is no room.
     """
     own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
-    if next_unit(stream) < rates[classify(words, current, own, other)]:
-        wanted = count if candidates == 0 else min(count, candidates)
-        if wanted < count and not by_rollout:
-            score_plays(model, words, current, count, space, scores)
-        _pick_candidates(count, play, wanted, scores, order, stream)
-        rows = -1 if rows + wanted > MAX_ROWS else _record(record, rows, tried, order, wanted, play)
+    if next_unit(memory.stream) < rules.rates[classify(words, current, own, other)]:
+        wanted = count if rules.candidates == 0 else min(count, rules.candidates)
+        if wanted < count and not rules.by_rollout:
+            score_plays(model, words, current, count, memory.space, memory.scores)
+        _pick_candidates(count, play, wanted, memory.scores, memory.order, memory.stream)
+        if rows + wanted > MAX_ROWS:
+            return -1
+        rows = _record(record, rows, memory.tried, memory.order, wanted, play)
     return rows
 
 
+@inline_kernel
+def begin_game(rules, game, memory):
+    """Start the random stream of a game, and forget what the one before left."""
+    memory.stream[0] = derive(np.uint64(rules.seed), np.uint64(game), GAME_TRIAL)
+    memory.scores[:] = 0
+
+
 @kernel
-def self_play(
-    model,
-    start,
-    seed,
-    game,
-    by_rollout,
-    candidates,
-    rates,
-    noise,
-    trials,
-    rules,
-    space,
-    record,
-    tried,
-):
+def self_play(model, start, game, rules, memory, record):
     """Play one game of the model against itself; label and record positions; return their number.
 
-    `rules` are those of the rollouts (`motif.rollout.rollout_settings.PlayoutRules`).
-    The model decides, or with `by_rollout` the rollouts of every legal play, in room `tried`; with
-    the chance `noise` the dice do.  A decision is recorded with the chance that `rates` has for its
-    class, with at most `candidates` of its plays (0: all), the chosen one among them.  Finished games
-    are not recorded.
+    `rules` are `SamplingRules`, `memory` a `SamplingMemory`.  Finished games are not recorded.
     """
-    stream = np.zeros(1, np.uint64)
-    stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
+    begin_game(rules, game, memory)
+    space, stream, tried = memory.space, memory.stream, memory.tried
     current = start.copy()
     words = words_of(current)
-    order = np.zeros(MAX_PLAYS, np.int64)
-    scores = np.zeros(MAX_PLAYS)
     item = game * DECISIONS_A_GAME
     rows = 0
-    if next_unit(stream) < rates[CONTACT]:
+    if next_unit(stream) < rules.rates[CONTACT]:
         _put(record, 0, words, item, 0, True)
         rows = 1
     for ply in range(1, MAX_PLIES):
         high, low = _roll_of(ply, stream)
         item += 1
-        if by_rollout:
+        if rules.by_rollout:
             count = generate(words, high, low, space.plays)
             put_plays(tried, space.plays, count, item, ply)
-            label(model, tried, count, seed, trials, rules, space)
-            play = _best_by_rollouts(tried, count, scores)
+            label(model, tried, count, rules, space)
+            play = _best_by_rollouts(tried, count, memory.scores)
         else:
             play, count = choose(model, words, current, high, low, space, stream)
             put_plays(tried, space.plays, count, item, ply)
-        if next_unit(stream) < noise:
+        if next_unit(stream) < rules.noise:
             play = next_below(stream, count)
-        more = record_decision(
-            model,
-            words,
-            current,
-            play,
-            count,
-            candidates,
-            by_rollout,
-            rates,
-            stream,
-            space,
-            order,
-            scores,
-            record,
-            rows,
-            tried,
-        )
+        more = record_decision(model, words, current, play, count, rules, memory, record, rows)
         if more < 0:
             break
         rows = more
         copy_words(words_of(tried.boards[play]), words)
         if finished_points(words) != 0:
             break
-    if not by_rollout:
-        label(model, record, rows, seed, trials, rules, space)
+    if not rules.by_rollout:
+        label(model, record, rows, rules, space)
     elif rows > 0 and record.plies[0] == 0:
-        label(model, record, 1, seed, trials, rules, space)
+        label(model, record, 1, rules, space)
     return rows
 
 
 @kernel
-def label(model, record, count, seed, trials, rules, space):
+def label(model, record, count, rules, space):
     """Roll out the first `count` rows of `record`; where each rollout is kept, squares are left out."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0
     squares[:] = 0
-    boards, items = record.boards[:count], record.items[:count]
+    boards, items, trials = record.boards[:count], record.items[:count], rules.trials
     if record.trials.shape[1] == 0:
-        roll_out(model, rules, boards, items, seed, trials, space, sums, squares)
+        roll_out(model, rules.rollout, boards, items, rules.seed, trials, space, sums, squares)
         return
     starts, results = words_of(boards), np.empty((trials, _EQUITY))
     for k in range(count):
-        board_trials(model, rules, starts[k], items[k], seed, 0, space, results)
+        board_trials(model, rules.rollout, starts[k], items[k], rules.seed, 0, space, results)
         for number in range(trials):
             row = results[number]
             for j in range(_EQUITY):

@@ -1,8 +1,8 @@
-"""Analyses that the server keeps beside the games, and the questions that people learn from.
+"""Analyses that the server stores beside the games, and the questions that people learn from.
 
-An analysis is kept from its beginning on, with the file that it is made of, so that one that was cut short
-can be made again.  A card is a question that has been asked: an error of an analysis, or a position of a
-trainer; it comes again after days that grow with every right answer, as in a card index with boxes.
+An analysis is stored from its beginning, with the file it is made from, so that an unfinished one can be
+repeated.  A card is a question that has been asked: an error of an analysis, or a position of a trainer; it
+comes again after an interval that grows with every right answer, as in a card index with boxes.
 
 References
 ----------
@@ -22,11 +22,11 @@ from motif.serve.database import DamagedError, Database
 
 DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
-MOST_ANALYSES = 1000
+MAX_ANALYSES = 1000
 DAYS = (0, 1, 3, 7, 14, 30, 90)
 """Days until a card comes again, by its box."""
-LEAST_ERROR = 20.0
-"""Millipoints from which on an error becomes a card."""
+MIN_ERROR = 20.0
+"""Smallest error, in millipoints, that becomes a card."""
 _AGAIN_SECONDS = 600
 """After a wrong answer."""
 _DAY = 86_400
@@ -49,11 +49,11 @@ Record = dict[str, Any]
 
 
 class UnknownAnalysis(MotifError):  # noqa: N818
-    """An analysis or a card that is not kept, or not any more."""
+    """An analysis or a card that is not stored."""
 
 
 class Source(NamedTuple):
-    """What an analysis is made of."""
+    """The source of an analysis."""
 
     name: str
     content: str = ""
@@ -62,7 +62,7 @@ class Source(NamedTuple):
     number: int | None = None
     """The only game of the session that is judged; None for all."""
     seat: int | None = None
-    """Which of the two players the reader is, where that is known."""
+    """The reader's seat, 0 or 1, where that is known."""
     is_fast: bool = False
 
 
@@ -75,7 +75,7 @@ class AnalysisStore(Database):
     KEPT = "analyses"
     FILE = DATABASE
 
-    def __init__(self, folder: Path, most: int = MOST_ANALYSES) -> None:
+    def __init__(self, folder: Path, most: int = MAX_ANALYSES) -> None:
         super().__init__(folder)
         self._most = most
 
@@ -98,7 +98,7 @@ class AnalysisStore(Database):
     # --- Analyses
 
     def begin(self, source: Source, heading: Record, known: str | None = None) -> str:
-        """Keep an analysis that begins.
+        """Store an analysis that begins.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class AnalysisStore(Database):
             return name
 
     def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
-        """Keep what an analysis has come to; one of a whole session takes the place of those of its games."""
+        """Store the end of an analysis; one of a whole session replaces those of its games."""
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
@@ -167,16 +167,16 @@ class AnalysisStore(Database):
                 _make_cards(connection, analysis, decisions, seat)
 
     def note_themes(self, analysis: str, themes: dict[int, str]) -> None:
-        """Note of errors, by their numbers, what they were about."""
+        """Store the themes of errors, by the numbers of their decisions."""
         with self.transaction() as connection:
             connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
 
     def read(self, analysis: str) -> Record:
-        """Give an analysis; raises `UnknownAnalysis`.  One that was cut short has its ``content`` instead."""
+        """Return an analysis, an unfinished one with its ``content``; raises `UnknownAnalysis`."""
         with self.transaction() as connection:
             row = connection.execute(f"SELECT {_ANALYSIS} FROM analyses WHERE id = ?", (analysis,)).fetchone()
         if row is None:
-            raise UnknownAnalysis("this analysis is not kept any more, or never was")
+            raise UnknownAnalysis("unknown analysis: it was deleted, or never stored")
         *facts, heading, content, decisions, players, themes = row
         record = dict(zip(("analysis", "name", "made", "game", "number", "seat"), facts, strict=True))
         record |= {"match": json.loads(heading), "themes": json.loads(themes or "{}")}
@@ -196,7 +196,7 @@ class AnalysisStore(Database):
         return [_summary(*row) for row in rows]
 
     def take_seat(self, analysis: str, seat: int) -> None:
-        """Note which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
+        """Store which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
         decisions = self.read(analysis).get("decisions", ())
         with self.transaction() as connection:
             connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
@@ -204,14 +204,14 @@ class AnalysisStore(Database):
             _make_cards(connection, analysis, decisions, seat)
 
     def delete(self, analysis: str) -> None:
-        """Keep an analysis and its cards no longer; raises `UnknownAnalysis`."""
+        """Delete an analysis and its cards; raises `UnknownAnalysis`."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
             if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
-                raise UnknownAnalysis("this analysis is not kept any more, or never was")
+                raise UnknownAnalysis("unknown analysis: it was deleted, or never stored")
 
     def delete_all(self) -> None:
-        """Keep nothing."""
+        """Delete all analyses and cards."""
         if not self.is_there():
             return
         with self.transaction() as connection:
@@ -221,7 +221,7 @@ class AnalysisStore(Database):
     # --- Cards
 
     def next_card(self, kind: str, analysis: str | None = None, skip: Sequence[str] = ()) -> Record | None:
-        """Give the card of a `kind` that is due first; of one `analysis` also those that are not due yet."""
+        """Return the card of a `kind` that is due first; of an `analysis` also one that is not due yet."""
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
@@ -240,7 +240,7 @@ class AnalysisStore(Database):
             return connection.execute("SELECT 1 FROM cards WHERE key = ?", (key,)).fetchone() is not None
 
     def answer(self, key: str, kind: str, question: Record, is_right: bool) -> Record:
-        """Note an answer to a question, and return its card: when it comes again."""
+        """Store an answer to a question, and return when its card comes again."""
         now = int(time.time())
         with self.transaction() as connection:
             row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
@@ -285,14 +285,14 @@ class AnalysisStore(Database):
 
 
 def is_card(decision: Record, seat: int) -> bool:
-    """Whether a decision of a review is an error that its player should try again."""
-    return decision["counts"] and decision["decider"] == seat and decision["error"] >= LEAST_ERROR
+    """Return whether a decision of a review is an error that its player should try again."""
+    return decision["counts"] and decision["decider"] == seat and decision["error"] >= MIN_ERROR
 
 
 def _make_cards(
     connection: sqlite3.Connection, analysis: str, decisions: Sequence[Record], seat: int
 ) -> None:
-    """Make cards of the errors of a player; those that have been answered keep their boxes."""
+    """Make cards of a player's errors; answered ones keep their boxes."""
     for number, decision in enumerate(decisions):
         if is_card(decision, seat):
             row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), int(time.time()))
@@ -314,7 +314,7 @@ def _summary(*row: Any) -> Record:
 
 
 def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) -> dict[str, Record]:
-    """Count errors of the reader by their themes, with what they cost in millipoints."""
+    """Count the reader's errors by theme, with their cost in millipoints."""
     costs: dict[str, Record] = {}
     if themes is None or decisions is None or seat is None:
         return costs

@@ -1,21 +1,24 @@
-"""What answers of motif's own HTTP interface hold, as their schema tells it: generated clients are typed."""
+"""Models of the answers of motif's own HTTP interface, which its OpenAPI schema shows."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Number = float | None
+Roll = tuple[int, int]
+Moves = list[tuple[int, int]]
 Points = Annotated[float, Field(description="Points, of the player on roll or, after a play, of its mover.")]
+Records = list[dict[str, Any]]
 
 
-class _Answer(BaseModel):
-    """What is not named may be there, too."""
+class Answer(BaseModel):
+    """Fields that are not named here may be there, too."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Chances(_Answer):
-    """Probabilities, 0 to 1; gammons count backgammons in."""
+class ProbabilitiesAnswer(Answer):
+    """Probabilities, 0 to 1; gammons include backgammons."""
 
     win: float
     win_gammon: float
@@ -24,36 +27,36 @@ class Chances(_Answer):
     lose_backgammon: float
 
 
-class Values(Chances):
+class ValuesAnswer(ProbabilitiesAnswer):
     """Probabilities and the cubeless equity, or their standard errors."""
 
     equity: float
 
 
-class Health(_Answer):
+class HealthAnswer(Answer):
     """The state of the server."""
 
     status: str
     version: str
 
 
-class Known(_Answer):
-    """A player that may be asked."""
+class PlayerAnswer(Answer):
+    """An available player."""
 
     name: str
     kind: str
-    who: str
+    who: str = Field(description="What the player is.")
     chances: bool = Field(description="Whether its probabilities are calibrated, and not only a ranking.")
 
 
-class Players(_Answer):
-    """The players that may be asked."""
+class PlayersAnswer(Answer):
+    """The available players."""
 
-    players: list[Known]
+    players: list[PlayerAnswer]
     default: str
 
 
-class Evaluation(Values):
+class EvaluationAnswer(ValuesAnswer):
     """A position's value for the player on roll, before the roll."""
 
     model_config = ConfigDict(
@@ -79,25 +82,25 @@ class Evaluation(Values):
     position: str
 
 
-class Play(_Answer):
+class PlayAnswer(Answer):
     """A legal play."""
 
-    notation: str = Field(description="Empty for a dance.")
+    notation: str = Field(description="Empty for no move.")
     position: str = Field(description="GNUbg ID after it, seen by the next player on roll.")
 
 
-class Plays(_Answer):
+class PlaysAnswer(Answer):
     """The legal plays of a roll."""
 
-    plays: list[Play]
+    plays: list[PlayAnswer]
     position: str
-    roll: tuple[int, int]
+    roll: Roll
 
 
-class Ranked(Play):
+class RankedPlayAnswer(PlayAnswer):
     """A legal play and its value for the mover; the best ones have probabilities, too."""
 
-    moves: list[tuple[int, int]] = Field(description="Of single checkers; 25 is the bar, 0 is off.")
+    moves: Moves = Field(description="Of single checkers; 25 is the bar, 0 is off.")
     equity: Points
     source: str = Field(description="0-ply, 2-ply ..., rollout or exact.")
     win: Number = None
@@ -107,18 +110,18 @@ class Ranked(Play):
     lose_backgammon: Number = None
 
 
-class Hint(_Answer):
+class HintAnswer(Answer):
     """The legal plays of a roll, the best first."""
 
-    plays: list[Ranked]
+    plays: list[RankedPlayAnswer]
     position: str
-    roll: tuple[int, int]
+    roll: Roll
     player: str
     valued_for: str | None = None
 
 
-class Window(_Answer):
-    """A market window, in probabilities to win the game."""
+class WindowAnswer(Answer):
+    """A doubling window, in probabilities to win the game."""
 
     name: Literal["dead", "live", "efficiency"] | str
     efficiency: float
@@ -128,13 +131,29 @@ class Window(_Answer):
     too_good_point: Number
 
 
-class CubeAction(_Answer):
-    """What to do with the cube; equities are those of the player on roll."""
+class CubeEquitiesAnswer(Answer):
+    """Equities of the cube actions for the player on roll, and in a match its winning chances."""
 
-    action: str
     no_double: float
     double_take: Number
     double_pass: Number
+    mwc_no_double: Number = None
+    mwc_double_take: Number = None
+    mwc_double_pass: Number = None
+
+
+class CubeStateAnswer(Answer):
+    """The cube, and what is played for."""
+
+    cube: int
+    owner: Literal["centre", "me", "opponent"]
+    length: int
+
+
+class CubeActionAnswer(CubeEquitiesAnswer, CubeStateAnswer):
+    """What to do with the cube."""
+
+    action: str
     take_point: Number
     cash_point: Number
     value: float
@@ -144,17 +163,11 @@ class CubeAction(_Answer):
     should_raccoon: bool
     exact: bool
     words: str
-    windows: list[Window]
-    opponent_windows: list[Window]
-    cube: int
-    owner: Literal["centre", "me", "opponent"]
-    length: int
-    mwc_no_double: Number = None
-    mwc_double_take: Number = None
-    mwc_double_pass: Number = None
+    windows: list[WindowAnswer]
+    opponent_windows: list[WindowAnswer]
 
 
-class Cube(CubeAction, Chances):
+class CubeDecisionAnswer(CubeActionAnswer, ProbabilitiesAnswer):
     """A cube decision, and the probabilities behind it."""
 
     cubeless: Points
@@ -162,19 +175,19 @@ class Cube(CubeAction, Chances):
     position: str
 
 
-class Turn(_Answer):
+class TurnAnswer(Answer):
     """What to do now."""
 
     action: Literal["play", "roll", "double", "take", "beaver", "pass"]
     play: str | None = Field(description="The best play, where a roll is to be played.")
-    moves: list[tuple[int, int]] | None
-    ranking: Hint | None
-    cube: CubeAction | None
+    moves: Moves | None
+    ranking: HintAnswer | None
+    cube: CubeActionAnswer | None
     position: str
     player: str
 
 
-class Reason(_Answer):
+class ReasonAnswer(Answer):
     """A reason, in words."""
 
     concept: str
@@ -182,36 +195,36 @@ class Reason(_Answer):
     sentence: str
 
 
-class Term(_Answer):
+class TermAnswer(Answer):
     """What a term of the weights adds to the difference."""
 
     name: str
     contribution: float
 
 
-class ValuedPlay(Play):
+class ValuedPlayAnswer(PlayAnswer):
     """A play that is compared."""
 
     equity: Points
 
 
-class Explained(_Answer):
+class ExplanationAnswer(Answer):
     """Why one play is better than another."""
 
-    better: ValuedPlay
-    worse: ValuedPlay
+    better: ValuedPlayAnswer
+    worse: ValuedPlayAnswer
     difference: float
     unit: str
     summary: str
     sentences: list[str]
-    reasons: list[Reason]
-    terms: list[Term]
+    reasons: list[ReasonAnswer]
+    terms: list[TermAnswer]
     player: str
     position: str
-    roll: tuple[int, int]
+    roll: Roll
 
 
-class _Rolled(_Answer):
+class _AnyRolloutAnswer(Answer):
     trials: int
     seconds: float
     player: str
@@ -220,37 +233,37 @@ class _Rolled(_Answer):
     position: str
 
 
-class Rollout(_Rolled):
+class RolloutAnswer(_AnyRolloutAnswer):
     """A position rolled out: means, standard errors and standard deviations per trial."""
 
-    mean: Values
-    se: Values
-    sd: Values
+    mean: ValuesAnswer
+    se: ValuesAnswer
+    sd: ValuesAnswer
     trials_per_second: float
 
 
-class ComparedPlay(Play):
+class ComparedPlayAnswer(PlayAnswer):
     """A play rolled out beside others with the same dice."""
 
     equity: Points
     difference: float
     difference_se: Number
     p_value: Number
-    mean: Values
+    mean: ValuesAnswer
     trials: int
     dropped: bool
 
 
-class ComparedPlays(_Rolled):
+class ComparisonAnswer(_AnyRolloutAnswer):
     """Plays rolled out with the same dice, the best first."""
 
-    plays: list[ComparedPlay]
+    plays: list[ComparedPlayAnswer]
     doubt: float
     settled: bool
-    roll: tuple[int, int]
+    roll: Roll
 
 
-class CubeRollout(_Rolled):
+class CubeRolloutAnswer(_AnyRolloutAnswer):
     """A cube decision rolled out, with both sides doubling."""
 
     action: str
@@ -261,22 +274,22 @@ class CubeRollout(_Rolled):
     double_pass: Number
     difference: Number
     difference_se: Number
-    mean: Values
+    mean: ValuesAnswer
 
 
-class Analysis(_Answer):
+class AnalysisAnswer(Answer):
     """How a match was played."""
 
     analyst: str
     length: int
     games: int
     score: tuple[int, int]
-    players: list[dict[str, Any]]
-    errors: list[dict[str, Any]]
-    worst: list[dict[str, Any]]
+    players: Records
+    errors: Records
+    worst: Records
 
 
-class Evaluations(_Answer):
+class EvaluationsAnswer(Answer):
     """Values of many positions, a list of each kind."""
 
     win: list[float]
@@ -288,23 +301,52 @@ class Evaluations(_Answer):
     player: str
 
 
-class Hints(_Answer):
+class HintsAnswer(Answer):
     """Hints for many rolls."""
 
-    hints: list[Hint]
+    hints: list[HintAnswer]
 
 
-class Cubes(_Answer):
+class CubesAnswer(Answer):
     """Cube decisions of many positions."""
 
-    cubes: list[Cube]
+    cubes: list[CubeDecisionAnswer]
 
 
-class CalledOff(_Answer):
+class CancelledAnswer(Answer):
     """A rollout or an analysis that was called off."""
 
     job: str
     called_off: bool
+
+
+class PlacedAnswer(Answer):
+    """A position in every form, with its match state."""
+
+    board: list[int] = Field(description="26 numbers, seen by the player on roll.")
+    id: str = Field(description="PositionID:MatchID, as gnubg has it.")
+    gnubg: str
+    xgid: str
+    ogid: str
+    dice: Roll | None
+    doubled: bool
+    length: int
+    score: tuple[int, int]
+    cube: int
+    owner: Literal["centre", "me", "opponent"]
+    crawford: bool
+    jacoby: bool
+    over: bool
+
+
+class ReviewLineAnswer(Answer):
+    """A line of a review, with one of these fields: first the match, then decisions, then the totals."""
+
+    match: dict[str, Any] | None = None
+    decisions: Records | None = None
+    players: Records | None = None
+    themes: dict[str, str] | None = None
+    message: str | None = Field(default=None, description="Why the review ends before its totals.")
 
 
 def answers(*models: type[BaseModel]) -> dict[int | str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 """bgweb-api's HTTP interface, POST /api/v1/getmoves, for programs that ask bgweb-api.
 
-Source: api/openapi.yaml of https://github.com/foochu/bgweb-api.  Each side's checkers are told from its own
-view; points are texts, with ``bar`` and ``off``; numbers have three decimals.
+Source: api/openapi.yaml of https://github.com/foochu/bgweb-api.  Each side's checkers are seen from that
+side; points are texts, with ``bar`` and ``off``; numbers have three decimals.
 """
 
 from typing import Annotated, Any, Literal
@@ -16,9 +16,9 @@ from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.runtime.errors import PositionError
-from motif.serve.bodies import BodyRoute, desk_of, json_answer
-from motif.serve.costs import Ask
-from motif.serve.desk import Desk, moves_of, play_batch
+from motif.serve.bodies import BodyRoute, json_answer, service_of
+from motif.serve.costs import RequestKind
+from motif.serve.engine_service import EngineService, moves_of, play_batch
 from motif.serve.motif_api import ERRORS
 from motif.serve.questions import Die
 
@@ -104,14 +104,14 @@ class CheckerPlay(BaseModel):
 
 
 class EvalInfo(BaseModel):
-    """How a play was valued."""
+    """How a play was evaluated."""
 
     cubeful: bool
     plies: Annotated[int, Field(description="1 is the static evaluation.")]
 
 
 class BgwebProbability(BaseModel):
-    """Chances after a play; a gammon counts backgammons in."""
+    """Probabilities after a play; gammons include backgammons."""
 
     win: float
     winG: float  # noqa: N815
@@ -122,7 +122,7 @@ class BgwebProbability(BaseModel):
 
 
 class Evaluation(BaseModel):
-    """What a play is worth, and how much less than the best that is: at most 0."""
+    """Equity of a play, and its difference from the best, at most 0."""
 
     info: EvalInfo
     eq: float
@@ -131,7 +131,7 @@ class Evaluation(BaseModel):
 
 
 class Move(BaseModel):
-    """A play; what it is worth, where that was asked for."""
+    """A play, with its evaluation where that was asked for."""
 
     play: list[CheckerPlay]
     evaluation: Evaluation | None = None
@@ -140,19 +140,19 @@ class Move(BaseModel):
 @router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
 async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
-    desk = desk_of(request)
-    cost = desk.cost(Ask.PLAYS, None)
-    return json_answer(await desk.compute(_moves, desk, question, cost=cost))
+    service = service_of(request)
+    cost = service.cost(RequestKind.PLAYS, None)
+    return json_answer(await service.compute(_moves, service, question, cost=cost))
 
 
-def _moves(desk: Desk, question: MoveArgs) -> list[Record]:
+def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
     position = question.board.position(question.player)
     roll = max(question.dice), min(question.dice)
     count = question.max_moves or None
     if not question.score_moves:
         plays = moves_of(play_batch(position, roll), roll)
         return [{"play": _play(moves)} for moves in plays[:count] if moves]
-    _, evaluator = desk.judge(None, False, False)
+    _, evaluator = service.judge(None, False, False)
     context = CubeContext(MatchState()) if question.cubeful else MONEY
     ranked = rank_plays(position, roll, evaluator, context, chances_for=question.max_moves or ALL)
     return [

@@ -1,7 +1,7 @@
 """Bodies of requests and of answers: JSON that is read, checked and sent without holding up the event loop.
 
-A small body is read at once; a large one by a thread, when there is room for it.  What takes much more memory
-than its bytes, such as millions of empty lists, is refused before it is read.
+A small body is read at once; a large one by a thread, when there is room for it.  A body that would take much
+more memory than its bytes, such as millions of empty lists, is refused before it is read.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
@@ -17,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from motif.runtime.errors import did_you_mean, plain_text
-from motif.serve.desk import Desk
+from motif.serve.engine_service import EngineService
 
 LARGE = 1 << 15
 """Bytes from which on a body is read by a thread."""
@@ -36,13 +37,13 @@ def problem(status: int, message: str) -> Response:
     return answer
 
 
-def json_answer(document: Any) -> Response:
-    """Encode a `document` as JSON; a number that is not finite becomes null."""
+def json_answer(document: object) -> Response:
+    """Encode a Return `document` as JSON; a number that is not finite becomes null."""
     return encoded_answer(encoded(document))
 
 
-def encoded(document: Any) -> bytes:
-    """`document` as JSON; a number that is not finite becomes null."""
+def encoded(document: object) -> bytes:
+    """Return `document` as JSON; a number that is not finite becomes null."""
     return to_json(document, inf_nan_mode="null")
 
 
@@ -68,7 +69,9 @@ _MESSAGES = {
 }
 
 
-def first_fault(error: Any, skipped: int = 0, known: Iterable[str] = ()) -> str:
+def first_fault(
+    error: ValidationError | RequestValidationError, skipped: int = 0, known: Iterable[str] = ()
+) -> str:
     """Return the first fault of `error` in one line, without the `skipped` first words of its place.
 
     Of an unknown field it says which of the `known` ones may be meant.
@@ -84,10 +87,10 @@ def first_fault(error: Any, skipped: int = 0, known: Iterable[str] = ()) -> str:
     return plain_text(f"{where}: {said}" if where else said)
 
 
-def desk_of(request: Request) -> Desk:
-    """Return the desk of the application that has got `request`."""
-    desk: Desk = request.app.state.desk
-    return desk
+def service_of(request: Request) -> EngineService:
+    """Return the service of the application that has got `request`."""
+    service: EngineService = request.app.state.service
+    return service
 
 
 class BodyRoute(APIRoute):
@@ -106,13 +109,13 @@ class BodyRoute(APIRoute):
             try:
                 return await handler(asked)
             finally:
-                desk_of(request).bodies.give_back(asked.held)
+                service_of(request).bodies.give_back(asked.held)
 
         return handle
 
 
 class _JsonRequest(Request):
-    """A request whose body is made an object of its `model`."""
+    """A request whose body is read as a `model`."""
 
     model: type[BaseModel]
     held = 0
@@ -120,13 +123,13 @@ class _JsonRequest(Request):
 
     async def json(self) -> Any:
         """Return the object; raises `HTTPException` in one line."""
-        body, desk = await self.body(), desk_of(self)
-        read = partial(read_json, self.model, body, desk.settings.batch)
+        body, service = await self.body(), service_of(self)
+        read = partial(read_json, self.model, body, service.settings.batch)
         if len(body) < LARGE:
             return read()
-        await desk.bodies.take(len(body))
+        await service.bodies.take(len(body))
         self.held = len(body)
-        return await desk.read(read)
+        return await service.read(read)
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
@@ -167,13 +170,13 @@ def _objects(document: Any) -> list[dict[str, Any]]:
 class LargeAnswer(Response):
     """An answer in JSON that is sent piece by piece, as fast as its client reads."""
 
-    def __init__(self, content: bytes | bytearray, desk: Desk) -> None:
+    def __init__(self, content: bytes | bytearray, service: EngineService) -> None:
         super().__init__(memoryview(content), media_type="application/json")
-        self._desk = desk
+        self._service = service
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Send it, unless too much is unread already."""
-        room, size = self._desk.answers, len(self.body)
+        """Send the answer, unless too much is unread already."""
+        room, size = self._service.answers, len(self.body)
         if not room.fits(size):
             await problem(503, "answers that nobody reads fill the memory; try again later")(
                 scope, receive, send
@@ -181,7 +184,7 @@ class LargeAnswer(Response):
             return
         await room.take(size)
         try:
-            async with asyncio.timeout(self._desk.settings.patience):
+            async with asyncio.timeout(self._service.settings.patience):
                 await self._send(send)
         except TimeoutError:
             return  # its client does not read, and is cut off

@@ -1,8 +1,7 @@
-"""What requests cost, about: seconds of a core for a position, by what is asked and how deep it is seen.
+"""Estimated costs of requests: seconds of a core per position, by kind and lookahead.
 
-They decide in which lane a request waits, and whether it is within the budget of one; how long it may really
-take is measured while it goes on (`motif.serve.lanes`).  They were measured with the default player, on a
-core of a server of 2024, and rounded up.
+They decide in which lane a request waits, and whether it is within the budget; the real time is measured
+while it runs (`motif.serve.lanes`).
 """
 
 from enum import Enum
@@ -13,33 +12,33 @@ from motif.evaluators.named import Kind, entry_of, own_name, without_plies
 _STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED = range(4)
 
 
-class Ask(Enum):
-    """What may be asked about a position; its value, seconds without lookahead, by 1 and 2 plies, deep."""
+class RequestKind(Enum):
+    """Kinds of requests; the values are seconds at 0, 1 and 2 plies and with rollouts."""
 
     EVALUATION = (4e-6, 5e-4, 6e-3, 0.06)
     PLAYS = (4e-4, 6e-3, 0.05, 0.4)
     CUBE = (2e-3, 5e-3, 0.03, 0.1)
     EXPLANATION = (0.03, 0.05, 0.25, 1.3)
     REVIEW = (4e-3, 0.02, 0.15, 1.0)
-    """A roll of a match: the play, the cube, the luck, and rollouts of what looks like an error."""
+    """A roll of a match: the play, the cube, the luck, and rollouts of possible errors."""
 
 
 _DEPTHS = {"narrow": 0.5, "wide": 2.0, "full": 100.0}
-"""How much longer lookahead takes that is not of the usual width."""
+"""Factors of lookahead that is not of the usual width."""
 _NET = 20.0
-"""How much longer a net takes than weights do."""
+"""Factor of a net, compared with weights."""
 
 
 @lru_cache(maxsize=1024)
-def cost_of(ask: Ask, name: str) -> float:
-    """Seconds that the evaluator called `name` takes for one position.
+def cost_of(ask: RequestKind, name: str) -> float:
+    """Return the seconds that an evaluator takes per position.
 
     Parameters
     ----------
     ask
-        What is asked.
+        Kind of request.
     name
-        A player's name, with its plies: ``motif-v6@2:wide``.
+        Player's name, with its plies: ``motif-v14@2:wide``.
 
     Returns
     -------

@@ -31,11 +31,11 @@ _Result = TypeVar("_Result")
 
 
 class StorageError(MotifError):
-    """What is kept cannot be read or written at the moment: a full disk, say, or a read-only folder."""
+    """A store that cannot be read or written: a full disk, say, or a read-only folder."""
 
 
 class _OpenFile:
-    """The connection of a database, while there is one, and the file that it has open."""
+    """The connection of a database and its open file."""
 
     def __init__(self) -> None:
         self.connection: sqlite3.Connection | None = None
@@ -51,15 +51,15 @@ class _OpenFile:
 
 
 class DamagedError(sqlite3.DatabaseError):
-    """A database that can be opened, but is not sound."""
+    """A database that can be opened, but is damaged."""
 
 
 class Database:
-    """The connection of a file of games, say, in a folder; any number of threads and processes may use it.
+    """A SQLite file in a folder; any number of threads and processes may use it.
 
-    A subclass says what is `KEPT` there, under which `FILE` name and in which `VERSION` of the tables, and
-    makes or checks these in `prepare`.  Everything raises `StorageError` where the database cannot be read or
-    written.
+    A subclass sets `KEPT`, the plural of what is stored, the `FILE` name and the `VERSION` of the tables, and
+    makes or checks the tables in `prepare`.  Every method raises `StorageError` where the database cannot be
+    read or written.
     """
 
     KEPT: ClassVar[str]
@@ -79,18 +79,18 @@ class Database:
         raise NotImplementedError
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
-        """Take into a new file what can be read of a damaged one; return how much that is, for people."""
+        """Copy what can be read of a damaged file into the new one, and return how much that is, in words."""
         return "nothing"
 
     def fill(self, connection: sqlite3.Connection) -> None:
-        """Take in what was kept before there was a database; called whenever it is opened."""
+        """Import what earlier versions stored; called whenever the database is opened."""
 
     def has_former(self) -> bool:
-        """Whether `fill` has something to take in."""
+        """Return whether `fill` has something to import."""
         return False
 
     def is_there(self) -> bool:
-        """Whether anything was ever kept; where nothing was, reading need not make a file."""
+        """Return whether anything was ever stored; otherwise reading makes no file."""
         try:
             return self._open.connection is not None or self._path.exists() or self.has_former()
         except OSError as error:
@@ -247,7 +247,7 @@ class Database:
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """Make of what SQLite and the system refuse a `StorageError`, which names no path."""
+        """Turn errors of SQLite and of the system into a `StorageError`, which names no path."""
         try:
             yield
         except sqlite3.Error as error:
@@ -257,15 +257,15 @@ class Database:
 
 
 def lenient_text(octets: bytes) -> str:
-    """Return what a damaged row may hold is text in any case."""
+    """Decode text of a row that may be damaged."""
     return octets.decode("utf-8", "replace")
 
 
 @contextmanager
 def _held(damaged: Path) -> Iterator[None]:
-    """Let nobody write to a damaged database in the block, as far as it still has locks.
+    """Lock a damaged database, as far as it still has locks, against writers.
 
-    Who waits to write to it finds, when the lock is free, that the file has another name.
+    A process that waits to write to it then finds that the file has another name.
     """
     if os.name != "posix":  # Windows renames no file that is open
         yield
@@ -280,7 +280,7 @@ def _held(damaged: Path) -> Iterator[None]:
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether an error says that the file is damaged, or no database."""
+    """Return whether an error means that the file is damaged, or not a database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
     return isinstance(error, DamagedError) or code in _DAMAGE
 
@@ -294,11 +294,11 @@ def _file_at(path: Path) -> tuple[int, int] | None:
 
 
 def free_path(path: Path) -> Path:
-    """`path`, or where that is taken one with a number in its name."""
+    """Return `path`, or where that is taken one with a number in its name."""
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain((path,), others) if not one.exists())
 
 
 def say(what: str) -> None:
-    """Tell the operator of the server, in a line."""
+    """Print a line for the operator of the server."""
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

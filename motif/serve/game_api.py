@@ -8,23 +8,24 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from motif.board.rules import MAX_MATCH_LENGTH
 from motif.serve.analysis_store import UnknownAnalysis
-from motif.serve.bodies import BodyRoute, desk_of, json_answer
+from motif.serve.bodies import BodyRoute, json_answer, service_of
 from motif.serve.database import StorageError
-from motif.serve.desk import Desk
+from motif.serve.engine_service import EngineService
 from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.levels import levels
+from motif.serve.questions import Question
 from motif.session.kept_game import opponents
 from motif.session.session import SessionRules
 
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
 _SECONDS_TO_READ = 20.0
-"""What a large .mat file may take; it keeps nobody waiting for quick answers."""
+"""Estimated time for a large .mat file, which must not wait among quick requests."""
 PROBLEMS: dict[type[Exception], int] = {
     UnknownGame: 404,
     GameWentOn: 409,
@@ -34,16 +35,12 @@ PROBLEMS: dict[type[Exception], int] = {
 }
 """Errors with a status of their own; the others are bad requests."""
 
-Opponent = Annotated[str, Field(max_length=60, description="Who plays: a name of /api/v1/games/opponents.")]
+Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
 Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Of the dice; a new one by default.")]
 
 
-class _Wish(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class NewGame(_Wish):
-    """A game that is to begin."""
+class NewGameQuestion(Question):
+    """A new game."""
 
     opponent: Opponent
     length: Annotated[int, Field(ge=0, le=MAX_MATCH_LENGTH, description="Points of the match; 0: money.")] = 0
@@ -55,8 +52,8 @@ class NewGame(_Wish):
     seed: Seed = None
 
 
-class LoadedGame(_Wish):
-    """A .mat file that is to be gone on with."""
+class LoadedGameQuestion(Question):
+    """A .mat file whose games are to be continued."""
 
     opponent: Opponent
     mat: Annotated[str, Field(max_length=_LONGEST_FILE, description="The text of the file.")]
@@ -64,90 +61,101 @@ class LoadedGame(_Wish):
     seed: Seed = None
 
 
-class Decision(_Wish):
-    """What you do, and at which revision of the game."""
+class DecisionQuestion(Question):
+    """A decision, with the revision of the game that it is made at."""
 
     revision: Annotated[int, Field(ge=0)]
     do: Literal["roll", "play", "double", "take", "drop", "beaver", "raccoon", "resign", "undo", "next"]
     play: Annotated[str, Field(max_length=60, description="The play, for `play`.")] = ""
     lose: Annotated[str, Field(max_length=20, description="single, gammon or backgammon, for `resign`.")] = ""
     tutor: Annotated[
-        float | None, Field(ge=0, description="Nothing is done that costs more, and the answer says why.")
+        float | None,
+        Field(
+            ge=0, description="Largest error that is carried out; a larger one is answered with an objection."
+        ),
     ] = None
 
 
-def _desk_and_store(request: Request) -> tuple[Desk, GameStore]:
-    return desk_of(request), request.app.state.games
+def _service_and_store(request: Request) -> tuple[EngineService, GameStore]:
+    return service_of(request), request.app.state.games
 
 
 @router.get("")
 async def games(request: Request) -> Response:
-    """Return the games that are kept, those last played first."""
-    desk, store = _desk_and_store(request)
-    return json_answer({"games": await desk.compute(store.listed)})
+    """Return the stored games, those last played first."""
+    service, store = _service_and_store(request)
+    return json_answer({"games": await service.compute(store.listed)})
 
 
 @router.get("/opponents")
 async def all_opponents() -> Response:
-    """Whom one can play against."""
+    """List the possible opponents."""
     return json_answer({"levels": levels(), "opponents": opponents()})
 
 
 @router.post("")
-async def begin(wish: NewGame, request: Request) -> Response:
-    """Return a new game: the opening roll, and the opponent's play where he begins."""
-    desk, store = _desk_and_store(request)
-    rules = SessionRules(wish.length, wish.cube, wish.jacoby, wish.beavers or wish.raccoons, wish.raccoons)
-    settings = new_settings(wish.opponent, rules, wish.seed, date.today().isoformat(), wish.name)
-    state = await desk.compute(store.begin, settings)
+async def begin(question: NewGameQuestion, request: Request) -> Response:
+    """Begin a game: return the opening roll, and the opponent's play where it begins."""
+    service, store = _service_and_store(request)
+    rules = SessionRules(
+        question.length,
+        question.cube,
+        question.jacoby,
+        question.beavers or question.raccoons,
+        question.raccoons,
+    )
+    settings = new_settings(question.opponent, rules, question.seed, date.today().isoformat(), question.name)
+    state = await service.compute(store.begin, settings)
     return _created(state)
 
 
 @router.post("/loaded")
-async def load(wish: LoadedGame, request: Request) -> Response:
-    """Return the games of a .mat file, to be gone on with where they end."""
-    desk, store = _desk_and_store(request)
-    settings = wish.mat, wish.opponent, wish.seat, wish.seed, date.today().isoformat()
-    state = await desk.compute(store.load, *settings, cost=_SECONDS_TO_READ)
+async def load(question: LoadedGameQuestion, request: Request) -> Response:
+    """Load the games of a .mat file, to continue where they end."""
+    service, store = _service_and_store(request)
+    settings = question.mat, question.opponent, question.seat, question.seed, date.today().isoformat()
+    state = await service.compute(store.load, *settings, cost=_SECONDS_TO_READ)
     return _created(state)
 
 
 @router.get("/{game}")
 async def state(game: str, request: Request) -> Response:
-    """Where a game stands, with every legal way to go on."""
-    desk, store = _desk_and_store(request)
-    return json_answer(await desk.compute(store.state, game))
+    """Return the state of a game, with every legal decision."""
+    service, store = _service_and_store(request)
+    return json_answer(await service.compute(store.state, game))
 
 
 @router.post("/{game}")
-async def decide(game: str, wish: Decision, request: Request) -> Response:
-    """Roll, play, turn the cube, resign, take back: and where the game stands after the opponent's reply."""
-    desk, store = _desk_and_store(request)
-    detail = wish.play if wish.do == "play" else wish.lose
-    return json_answer(await desk.compute(store.decide, game, wish.revision, wish.do, detail, wish.tutor))
+async def decide(game: str, question: DecisionQuestion, request: Request) -> Response:
+    """Roll, play, turn the cube, resign or undo; return the game after the opponent's reply."""
+    service, store = _service_and_store(request)
+    detail = question.play if question.do == "play" else question.lose
+    return json_answer(
+        await service.compute(store.decide, game, question.revision, question.do, detail, question.tutor)
+    )
 
 
 @router.get("/{game}/mat")
 async def mat(game: str, request: Request) -> Response:
-    """All that was played, as a .mat file."""
-    desk, store = _desk_and_store(request)
-    text = await desk.compute(store.mat, game)
+    """Return everything that was played as a .mat file."""
+    service, store = _service_and_store(request)
+    text = await service.compute(store.mat, game)
     name = f"motif-{game}.mat"
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 @router.get("/{game}/rolls")
 async def rolls(game: str, request: Request) -> Response:
-    """Every roll of the games that have ended."""
-    desk, store = _desk_and_store(request)
-    return json_answer(await desk.compute(store.rolls, game))
+    """Return every roll of the games that have ended."""
+    service, store = _service_and_store(request)
+    return json_answer(await service.compute(store.rolls, game))
 
 
 @router.delete("/{game}")
 async def forget(game: str, request: Request) -> Response:
-    """Keep a game no longer."""
-    desk, store = _desk_and_store(request)
-    await desk.compute(store.forget, game)
+    """Delete a game."""
+    service, store = _service_and_store(request)
+    await service.compute(store.forget, game)
     return json_answer({"game": game})
 
 
@@ -159,7 +167,7 @@ def _created(state: dict[str, object]) -> Response:
 
 
 async def problem(_: Request, error: Exception) -> Response:
-    """Answer where a game is unknown or went on elsewhere, or where none can be kept."""
+    """Answer where a game is unknown or went on elsewhere, or cannot be stored."""
     answer = json_answer({"message": str(error)})
     answer.status_code = PROBLEMS[type(error)]
     return answer

@@ -45,13 +45,13 @@ _TABLE = """CREATE TABLE games (
     is_over INTEGER,
     changed INTEGER NOT NULL
 )"""
-"""``is_over`` is NULL where nobody has looked yet; ``changed`` counts nanoseconds since 1970."""
+"""``is_over`` is NULL where it is not known yet; ``changed`` counts nanoseconds since 1970."""
 
 _Result = TypeVar("_Result")
 
 
 class UnknownGame(MotifError):  # noqa: N818
-    """A game that is not kept, or not any more."""
+    """A game that is not stored."""
 
 
 class GameWentOn(MotifError):  # noqa: N818
@@ -64,7 +64,7 @@ class GameWentOn(MotifError):  # noqa: N818
 
 
 class NoRoomError(MotifError):
-    """A new game where all that are kept are in progress."""
+    """A new game where all stored games are in progress."""
 
 
 class GameRow(NamedTuple):
@@ -85,7 +85,7 @@ class GameDatabase(Database):
         Where the database lies, made with the mode 0700 when the first game is kept.
     most : int
         Number of games that are kept.  A new game beyond it takes the place of a game that is over, the one
-        changed longest ago; where there is none, of a game in progress that nobody has changed for
+        changed longest ago; where there is none, of a game in progress that has not changed for
         `IDLE_DAYS`.
 
     Every method raises `StorageError` where the database cannot be read or written.
@@ -99,7 +99,7 @@ class GameDatabase(Database):
         self._most = most
 
     def insert(self, game: str, document: str, is_over: bool) -> int:
-        """Keep a new game.
+        """Store a new game.
 
         Returns
         -------
@@ -121,11 +121,11 @@ class GameDatabase(Database):
         return self._write(work)
 
     def read(self, game: str) -> GameRow:
-        """Give the row of a game; raises `UnknownGame`."""
+        """Return the row of a game; raises `UnknownGame`."""
         _check_id(game)
         rows = self._read("SELECT id, revision, document FROM games WHERE id = ?", (game,))
         if not rows:
-            raise UnknownGame("this game is not kept any more, or never was")
+            raise UnknownGame("unknown game: it was deleted, or never stored")
         return GameRow(*rows[0])
 
     def update(self, game: str, revision: int, document: str, is_over: bool) -> int:
@@ -141,7 +141,7 @@ class GameDatabase(Database):
         GameWentOn
             Where it is at another revision.
         UnknownGame
-            Where it is not kept any more.
+            Where it has been deleted.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -154,19 +154,19 @@ class GameDatabase(Database):
                 return revision + 1
             if connection.execute("SELECT 1 FROM games WHERE id = ?", (game,)).fetchone():
                 raise GameWentOn
-            raise UnknownGame("this game is not kept any more")
+            raise UnknownGame("unknown game: it was deleted")
 
         return self._write(work)
 
     def delete(self, game: str) -> None:
-        """Keep a game no longer; raises `UnknownGame`."""
+        """Delete a game; raises `UnknownGame`."""
         _check_id(game)
 
         def work(connection: sqlite3.Connection) -> int:
             return connection.execute("DELETE FROM games WHERE id = ?", (game,)).rowcount
 
         if not self.is_there() or not self._write(work):
-            raise UnknownGame("this game is not kept any more, or never was")
+            raise UnknownGame("unknown game: it was deleted, or never stored")
 
     def ids(self) -> list[str]:
         """List all games, the one changed last first."""
@@ -178,20 +178,20 @@ class GameDatabase(Database):
         return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
     def delete_all(self) -> int:
-        """Keep no game; return how many there were."""
+        """Delete every game; return how many there were."""
         if not self.is_there():
             return 0
         return self._write(lambda connection: connection.execute("DELETE FROM games").rowcount)
 
     def unsettled(self, most: int) -> list[GameRow]:
-        """Give up to `most` games that may be over or not, the one changed longest ago first."""
+        """Return up to `most` games that may be over, the one changed longest ago first."""
         rows = self._read(
             "SELECT id, revision, document FROM games WHERE is_over IS NULL ORDER BY changed LIMIT ?", (most,)
         )
         return [GameRow(*row) for row in rows]
 
     def settle(self, games: dict[str, bool]) -> None:
-        """Note of some games whether they are over, unless that is known by now."""
+        """Store whether games are over, unless that is known by now."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -308,7 +308,7 @@ def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
 
 def _check_id(game: str) -> None:
     if not _ID.fullmatch(game):
-        raise UnknownGame("there is no such game")
+        raise UnknownGame("unknown game: no such ID")
 
 
 @contextmanager

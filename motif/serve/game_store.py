@@ -1,4 +1,4 @@
-"""Games that the server keeps, so that they survive a restart, and that any number of servers may share.
+"""Games that the server stores: they survive a restart, and any number of servers may share them.
 
 A game is kept as its settings and its events (`motif.session.kept_game`), after every decision and again
 after the program's reply.  A decision names the revision that it was made at; of several at one revision one
@@ -24,7 +24,7 @@ from motif.session.kept_game import GameSettings, KeptGame, check_opponent, chec
 from motif.session.session import SessionRules
 
 FORMAT = "motif-game/1"
-MOST_GAMES = 500
+MAX_GAMES = 500
 _IN_MEMORY = 32
 _NAME_BYTES = 9
 _SEEDS = 2**31
@@ -35,15 +35,15 @@ _SETTLED_AT_ONCE = 20
 
 
 @dataclass
-class _Kept:
-    """A game at one of its revisions, for the one thread that has it."""
+class _StoredGame:
+    """A game at one of its revisions, owned by one thread."""
 
     name: str
     revision: int
     game: KeptGame
 
     def view(self, known: int | None = None) -> dict[str, Any]:
-        """Return what a page is shown; of the events those behind the first `known` ones."""
+        """Return the view of a page, with the events after the first `known` ones."""
         news = 0 if known is None else len(self.game.events) - known
         return game_view(self.name, self.revision, self.game, self.game.steps[-news:] if news > 0 else ())
 
@@ -62,9 +62,9 @@ class GameStore:
     raise `UnknownGame` where it is not kept, and `RecordError` where it is damaged.
     """
 
-    def __init__(self, folder: Path, most: int = MOST_GAMES) -> None:
+    def __init__(self, folder: Path, most: int = MAX_GAMES) -> None:
         self._database = GameDatabase(folder, most)
-        self._remembered: OrderedDict[str, _Kept] = OrderedDict()
+        self._remembered: OrderedDict[str, _StoredGame] = OrderedDict()
         """Games as they were left; who uses one takes it out."""
         self._lock = Lock()
 
@@ -79,7 +79,7 @@ class GameStore:
         Raises
         ------
         PlayerError
-            Where nobody to play against is called so.
+            For an unknown opponent.
         NoRoomError
             Where too many games are in progress.
         """
@@ -89,16 +89,16 @@ class GameStore:
         return self._begun(game)
 
     def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> dict[str, Any]:
-        """Take over the games of a .mat file, to go on with them against `opponent`.
+        """Load the games of a .mat file, to continue them against `opponent`.
 
         Parameters
         ----------
         mat : str
             The text of the file.
         opponent : str
-            Who plays against the person.
+            The opponent's name.
         seat : int
-            Which of the file's players the person is, 0 or 1.
+            The person's seat in the file, 0 or 1.
         seed : int | None
             Of the dice; None for a new one.
         day : str
@@ -131,13 +131,13 @@ class GameStore:
                 # Games of an earlier version may be over: they are looked at when their room is needed.
                 if not self._settle_some():
                     raise
-        kept = _Kept(name, revision, game)
+        kept = _StoredGame(name, revision, game)
         view = kept.view(max(0, len(game.events) - _SHOWN_EVENTS))
         self._remember(kept)
         return view
 
     def state(self, name: str) -> dict[str, Any]:
-        """Say where a game stands; the program replies first where it is its turn, as after a restart."""
+        """Return the state of a game; the program replies first where it is its turn, as after a restart."""
         kept = self._replied(self._read(name))
         view = kept.view()
         self._remember(kept)
@@ -146,7 +146,7 @@ class GameStore:
     def decide(
         self, name: str, revision: int, word: str, detail: str = "", limit: float | None = None
     ) -> dict[str, Any]:
-        """Let the person decide, and the program reply.
+        """Carry out a decision of the person, and the program's reply.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class GameStore:
         word, detail : str
             The decision: see `KeptGame.decide`.
         limit : float | None
-            What a decision may cost in points before the tutor objects; None for no tutor.
+            Largest error, in points, to which the tutor does not object; None for no tutor.
 
         Returns
         -------
@@ -191,14 +191,14 @@ class GameStore:
         return view
 
     def mat(self, name: str) -> str:
-        """Write all that was played as the text of a .mat file."""
+        """Return everything that was played as the text of a .mat file."""
         kept = self._read(name)
         text = mat_text(kept.game.session.record())
         self._remember(kept)
         return text
 
     def mats(self) -> list[dict[str, str]]:
-        """Write every game that can be read as the text of a .mat file."""
+        """Return every readable game as the text of a .mat file."""
         texts = []
         for name in self._database.ids():
             with suppress(MotifError):
@@ -206,7 +206,7 @@ class GameStore:
         return texts
 
     def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, int]:
-        """Give the games that were played, and which of the players the person is.
+        """Return the games that were played, and the person's seat.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class GameStore:
         with self._lock:
             self._remembered.pop(name, None)
 
-    def _read(self, name: str) -> _Kept:
+    def _read(self, name: str) -> _StoredGame:
         """Return the game as the database has it, for this thread alone."""
         row = self._database.read(name)
         with self._lock:
@@ -286,14 +286,14 @@ class GameStore:
         # Whatever is wrong with a row is known by what fails on it, and is the matter of this game alone.
         except Exception as error:
             raise RecordError(f"this game cannot be read: {_reason(error)}") from None
-        return _Kept(name, row.revision, game)
+        return _StoredGame(name, row.revision, game)
 
-    def _write(self, kept: _Kept) -> None:
-        """Keep a game that has gone on; raises `GameWentOn` where another thread or process came first."""
+    def _write(self, kept: _StoredGame) -> None:
+        """Store a game that has gone on; raises `GameWentOn` where another thread or process came first."""
         game = kept.game
         kept.revision = self._database.update(kept.name, kept.revision, _document(game), _is_over(game))
 
-    def _replied(self, kept: _Kept) -> _Kept:
+    def _replied(self, kept: _StoredGame) -> _StoredGame:
         """Return the game after the program's reply, this one or the one that another process has kept."""
         before = len(kept.game.events)
         kept.game.go_on()
@@ -304,7 +304,7 @@ class GameStore:
                 return self._read(kept.name)
         return kept
 
-    def _remember(self, kept: _Kept) -> None:
+    def _remember(self, kept: _StoredGame) -> None:
         kept.game.steps.clear()
         with self._lock:
             self._remembered[kept.name] = kept
@@ -313,7 +313,7 @@ class GameStore:
                 self._remembered.popitem(last=False)
 
     def _settle_some(self) -> bool:
-        """Look at a few games that nobody has looked at since they were imported; whether there are any."""
+        """Check whether a few imported games are over; return whether there were any."""
         games = {}
         for row in self._database.unsettled(_SETTLED_AT_ONCE):
             try:
@@ -361,10 +361,10 @@ def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event
 
 
 def _is_over(game: KeptGame) -> bool:
-    """Whether nobody waits for the game to go on: a match has its winner, or a money game has ended."""
+    """Return whether a match has its winner, or a money game has ended."""
     return game.asks == "nothing" or (game.asks == "next" and not game.settings.rules.length)
 
 
 def _reason(error: Exception) -> str:
-    """Why a game cannot be read, in a line without names of files."""
+    """Return why a game cannot be read, in a line without file names."""
     return plain_text(str(error)) if isinstance(error, MotifError) else "it is damaged"

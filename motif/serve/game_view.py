@@ -1,6 +1,6 @@
-"""A kept game as a page shows it: the document, for JSON, that answers every decision.
+"""A game as the page shows it: the JSON document that answers every decision.
 
-Players are "me", the person, and "opponent"; boards are seen by the person, moves by who makes them.
+Players are "me", the person, and "opponent"; boards are seen by the person, moves by their player.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
     Parameters
     ----------
     name : str
-        What the game is called.
+        ID of the game.
     revision : int
         At which a decision is to be made.
     game : KeptGame
         The game itself.
     steps : Sequence[GameStep]
-        What a page is to show step by step, of `KeptGame.steps`.
+        Steps of `KeptGame.steps` that the page shows one by one.
     """
     session, settings = game.session, game.settings
     seat = settings.seat
@@ -75,13 +75,13 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
 
 
 def _actions(record: MatchRecord) -> tuple[Action, ...]:
-    """Those of the last game; not a roll that is still to be played."""
+    """Return the actions of the last game, without a roll that is still to be played."""
     actions = record.games[-1].actions if record.games else ()
     return tuple(one for one in actions if not isinstance(one, Turn) or one.play is not None)
 
 
 def _logged(action: Action, seat: int) -> dict[str, Any]:
-    """One line of the record of a game."""
+    """Return an entry of a game's log."""
     who = _who(action.player, seat)
     if isinstance(action, Turn):
         notation = "" if action.play is None else action.play.notation
@@ -99,7 +99,7 @@ def own_first(pair: tuple[int, int], seat: int) -> list[int]:
 
 
 def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> dict[str, Any]:
-    """`play_tree` for JSON: of each step its start, end, die and node; of each node the play it is."""
+    """Return `play_tree` for JSON: each step's start, end, die and node, and each node's play."""
     nodes = play_tree(position, roll, plays)
     return {
         "steps": [[[step.start, step.end, step.die, step.node] for step in node.steps] for node in nodes],
@@ -131,7 +131,7 @@ def _event(step: GameStep, seat: int) -> dict[str, Any]:
 
 
 def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
-    """How the last game ended."""
+    """Return how the last game ended."""
     facts = game_facts(record.games[-1])
     assert facts is not None
     return {

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from motif.board.fibs_board import PREFIX, FibsBoard, parse_fibs_board
 from motif.board.identifiers import quoted
@@ -41,6 +41,8 @@ _LONGEST_ANSWER = 200
 _SECONDS_TO_READ = 60.0
 """That a client may take to read an answer."""
 _ERROR = "Error: "
+_Request = socket.socket | tuple[bytes, socket.socket]
+"""What socketserver calls a connection."""
 _SWITCHES = {
     **dict.fromkeys(("yes", "on", "true"), True),
     **dict.fromkeys(("no", "off", "false"), False),
@@ -49,7 +51,7 @@ _SWITCHES = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What board lines do not tell: rules of money play, and whether matches have a Crawford game."""
+    """Rules that board lines do not hold: those of money play, and whether matches have a Crawford game."""
 
     jacoby: bool = True
     beavers: bool = True
@@ -58,7 +60,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """How many connections there are at a time, and how many seconds they may be idle.
+    """Most connections at a time, and most seconds that they may be idle.
 
     A connection is idle while it sends no whole line and waits for no answer.
     """
@@ -75,18 +77,18 @@ class ConnectionLimits:
 
 
 class Options(NamedTuple):
-    """What may stand behind a board line of a program that asks as it would ask gnubg."""
+    """Options behind the board line of a program that asks as it would ask gnubg."""
 
     rules: Rules
     resignation: int = 0
     """Points, in cubes, that the player whose turn it is offers to lose; 0 for none."""
     plies: int | None = None
-    """None for as far as the player looks ahead by himself."""
+    """None for the player's own lookahead."""
     cubeful: bool = False
 
 
-class Question(NamedTuple):
-    """A board line as one asks `Opponent`."""
+class BoardQuestion(NamedTuple):
+    """A board line as `Opponent` takes it."""
 
     board: FibsBoard
     position: Position
@@ -94,7 +96,7 @@ class Question(NamedTuple):
 
 
 class Conversation:
-    """What one connection says and is answered."""
+    """The lines and answers of one connection."""
 
     def __init__(self, opponent: Opponent, rules: Rules = Rules()) -> None:
         self._opponent = opponent
@@ -102,9 +104,9 @@ class Conversation:
         self._is_gnubg = True
         """Whether boards come from gnubg's external player, as far as the lines have told."""
         self._side = 0
-        """The sign of the checkers of him who is asked; 0 as long as no line has told."""
+        """Sign of the checkers of the player who is asked; 0 until a line has told."""
         self._has_resigned = False
-        """Whether the last board was answered so: asked again in that game, he plays on."""
+        """Whether the last answer was a resignation: asked again in that game, the player goes on."""
 
     def answer(self, line: str) -> str | None:
         """Return the answer to one line, without its end; None to ``exit``, which ends the connection."""
@@ -157,7 +159,7 @@ class Conversation:
             return _in_numbers(opponent.play(position, board.roll, state))
         return "double" if opponent.cube(position, state).should_double else "roll"
 
-    def _question(self, line: str, rules: Rules, *, request: bool) -> Question:
+    def _question(self, line: str, rules: Rules, *, request: bool) -> BoardQuestion:
         board = parse_fibs_board(line)
         # gnubg writes the roll to both players' dice, and knows one colour and one direction.
         as_gnubg = board.your_dice == board.opponent_dice and board.view[:2] == (1, -1)
@@ -169,12 +171,12 @@ class Conversation:
             board = replace(board, did_crawford=1)
         state = board.match_state(
             request=self._is_gnubg,
-            # A beaver is a question to him whose turn it is, a raccoon to the other one.
+            # A beaver is a question to the player whose turn it is, a raccoon to the opponent.
             raises=1 if self._side in (0, board.turn) else 2,
             jacoby=rules.jacoby,
             beavers=rules.beavers,
         )
-        return Question(board, position, state)
+        return BoardQuestion(board, position, state)
 
     def _evaluate(self, text: str) -> str:
         words = text.split(None, 2)
@@ -253,12 +255,12 @@ def _setting(words: list[str]) -> str:
 
 
 def _in_numbers(play: Play) -> str:
-    """Return a play die by die, the bar as 25 and off as 0; nothing for a dance."""
+    """Return a play die by die, the bar as 25 and off as 0; empty for no move."""
     return " ".join(f"{start}/{end}" for start, end in play.moves)
 
 
 def _short(text: str) -> str:
-    """`text` as one line of ASCII that gnubg has room for."""
+    """Return `text` as one line of ASCII that gnubg has room for."""
     line = " ".join(text.encode("ascii", "backslashreplace").decode().split())
     return line if len(line) <= _LONGEST_ANSWER else line[: _LONGEST_ANSWER - 3] + "..."
 
@@ -269,7 +271,7 @@ class _Handler(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         conversation = Conversation(self.server.opponent, self.server.rules)
         visit = self.server.visit_of(self.request)
-        # Who has gone away, at whatever moment, or does nothing for too long, is no fault.
+        # A client that leaves at any moment, or is idle for too long, is not an error.
         with suppress(OSError):
             for line in _lines(self.request, visit.seconds_left):
                 visit.is_idle = False
@@ -340,7 +342,7 @@ def _received(connection: socket.socket, seconds: float) -> bytes:
 
 
 class GnubgServer(socketserver.ThreadingTCPServer):
-    """Listens at `host` and `port` (0: a free one) for programs that ask `opponent`.
+    """A server at `host` and `port` (0: a free one) for programs that ask `opponent`.
 
     Each connection has a thread and is answered line by line; one question is thought about at a time.  Where
     there are as many connections as `limits` allow, a new one takes the place of the one that has been idle
@@ -365,7 +367,7 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         self.rules = rules
         self.limits = limits
         self._thinking = threading.Lock()
-        self._visits: dict[socket.socket, _Visit] = {}
+        self._visits: dict[_Request, _Visit] = {}
         self._door = threading.Lock()
         try:
             super().__init__((host, port), _Handler)
@@ -384,9 +386,7 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         with self._thinking:
             try:
                 return conversation.answer(line)
-            except (
-                Exception
-            ) as error:  # a fault of motif's own ends nobody's game, and shows nobody its insides
+            except Exception as error:  # an error of motif ends no game, and shows no traceback
                 return _short(f"{_ERROR}internal error: {type(error).__name__}: {error}")
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -394,11 +394,11 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
 
     def visit_of(self, connection: socket.socket) -> _Visit:
-        """Give the visit of a connection; one that has just been dropped has a visit that is over."""
+        """Return the visit of a connection; one that has just been dropped has a visit that is over."""
         with self._door:
             return self._visits.get(connection) or _Visit(replace(self.limits, silent=0.0))
 
-    def verify_request(self, request: Any, client_address: object) -> bool:
+    def verify_request(self, request: _Request, client_address: object) -> bool:
         """Let one more connection in where there is room, or where an idle one makes room."""
         with self._door:
             if len(self._visits) >= self.limits.connections and not self._drop_idlest():
@@ -407,17 +407,18 @@ class GnubgServer(socketserver.ThreadingTCPServer):
             return True
 
     def _drop_idlest(self) -> bool:
-        """Drop the connection that makes room first; whether there is one."""
+        """Drop the connection that makes room first, and return whether there is one."""
         idle = [connection for connection, visit in self._visits.items() if visit.makes_room]
         if not idle:
             return False
         connection = min(idle, key=lambda one: (self._visits[one].has_spoken, -self._visits[one].seconds))
         del self._visits[connection]
+        assert isinstance(connection, socket.socket)
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)  # its thread hears the end, and closes it
         return True
 
-    def shutdown_request(self, request: Any) -> None:
+    def shutdown_request(self, request: _Request) -> None:
         """Close a connection, also one that was not let in."""
         with self._door:
             self._visits.pop(request, None)

@@ -1,4 +1,4 @@
-"""What stands before the application: who may ask, how much, and how long a connection may do nothing.
+"""Limits before the application: origins, sizes of requests, and idle connections.
 
 uvicorn itself waits for ever for the rest of a request, and for a client that does not read its answer: its
 protocol here ends connections that are too slow.
@@ -17,7 +17,7 @@ from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
-"""What curl calls a body where it is told nothing, and what it is here: no route takes forms of that type."""
+"""Content type that curl sends by default, and the one it stands for: no route takes such forms."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that change nothing."""
 _COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
@@ -89,7 +89,7 @@ class Guard:
     def _check_origin(self, scope: Any, headers: dict[bytes, bytes]) -> None:
         """Refuse what a page elsewhere asks, if it changes or computes something.
 
-        Browsers name the origin of a page, or at least say that it is another one; programs say nothing.
+        Browsers send the origin of a page, or at least that it is another one; programs send nothing.
         """
         if "*" in self._origins or not (scope["method"] not in _SAFE or scope["path"].startswith(_COSTLY)):
             return
@@ -140,7 +140,7 @@ class _Body:
         return message
 
     def forget(self) -> None:
-        """Hold it no longer."""
+        """Release the body."""
         self._held.size -= self._size
 
 
@@ -151,7 +151,7 @@ def _origin_of(address: bytes) -> bytes | None:
 
 
 def _headers(scope: Any) -> dict[bytes, bytes]:
-    """Headers by their names, which come in small letters; a repeated Host is no host."""
+    """Return headers by their names, in lower case; a repeated Host is none."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         headers[name] = b"" if name == b"host" and name in headers else value
@@ -178,7 +178,7 @@ async def _refuse(send: Any, error: HTTPException) -> None:
 
 
 class PatientProtocol(_Base):
-    """Waits as long for a request to be complete, and for its answer to be read, as between two requests.
+    """A protocol with one time limit for a request, for reading its answer, and between two requests.
 
     It is the `Client` of its requests.  Request lines and headers have a limit, which uvicorn leaves to what
     stands before it; h11, without httptools, has one of its own.
@@ -281,7 +281,7 @@ class PatientProtocol(_Base):
             cycle.message_event.set()
 
     def _is_waiting(self) -> bool:
-        """Whether a request, or the rest of one, is to come."""
+        """Return whether a request, or the rest of one, is to come."""
         return self.cycle is None or bool(self.cycle.response_complete or self.cycle.more_body)
 
     def _later(self, then: Callable[[], None]) -> asyncio.TimerHandle:

@@ -1,4 +1,4 @@
-"""The HTTP server: its application, its schema and page of routes, what it answers to errors, how it is run.
+"""The HTTP server: the application, its schema and page of routes, answers to errors, and the process.
 
 Schema and page are made from the routes themselves; the page loads nothing from elsewhere.
 """
@@ -36,8 +36,8 @@ from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, Sett
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
-from motif.serve.bodies import desk_of, first_fault, json_answer, problem
-from motif.serve.desk import Desk
+from motif.serve.bodies import first_fault, json_answer, problem, service_of
+from motif.serve.engine_service import EngineService
 from motif.serve.guard import Guard
 from motif.serve.lanes import CLIENT, BusyError, OverdueError
 from motif.serve.motif_api import Shortcut
@@ -92,15 +92,15 @@ _REFERENCE = "#/components/schemas/"
 
 
 def create_app(settings: ServeSettings) -> FastAPI:
-    """Yield the application that answers requests; its desk is ``app.state.desk``."""
+    """Return the application that answers requests; its service is ``app.state.service``."""
     settings.check()
-    desk = Desk(settings)
+    service = EngineService(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        desk.close()
-        if app.state.exit_code is not None and desk.is_at_work:
+        service.close()
+        if app.state.exit_code is not None and service.is_at_work:
             # What is called off ends soon; what cannot be, such as compiling, may not keep the process.
             ending = Timer(_SECONDS_TO_STOP, os._exit, (app.state.exit_code,))
             ending.daemon = True
@@ -117,12 +117,12 @@ def create_app(settings: ServeSettings) -> FastAPI:
         strict_content_type=False,
         redirect_slashes=False,
     )
-    app.state.desk = desk
+    app.state.service = service
     app.state.exit_code = None  # the process is not the server's to end
     app.openapi = partial(schema_of, app)  # type: ignore[method-assign]
     for routes in (motif_api.router, wildbg_api.router, bgweb_api.router, router):
         app.include_router(routes)
-    app.add_middleware(Shortcut, desk=desk)
+    app.add_middleware(Shortcut, service=service)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
@@ -136,7 +136,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
 
 async def _bad_input(request: Request, error: Any) -> Response:
     status = 503 if isinstance(error, BusyError | OverdueError) else 400
-    return problem(status, desk_of(request).public(str(error)))
+    return problem(status, service_of(request).public(str(error)))
 
 
 async def _bad_file(_: Request, error: Any) -> Response:
@@ -165,7 +165,7 @@ async def _internal(request: Request, error: Any) -> Response:
 
 
 async def _has_left() -> bool:
-    """Whether the client has left, or does so in a moment."""
+    """Return whether the client has left, or does so in a moment."""
     client = CLIENT.get()
     await asyncio.sleep(_A_MOMENT)
     return client is not None and client.has_left
@@ -180,8 +180,8 @@ _ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {
 }
 
 
-def serve(settings: ServeSettings, ready: Callable[[str], Any] = str) -> None:
-    """Answer until Ctrl-C or SIGTERM; `ready` is told the address of a server of one process.
+def serve(settings: ServeSettings, ready: Callable[[str], object] = str) -> None:
+    """Answer until Ctrl-C or SIGTERM; `ready` is called with the address of a server of one process.
 
     Raises `SettingError` for an address that cannot be listened at.  Kernels are compiled and weights loaded
     before the line that says where it listens.
@@ -201,7 +201,7 @@ def serve(settings: ServeSettings, ready: Callable[[str], Any] = str) -> None:
 
 def _warm_app(settings: ServeSettings) -> FastAPI:
     app = create_app(settings)
-    app.state.desk.warm()
+    app.state.service.warm()
     app.state.exit_code = 0
     schema_of(app)  # made before somebody waits for it
     # What lives as long as the server is no garbage; looking through it would hold up everything.
@@ -215,7 +215,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> uvicorn.Config:
-    """How uvicorn is to run the application that `make_app` makes."""
+    """Return the configuration with which uvicorn runs the application of `make_app`."""
     return uvicorn.Config(
         make_app,
         factory=True,
@@ -234,9 +234,9 @@ def configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> u
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens as soon as it does."""
+    """A server that prints its address as soon as it listens."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[str], Any]) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[str], object]) -> None:
         super().__init__(config)
         self._app, self._ready = app, ready
 
@@ -271,7 +271,7 @@ def _say_where(listener: socket.socket) -> str:
 
 
 def allow_connections(count: int) -> None:
-    """Let this process have as many files open as so many connections need, if that is allowed."""
+    """Raise this process's limit of open files for `count` connections, if that is allowed."""
     try:
         import resource
     except ImportError:  # Windows
@@ -304,7 +304,7 @@ def listening(settings: ServeSettings) -> socket.socket:
 
 
 class Route(NamedTuple):
-    """One route, for people."""
+    """A route, for the page of routes."""
 
     method: str
     path: str
@@ -318,7 +318,7 @@ class Route(NamedTuple):
     """An example of an answer, as JSON; empty where there is none."""
 
     def command(self, base: str, body: str | None = None) -> str:
-        """How curl asks."""
+        """Return the curl command."""
         sent = "" if body is None else f" -d '{body}'"
         how = f"-X {self.method} " if self.method not in ("GET", "POST") else ""
         return f"curl {how}'{base}{self.path}{self.query}'{sent}"
@@ -373,7 +373,7 @@ def _body_schema(schema: Schema, operation: Schema) -> Schema:
 
 
 def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
-    """Name, kind and meaning of each parameter of `route`, or of each key of the body that it takes."""
+    """Return name, type and description of each parameter of `route`, or of each key of its body."""
     operation = schema["paths"][route.path][route.method.lower()]
     rows = [
         (one["name"], _kind(schema, one["schema"]), one.get("description", ""))
@@ -387,7 +387,7 @@ def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
 
 
 def _kind(schema: Schema, about: Schema) -> str:
-    """Return what a value may be, in a few words."""
+    """Return the type of a value in a few words."""
     if "$ref" in about:
         return about["$ref"].removeprefix(_REFERENCE)
     if "anyOf" in about:
@@ -407,7 +407,7 @@ def _kind(schema: Schema, about: Schema) -> str:
 @router.get("/openapi.json")
 async def whole_schema(request: Request) -> Response:
     """Return the schema of all routes."""
-    return await desk_of(request).compute(lambda: json_answer(schema_of(request.app)))
+    return await service_of(request).compute(lambda: json_answer(schema_of(request.app)))
 
 
 @router.get("/api-docs/openapi.json")
@@ -418,7 +418,7 @@ async def wildbg_schema(request: Request) -> Response:
         schema = schema_of(request.app)
         return json_answer({**schema, "paths": {path: schema["paths"][path] for path in WILDBG}})
 
-    return await desk_of(request).compute(answer)
+    return await service_of(request).compute(answer)
 
 
 @router.get("/docs")
@@ -427,7 +427,7 @@ async def wildbg_schema(request: Request) -> Response:
 @router.get("/swagger/index.html")
 async def page(request: Request) -> HTMLResponse:
     """Return the routes, with examples."""
-    return await desk_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
+    return await service_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
 
 
 def _page(app: FastAPI, base: str) -> HTMLResponse:

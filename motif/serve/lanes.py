@@ -1,4 +1,4 @@
-"""Threads that do what requests ask for, in lanes: quick work never waits behind slow work.
+"""Threads that do the work of requests, in lanes: quick work never waits behind slow work.
 
 Work belongs to the client that asked for it.  It ends between two positions, at its next `checkpoint`, when
 the client has left, when the server stops, or when it has taken the processor for longer than it may.
@@ -19,15 +19,15 @@ _Result = TypeVar("_Result")
 
 
 class BusyError(MotifError):
-    """More is asked at a time than the settings allow."""
+    """More requests at a time than the settings allow."""
 
 
-class CalledOffError(MotifError):
-    """Work ended before it was done, because nobody waits for it any more."""
+class WorkCancelledError(MotifError):
+    """Work that ended early because its client has left."""
 
 
 class OverdueError(MotifError):
-    """Work ended before it was done, because it took longer than a request may."""
+    """Work that ended early because it exceeded the budget of a request."""
 
 
 class Client(Protocol):
@@ -39,31 +39,31 @@ class Client(Protocol):
 
 
 CLIENT: ContextVar[Client | None] = ContextVar("client", default=None)
-"""Who sent the request that is being answered; None where no server says so."""
+"""The client whose request is being answered; None where no server sets it."""
 
 
-class Stop:
-    """Whether a piece of work is to end before it is done."""
+class Cancellation:
+    """Ends a piece of work early, when it is cancelled or overdue."""
 
     def __init__(self, seconds: float) -> None:
-        """After so many seconds of a core the work is overdue."""
+        """Make work overdue after so many `seconds` of a core."""
         self._seconds = seconds
-        self._is_called_off = Event()
+        self._is_cancelled = Event()
         self._end = 0.0
 
-    def call_off(self) -> None:
+    def cancel(self) -> None:
         """Let the work end at its next checkpoint."""
-        self._is_called_off.set()
+        self._is_cancelled.set()
 
     @property
-    def is_called_off(self) -> bool:
-        """Whether somebody has called it off."""
-        return self._is_called_off.is_set()
+    def is_cancelled(self) -> bool:
+        """Whether the work is cancelled."""
+        return self._is_cancelled.is_set()
 
     def check(self) -> None:
-        """Raise `CalledOffError` or `OverdueError` where the work is to end; for its own thread."""
-        if self._is_called_off.is_set():
-            raise CalledOffError("called off")
+        """Raise `WorkCancelledError` or `OverdueError` where the work is to end; called by its own thread."""
+        if self._is_cancelled.is_set():
+            raise WorkCancelledError("called off")
         if thread_time() > self._end:
             raise OverdueError(
                 f"this took more than {self._seconds:g} s of computing, the budget of a request here: "
@@ -71,7 +71,7 @@ class Stop:
             )
 
     def run(self, work: Callable[[], _Result]) -> _Result:
-        """Do `work` in this thread, unless, and until, it is to end."""
+        """Do `work` in this thread until it is to end."""
         self._end = thread_time() + self._seconds
         self.check()
         with stopped_by(self.check):
@@ -82,40 +82,40 @@ class Lane:
     """Threads with a queue of their own."""
 
     def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
-        """Let `waiting` requests at most be under way, each with so many `seconds` of a core."""
+        """Allow at most `waiting` requests, each with so many `seconds` of a core."""
         self._threads = ThreadPoolExecutor(threads, name)
         self._most, self._seconds = waiting, seconds
         self._waiting = 0
         self._running = 0
         self._lock = Lock()
-        self._stops: set[Stop] = set()
+        self._stops: set[Cancellation] = set()
 
     async def do(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns, done by a thread.
+        """Do `work` in a thread and return its result.
 
         Raises
         ------
         BusyError
             When too many requests wait already.
-        CalledOffError
+        WorkCancelledError
             When the client leaves, or the server stops, before it is done.
         OverdueError
             When it takes longer than it may.
         """
         if self._waiting >= self._most:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
-        stop = Stop(self._seconds)
+        stop = Cancellation(self._seconds)
         self._stops.add(stop)
         self._waiting += 1
         try:
             done = asyncio.get_running_loop().run_in_executor(self._threads, self._do, stop, work)
             return await while_wanted(done)
         finally:
-            stop.call_off()
+            stop.cancel()
             self._stops.discard(stop)
             self._waiting -= 1
 
-    def _do(self, stop: Stop, work: Callable[[], _Result]) -> _Result:
+    def _do(self, stop: Cancellation, work: Callable[[], _Result]) -> _Result:
         with self._lock:
             self._running += 1
         try:
@@ -126,18 +126,18 @@ class Lane:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether a thread is busy, also with what has been called off."""
+        """Whether a thread is busy, even with cancelled work."""
         return self._running > 0
 
     def close(self) -> None:
-        """Let all work end as soon as it can."""
+        """Cancel all work."""
         for stop in self._stops:
-            stop.call_off()
+            stop.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
-    """Return what is `done` at last; raises `CalledOffError` when the client leaves before."""
+    """Wait for `done` and return its result; raises `WorkCancelledError` when the client leaves before."""
     client = CLIENT.get()
     if client is None:
         return await done
@@ -148,25 +148,25 @@ async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
         return await done
     except asyncio.CancelledError:
         if client.has_left:
-            raise CalledOffError("called off: the client has left") from None
+            raise WorkCancelledError("called off: the client has left") from None
         raise
     finally:
         client.leaving.discard(done.cancel)
 
 
-class Room:
-    """What may be held at a time of something that takes memory; who comes first is let in first."""
+class MemoryLimit:
+    """A limit of memory that is held at a time; requests wait for it in their order."""
 
     def __init__(self, size: int) -> None:
         self._size, self._taken = size, 0
         self._queue: list[tuple[int, asyncio.Future[None]]] = []
 
     def fits(self, amount: int) -> bool:
-        """Whether there is room for `amount` now."""
+        """Return whether there is room for `amount` now."""
         return self._taken == 0 or self._taken + amount <= self._size
 
     async def take(self, amount: int) -> None:
-        """Wait for room; what is larger than all of it is let in alone."""
+        """Wait for room; an amount above the limit is let in alone."""
         if not self._queue and self.fits(amount):
             self._taken += amount
             return
@@ -182,7 +182,7 @@ class Room:
             raise
 
     def give_back(self, amount: int) -> None:
-        """Make room again."""
+        """Release `amount`."""
         self._taken -= amount
         while self._queue and (self._queue[0][1].done() or self.fits(self._queue[0][0])):
             amount, turn = self._queue.pop(0)

@@ -7,7 +7,7 @@ from motif.evaluators.named import own_name
 
 
 class Level(NamedTuple):
-    """An opponent that a person of some strength enjoys."""
+    """An opponent for a person of some strength."""
 
     name: str
     """Of the level: ``beginner`` and so on."""

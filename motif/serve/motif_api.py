@@ -1,8 +1,6 @@
 """motif's own HTTP interface: the routes below /api/v1, which answer as commands do with --json.
 
-There is a short way to the answer that is asked for most, a position's evaluation.
-
-Finding the route, and what its function takes, costs the framework several times what the evaluation does.
+Evaluations have a shortcut: routing and validation cost the framework several times the evaluation itself.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -36,15 +34,32 @@ from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint
-from motif.serve import answers as answer_models
-from motif.serve.answers import answers
-from motif.serve.bodies import BodyRoute, LargeAnswer, desk_of, encoded, encoded_answer, json_answer
-from motif.serve.costs import Ask
-from motif.serve.desk import Desk
+from motif.serve.answers import (
+    AnalysisAnswer,
+    CancelledAnswer,
+    ComparisonAnswer,
+    CubeDecisionAnswer,
+    CubeRolloutAnswer,
+    CubesAnswer,
+    EvaluationAnswer,
+    EvaluationsAnswer,
+    ExplanationAnswer,
+    HealthAnswer,
+    HintAnswer,
+    HintsAnswer,
+    PlayersAnswer,
+    PlaysAnswer,
+    RolloutAnswer,
+    TurnAnswer,
+    answers,
+)
+from motif.serve.bodies import BodyRoute, LargeAnswer, encoded, encoded_answer, json_answer, service_of
+from motif.serve.costs import RequestKind
+from motif.serve.engine_service import EngineService
 from motif.serve.questions import (
+    BatchDecision,
     CubeBatch,
     CubeQuestion,
-    Decision,
     EvaluateBatch,
     EvaluateQuestion,
     ExplainQuestion,
@@ -68,55 +83,52 @@ PATH = "/api/v1/evaluate"
 
 
 class ErrorMessage(BaseModel):
-    """What was wrong, in one line."""
+    """The error, in one line."""
 
     message: str
 
 
 ERRORS: dict[int | str, Record] = {
-    400: {"model": ErrorMessage, "description": "What was asked makes no sense."},
-    503: {"model": ErrorMessage, "description": "Too much is asked at a time."},
+    400: {"model": ErrorMessage, "description": "The request is invalid."},
+    503: {"model": ErrorMessage, "description": "Too many requests at a time."},
 }
 router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS, route_class=BodyRoute)
 
 
-@router.get("/health", responses=answers(answer_models.Health))
+@router.get("/health", responses=answers(HealthAnswer))
 async def health() -> Response:
-    """Whether the server answers, and its version."""
+    """Return the state of the server, and its version."""
     return json_answer({"status": "ok", "version": VERSION})
 
 
-@router.get("/players", responses=answers(answer_models.Players))
+@router.get("/players", responses=answers(PlayersAnswer))
 async def players(request: Request) -> Response:
-    """Who may be asked."""
-    desk = desk_of(request)
-    return json_answer({"players": desk.players(), "default": desk.player})
+    """List the available players."""
+    service = service_of(request)
+    return json_answer({"players": service.players(), "default": service.player})
 
 
-@router.post(
-    "/evaluate",
-    responses=answers(answer_models.Evaluation),
-)
+@router.post("/evaluate", responses=answers(EvaluationAnswer))
 async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
-    """Return the chances and the equity of a position, before the roll, for the player on roll."""
-    desk = desk_of(request)
-    answer = quick_evaluation(desk, question)
+    """Return the probabilities and the equity of a position for the player on roll, before the roll."""
+    service = service_of(request)
+    answer = quick_evaluation(service, question)
     if answer is not None:
         return answer
-    cost = desk.cost(Ask.EVALUATION, question.player)
-    return json_answer(await desk.compute(_loaded_evaluation, desk, question, cost=cost))
+    cost = service.cost(RequestKind.EVALUATION, question.player)
+    return json_answer(await service.compute(_loaded_evaluation, service, question, cost=cost))
 
 
-def quick_evaluation(desk: Desk, question: EvaluateQuestion) -> Response | None:
-    """Return the answer to a `question` that takes less time than a thread takes to begin, or None."""
-    loaded = None if question.detailed else desk.quick_evaluator(question.player)
+def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Response | None:
+    """Return the answer to a `question` that is quicker than starting a thread, or None."""
+    loaded = None if question.detailed else service.quick_evaluator(question.player)
     if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
     return json_answer(_evaluation(question, *loaded))
 
 
-def _loaded_evaluation(desk: Desk, question: EvaluateQuestion) -> Record:
-    return _evaluation(question, *desk.evaluator(question.player))
+def _loaded_evaluation(service: EngineService, question: EvaluateQuestion) -> Record:
+    return _evaluation(question, *service.evaluator(question.player))
 
 
 def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
@@ -128,10 +140,10 @@ def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> 
     return {**record, **details(Position(boards[0]), evaluator).to_dict()} if question.detailed else record
 
 
-@router.post("/plays", responses=answers(answer_models.Plays))
+@router.post("/plays", responses=answers(PlaysAnswer))
 async def list_plays(question: PlaysQuestion, request: Request) -> Response:
-    """Every legal play of a roll, with the position after it as the next player on roll sees it."""
-    return json_answer(await desk_of(request).compute(_plays, question))
+    """List the legal plays of a roll, with the position after each as the next player on roll sees it."""
+    return json_answer(await service_of(request).compute(_plays, question))
 
 
 def _plays(question: PlaysQuestion) -> Record:
@@ -139,74 +151,65 @@ def _plays(question: PlaysQuestion) -> Record:
     return next(plays(position.board[None], np.array([roll])))
 
 
-@router.post(
-    "/hint",
-    responses=answers(answer_models.Hint, answer_models.Cube),
-)
+@router.post("/hint", responses=answers(HintAnswer, CubeDecisionAnswer))
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
-    """Answer with the legal plays of a roll, the best first; without a roll with the cube decision."""
-    desk = desk_of(request)
-    cost = desk.cost(Ask.PLAYS, question.player, question.fast, question.deep)
-    return json_answer(await desk.compute(_hint, desk, question, cost=cost))
+    """Rank the legal plays of a roll, the best first; without a roll decide on the cube."""
+    service = service_of(request)
+    cost = service.cost(RequestKind.PLAYS, question.player, question.fast, question.deep)
+    return json_answer(await service.compute(_hint, service, question, cost=cost))
 
 
-def _hint(desk: Desk, question: HintQuestion) -> Record:
+def _hint(service: EngineService, question: HintQuestion) -> Record:
     if not question.has_roll():
-        return _cube(desk, question)
+        return _cube(service, question)
     position, match, roll = question.decision()
-    name, evaluator = desk.judge(question.player, question.fast, question.deep)
+    name, evaluator = service.judge(question.player, question.fast, question.deep)
     return hint(position, roll, match, evaluator, name, question.options())[1]
 
 
-@router.post(
-    "/cube",
-    responses=answers(answer_models.Cube),
-)
+@router.post("/cube", responses=answers(CubeDecisionAnswer))
 async def decide_cube(question: CubeQuestion, request: Request) -> Response:
-    """Whether to double, and whether to take."""
-    desk = desk_of(request)
-    cost = desk.cost(Ask.CUBE, question.player, question.fast, question.deep)
-    return json_answer(await desk.compute(_cube, desk, question, cost=cost))
+    """Decide whether to double, and whether to take."""
+    service = service_of(request)
+    cost = service.cost(RequestKind.CUBE, question.player, question.fast, question.deep)
+    return json_answer(await service.compute(_cube, service, question, cost=cost))
 
 
-@router.post("/decide", responses=answers(answer_models.Turn))
+@router.post("/decide", responses=answers(TurnAnswer))
 async def decide(question: HintQuestion, request: Request) -> Response:
-    """Answer with what to do now: play a roll, roll or double, or answer the double that the ID tells."""
-    desk = desk_of(request)
-    cost = desk.cost(Ask.PLAYS, question.player, question.fast, question.deep)
-    return json_answer(await desk.compute(_turn, desk, question, cost=cost))
+    """Decide what to do now: play a roll, roll or double, or answer the double of the ID."""
+    service = service_of(request)
+    cost = service.cost(RequestKind.PLAYS, question.player, question.fast, question.deep)
+    return json_answer(await service.compute(_turn, service, question, cost=cost))
 
 
-def _turn(desk: Desk, question: HintQuestion) -> Record:
+def _turn(service: EngineService, question: HintQuestion) -> Record:
     position, match = question.position()
     roll = question.decision()[2] if question.has_roll() else None
-    name, evaluator = desk.judge(question.player, question.fast, question.deep)
+    name, evaluator = service.judge(question.player, question.fast, question.deep)
     decided = decide_turn(position, roll, match, evaluator, question.options(), name)
     return {**decided.to_dict(), "position": position.gnubg_id, "player": name}
 
 
-def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
+def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Record:
     position, match = question.position()
-    name, evaluator = desk.judge(question.player, question.fast, question.deep)
+    name, evaluator = service.judge(question.player, question.fast, question.deep)
     state = question.options().state_of(match)
     return next(cube_answers([(position, state)], evaluator, name, jobs=1)).record()
 
 
-@router.post(
-    "/explain",
-    responses=answers(answer_models.Explained),
-)
+@router.post("/explain", responses=answers(ExplanationAnswer))
 async def explain(question: ExplainQuestion, request: Request) -> Response:
-    """Why one play is better than another, term by term and in words."""
-    desk = desk_of(request)
-    cost = desk.cost(Ask.EXPLANATION, question.player, question.fast, question.deep)
-    return json_answer(await desk.compute(_explanation, desk, question, cost=cost))
+    """Explain why one play is better than another, term by term and in words."""
+    service = service_of(request)
+    cost = service.cost(RequestKind.EXPLANATION, question.player, question.fast, question.deep)
+    return json_answer(await service.compute(_explanation, service, question, cost=cost))
 
 
-def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
+def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
     position, match, roll = question.decision()
     worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
-    _, evaluator = desk.judge(question.player, question.fast, question.deep)
+    _, evaluator = service.judge(question.player, question.fast, question.deep)
     context, valued = for_match(evaluator, question.options(), match)
     explanation = explain_play(
         evaluator, position, roll, worse=worse, context=context, language=question.language
@@ -214,22 +217,19 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     return {**explanation.to_dict(), **valued}
 
 
-@router.post(
-    "/rollout",
-    responses=answers(answer_models.Rollout, answer_models.ComparedPlays, answer_models.CubeRollout),
-)
+@router.post("/rollout", responses=answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))
 async def rollout(question: RolloutRequest, request: Request) -> Response:
-    """Games played out: chances with standard errors, plays compared, or whether to double.
+    """Roll out a position, compare plays, or decide whether to double.
 
-    Settings are called and mean what the options of `motif rollout` do.
+    The settings are the options of `motif rollout`.
     """
-    desk = desk_of(request)
+    service = service_of(request)
     settings = question.settings()
-    if settings.trials > desk.settings.trials:
-        raise SettingError(f"trials must be {desk.settings.trials} at most here, not {settings.trials}")
-    evaluator = await desk.compute(desk.static, question.player)
+    if settings.trials > service.settings.trials:
+        raise SettingError(f"trials must be {service.settings.trials} at most here, not {settings.trials}")
+    evaluator = await service.compute(service.static, question.player)
     work = _rollout_work(question, settings, evaluator)
-    return await _worked(desk, work, request, question.stream)
+    return await _worked(service, work, request, question.stream)
 
 
 def _rollout_work(
@@ -259,7 +259,7 @@ def _rollout_work(
 
 @router.post(
     "/analyse",
-    responses=answers(answer_models.Analysis),
+    responses=answers(AnalysisAnswer),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -287,13 +287,13 @@ async def analyse(
     jacoby: bool | None = None,
     stream: bool = False,
 ) -> Response:
-    """How well a match was played: the body is its record, such as a .mat file, or a form with one."""
-    desk = desk_of(request)
+    """Analyse a match: the body is its record, such as a .mat file, or a form with one."""
+    service = service_of(request)
     upload = Upload(request.headers.get("content-type", ""), await request.body())
-    _, evaluator = await desk.compute(desk.judge, player, fast, deep)
+    _, evaluator = await service.compute(service.judge, player, fast, deep)
     try:
-        name, record = await desk.read_upload(upload)
-        desk.cost(Ask.REVIEW, player, fast, deep, rolls_of(record))
+        name, record = await service.read_upload(upload)
+        service.cost(RequestKind.REVIEW, player, fast, deep, rolls_of(record))
     except RecordError as error:
         if stream or _wants_events(request):
             return _streamed(request, _fault(error))
@@ -310,12 +310,14 @@ async def analyse(
         )
         return {"file": name, **match.with_lists(jokers, moves)}
 
-    return await _worked(desk, work, request, stream)
+    return await _worked(service, work, request, stream)
 
 
-async def _worked(desk: Desk, work: Callable[[], Record], request: Request, stream: bool) -> Response:
+async def _worked(
+    service: EngineService, work: Callable[[], Record], request: Request, stream: bool
+) -> Response:
     """Return the result of long work, or its progress as JSON lines or, where wanted, as events."""
-    job = desk.start(lambda: encoded(work()))
+    job = service.start(lambda: encoded(work()))
     if stream or _wants_events(request):
         return _streamed(request, job.events())
     return encoded_answer(await job.result())
@@ -326,7 +328,7 @@ def _wants_events(request: Request) -> bool:
 
 
 def _streamed(request: Request, events: AsyncIterator[bytes]) -> Response:
-    """Return the answer that tells `events` as they come."""
+    """Return the answer that streams `events`."""
     if _wants_events(request):
         return StreamingResponse(
             (b"data: %s\n\n" % event async for event in events), media_type="text/event-stream"
@@ -338,28 +340,25 @@ async def _fault(error: MotifError) -> AsyncIterator[bytes]:
     yield encoded({"error": str(error)})
 
 
-@router.delete("/jobs/{job}", responses=answers(answer_models.CalledOff))
+@router.delete("/jobs/{job}", responses=answers(CancelledAnswer))
 async def call_off(job: str, request: Request) -> Response:
-    """Call off a rollout or an analysis, whose stream begins with its ID."""
-    if not desk_of(request).call_off(job):
+    """Cancel a rollout or an analysis, whose stream begins with its ID."""
+    if not service_of(request).cancel(job):
         raise HTTPException(404, "no rollout or analysis under way has that ID")
     return json_answer({"job": job, "called_off": True})
 
 
-@router.post(
-    "/batches/evaluate",
-    responses=answers(answer_models.Evaluations),
-)
+@router.post("/batches/evaluate", responses=answers(EvaluationsAnswer))
 async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
-    """Return the chances and equities of many positions, each kind of number as one list."""
-    desk = desk_of(request)
-    _check_size(desk, batch.ids)
-    cost = desk.cost(Ask.EVALUATION, batch.player, count=len(batch.ids))
-    return LargeAnswer(await desk.compute(_evaluated, desk, batch, cost=cost), desk)
+    """Return the probabilities and equities of many positions, each kind of number as one list."""
+    service = service_of(request)
+    _check_size(service, batch.ids)
+    cost = service.cost(RequestKind.EVALUATION, batch.player, count=len(batch.ids))
+    return LargeAnswer(await service.compute(_evaluated, service, batch, cost=cost), service)
 
 
-def _evaluated(desk: Desk, batch: EvaluateBatch) -> bytes:
-    name, evaluator = desk.evaluator(batch.player)
+def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
+    name, evaluator = service.evaluator(batch.player)
     boards = _each(batch.ids, boards_of, parse_position)
     rows = np.empty((len(boards), len(OUTPUTS)))
     for part in _parts(len(boards), _EVALUATED_AT_ONCE):
@@ -369,26 +368,26 @@ def _evaluated(desk: Desk, batch: EvaluateBatch) -> bytes:
 
 
 def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
-    """Parts of a batch; between them it may be called off."""
+    """Yield the parts of a batch; between them it may be cancelled."""
     for start in range(0, count, size):
         checkpoint()
         yield slice(start, start + size)
 
 
-@router.post("/batches/hint", responses=answers(answer_models.Hints))
+@router.post("/batches/hint", responses=answers(HintsAnswer))
 async def hint_batch(batch: HintBatch, request: Request) -> Response:
     """Return the legal plays of many rolls, the best first."""
-    desk = desk_of(request)
-    _check_size(desk, batch.decisions)
-    cost = desk.cost(Ask.PLAYS, batch.player, batch.fast, batch.deep, len(batch.decisions))
-    return LargeAnswer(await desk.compute(_hinted, desk, batch, cost=cost), desk)
+    service = service_of(request)
+    _check_size(service, batch.decisions)
+    cost = service.cost(RequestKind.PLAYS, batch.player, batch.fast, batch.deep, len(batch.decisions))
+    return LargeAnswer(await service.compute(_hinted, service, batch, cost=cost), service)
 
 
-def _hinted(desk: Desk, batch: HintBatch) -> bytearray:
-    name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
+def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
+    name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
     context, valued = for_match(evaluator, batch.options(), None)
     decided = _each(
-        batch.decisions, lambda decisions: [one.decision() for one in decisions], Decision.decision
+        batch.decisions, lambda decisions: [one.decision() for one in decisions], BatchDecision.decision
     )
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
@@ -411,17 +410,17 @@ def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
     return document
 
 
-@router.post("/batches/cube", responses=answers(answer_models.Cubes))
+@router.post("/batches/cube", responses=answers(CubesAnswer))
 async def cube_batch(batch: CubeBatch, request: Request) -> Response:
-    """Cube decisions of many positions."""
-    desk = desk_of(request)
-    _check_size(desk, batch.ids)
-    cost = desk.cost(Ask.CUBE, batch.player, batch.fast, batch.deep, len(batch.ids))
-    return LargeAnswer(await desk.compute(_cubes, desk, batch, cost=cost), desk)
+    """Return the cube decisions of many positions."""
+    service = service_of(request)
+    _check_size(service, batch.ids)
+    cost = service.cost(RequestKind.CUBE, batch.player, batch.fast, batch.deep, len(batch.ids))
+    return LargeAnswer(await service.compute(_cubes, service, batch, cost=cost), service)
 
 
-def _cubes(desk: Desk, batch: CubeBatch) -> bytearray:
-    name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
+def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
+    name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
     options = batch.options()
     items = _each(batch.ids, lambda ids: [parse_position(text) for text in ids], parse_position)
     questions = [(position, options.state_of(match)) for position, match in items]
@@ -436,9 +435,9 @@ def _cubes(desk: Desk, batch: CubeBatch) -> bytearray:
     return _listed("cubes", (part_of(part) for part in _parts(len(questions))))
 
 
-def _check_size(desk: Desk, items: list[Any]) -> None:
-    if len(items) > desk.settings.batch:
-        raise SettingError(f"a batch has {desk.settings.batch} positions at most here, not {len(items)}")
+def _check_size(service: EngineService, items: list[Any]) -> None:
+    if len(items) > service.settings.batch:
+        raise SettingError(f"a batch has {service.settings.batch} positions at most here, not {len(items)}")
 
 
 def _each(
@@ -459,12 +458,12 @@ def _each(
 class Shortcut:
     """An ASGI application that answers evaluations itself and hands everything else to another one.
 
-    So it does with what it cannot answer: errors are worded in one place.
+    It also hands over what it cannot answer, so that errors are worded in one place.
     """
 
-    def __init__(self, app: Any, desk: Desk) -> None:
+    def __init__(self, app: Any, service: EngineService) -> None:
         self._app = app
-        self._desk = desk
+        self._service = service
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -495,6 +494,6 @@ class Shortcut:
         if isinstance(message, HTTPException) or message.get("more_body") or not message.get("body"):
             return None
         try:
-            return quick_evaluation(self._desk, EvaluateQuestion.model_validate_json(message["body"]))
+            return quick_evaluation(self._service, EvaluateQuestion.model_validate_json(message["body"]))
         except (ValidationError, MotifError):
             return None

@@ -1,6 +1,7 @@
-"""A player for programs that keep the game themselves, and ask what he does in one position after another.
+"""A player for programs that run the game themselves and ask for one decision after another.
 
-He chooses plays for the score and with the cube where it lies, doubles, takes, drops, beavers and resigns.
+Plays are chosen for the score and with the cube where it lies; the player doubles, takes, drops, beavers and
+resigns.
 """
 
 from dataclasses import replace
@@ -25,15 +26,15 @@ from motif.runtime.streams import derive_states
 from motif.session.resignations import certain_loss
 
 ADVISER = default_player()
-"""Who turns the cube for a player whose chances are not worth the name."""
+"""The player that turns the cube for one without calibrated probabilities."""
 _ROUNDING = 1e-6
 """Probabilities are float32."""
 
 
 class Opponent:
-    """The player called `name`; raises `PlayerError` for a name that means nothing.
+    """The player called `name`; raises `PlayerError` for an unknown name.
 
-    `seed` decides where chance plays a part: the same questions in the same order get the same answers.
+    `seed` decides random choices: the same questions in the same order get the same answers.
     """
 
     def __init__(self, name: str, seed: int = 0) -> None:
@@ -47,22 +48,22 @@ class Opponent:
 
     @property
     def name_without_plies(self) -> str:
-        """What he is called, whatever his lookahead."""
+        """The player's name without its lookahead."""
         return without_plies(self.name)
 
     @property
     def plies(self) -> int:
-        """How far he looks ahead, in gnubg's count."""
+        """The player's lookahead in plies, in gnubg's count."""
         return int(self.name.removeprefix(self.name_without_plies)[1:2] or 0)
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether he can be had with any number of plies."""
+        """Whether any lookahead can be chosen."""
         entry = entry_of(self.name_without_plies)
         return entry is None or entry.looks_ahead
 
     def at_plies(self, plies: int) -> "Opponent":
-        """He, looking so many plies ahead; raises `PlayerError` where he cannot."""
+        """Return the player with another lookahead; raises `PlayerError` where there is none."""
         if plies == self.plies:
             return self
         if plies not in self._at_plies:
@@ -71,20 +72,20 @@ class Opponent:
         return self._at_plies[plies]
 
     def seeded(self, seed: int) -> "Opponent":
-        """He, with another seed; raises `SettingError` for what is none."""
+        """Return the player with another seed; raises `SettingError` for an invalid one."""
         return Opponent(self.name, seed)
 
     def warm_up(self) -> None:
-        """Think once, so that whatever has to be compiled or started for it is there before anybody waits."""
+        """Decide once, so that everything is compiled and started before the first request."""
         start, state = Position.start(), MatchState()
         self.play(start, (3, 1), state)
         self.cube(start, state)
         self._plays = 0
 
     def play(self, position: Position, roll: tuple[int, int], state: MatchState | None) -> Play:
-        """His play, one of the legal ones; without a `state` for money without a cube.
+        """Return a legal play; without a `state` the game is a cubeless money game.
 
-        Raises `PositionError` when the game is over, `PlayerError` for a player who leads to no legal board.
+        Raises `PositionError` when the game is over, `PlayerError` for a player whose choice is illegal.
         """
         plays = legal_plays(position, roll)
         number, self._plays = self._plays, self._plays + 1
@@ -96,28 +97,28 @@ class Opponent:
         for play in plays:
             if (play.position.board == after).all():
                 return play
-        raise PlayerError(f"{self.name} has chosen what is no legal play of {roll[0]}{roll[1]}")
+        raise PlayerError(f"{self.name} has chosen an illegal play of {roll[0]}{roll[1]}")
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
-        """Return what a double by the player on roll, made or not, is worth; `PositionError` when over."""
+        """Return the cube decision of the player on roll; raises `PositionError` when the game is over."""
         check_goes_on(position)
         before = replace(state, dice=None, doubled=False, decision="me")
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
 
     def answer(self, position: Position, state: MatchState) -> str:
-        """``take``, ``drop`` or, where that is allowed, ``beaver`` to a double by the player on roll."""
+        """Return ``take``, ``drop`` or, where it is allowed, ``beaver`` to a double by the player on roll."""
         decision = self.cube(position, state)
         if decision.should_beaver:
             return "beaver"
         return "take" if decision.should_take else "drop"
 
     def takes_beaver(self, position: Position, state: MatchState) -> bool:
-        """Whether he, on roll, whose double in `state` was beavered, plays on; dropping loses that double."""
+        """Return whether the player on roll, whose double in `state` was beavered, plays on."""
         taken = self.cube(position, state).double_take
         return taken is None or BEAVERED * taken > -DOUBLED_WORTH
 
     def takes_raccoon(self, position: Position, state: MatchState) -> bool:
-        """Whether he, who has beavered the double of `state`, plays on after a raccoon."""
+        """Return whether the player who has beavered the double of `state` plays on after a raccoon."""
         taken = self.cube(position, state).double_take
         return taken is None or BEAVERED * BEAVERED * taken < BEAVERED * DOUBLED_WORTH
 
@@ -127,16 +128,16 @@ class Opponent:
         return loss if loss is None or gammons_count(state) else "single"
 
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
-        """Whether the other player should be content when he, on roll, offers to lose `points` cubes."""
+        """Return whether the opponent should accept when the player on roll offers to lose `points` cubes."""
         value = self._equity(position, state)
         worth = stakes_of(state).worth[0, 0, 0, EVEN - points]
         return bool(worth <= value + _ROUNDING)
 
     def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:
-        """Return the five chances of the player on roll, and what they are worth to him.
+        """Return the five probabilities of the player on roll, and their value.
 
-        That is an equity for money, in units of the cube, and his chance to win the match in a match;
-        `cubeful`, when both use the cube as he sees it best, else with the cube out of play.
+        The value is an equity in units of the cube for money, and the chance to win the match in a match;
+        `cubeful` with the best use of the cube by both, else with the cube out of play.
         """
         # Without the cube there is no Jacoby rule, either.
         no_cube = replace(state, jacoby=False)

@@ -1,4 +1,4 @@
-"""The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
+"""The page at ``/``: its files, and its own routes for IDs, drawings and reviews of matches."""
 
 import gzip
 from base64 import b64encode
@@ -32,10 +32,10 @@ from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
 from motif.serve.analysis_store import AnalysisStore, Source
-from motif.serve.bodies import BodyRoute, desk_of, encoded, json_answer
-from motif.serve.costs import Ask
+from motif.serve.bodies import BodyRoute, encoded, json_answer, service_of
+from motif.serve.costs import RequestKind
 from motif.serve.database import StorageError
-from motif.serve.desk import Desk
+from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings
@@ -43,19 +43,19 @@ from motif.serve.themes import is_theme, theme_of
 from motif.serve.upload import Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
-"""What the page is made of."""
+"""Files of the page."""
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _PLACES = 26
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
-_MOST_THEMES = 40
-"""Errors of an analysis, the largest, whose themes are found."""
+_MAX_THEMES = 40
+"""Number of errors of an analysis, the largest ones, whose themes are found."""
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
 
 
 class _Files(StaticFiles):
-    """Files that a browser asks about again each time, so that a newer motif has a newer page."""
+    """Files that browsers revalidate each time, so that a newer motif has a newer page."""
 
     def answering(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers a request for the file of that name."""
@@ -102,7 +102,7 @@ def _compressed(path: Path, changed: int) -> tuple[bytes, str]:
 
 
 def add_page(app: FastAPI, settings: ServeSettings) -> None:
-    """Let `app` keep games and serve the page."""
+    """Add the page and its stores to `app`."""
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.games = GameStore(folder)
     app.state.analyses = AnalysisStore(folder)
@@ -120,7 +120,7 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
 
 @router.post("/position")
 async def position(question: PlacedQuestion) -> Response:
-    """Return a position in every form: board, IDs, match; `fault` says why nothing can be asked about it."""
+    """Return a position in every form: board, IDs and match state."""
     if question.board is not None:
         place, match = Position(question.board), None
     else:
@@ -154,7 +154,7 @@ def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
 
 
 class ReviewQuestion(BaseModel):
-    """A match to be judged decision by decision."""
+    """A match to be reviewed decision by decision."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"content": _SHORT_MATCH}]}
@@ -163,32 +163,34 @@ class ReviewQuestion(BaseModel):
     content: Annotated[str, Field(description="The content of the file, in base64.")] = ""
     game: Annotated[str | None, Field(max_length=40, description="A session of the page, not a file.")] = None
     number: Annotated[int | None, Field(ge=1, description="The only game of that session.")] = None
-    keep: Annotated[bool, Field(description="Keep the analysis among those of the page.")] = False
-    analysis: Annotated[str | None, Field(max_length=40, description="One that is made again.")] = None
+    keep: Annotated[bool, Field(description="Store the analysis among those of the page.")] = False
+    analysis: Annotated[
+        str | None, Field(max_length=40, description="ID of a stored analysis that is repeated.")
+    ] = None
     player: Player = None
     fast: bool = False
 
 
 @router.post("/review")
 async def review(question: ReviewQuestion, request: Request) -> Response:
-    """Yield a match decision by decision as they are judged, a JSON object per line, then the totals."""
-    desk = desk_of(request)
-    _, evaluator = await desk.compute(desk.judge, question.player, question.fast, False)
+    """Review a match: a JSON object per line, decisions as they are judged, then the totals."""
+    service = service_of(request)
+    _, evaluator = await service.compute(service.judge, question.player, question.fast, False)
     source = Source(question.name, question.content, question.game, question.number, is_fast=question.fast)
     if question.game is None:
         upload = Upload("", question.content.encode(), question.name, in_base64=True)
-        _, record = await desk.read_upload(upload)
+        _, record = await service.read_upload(upload)
     else:
-        record, seat = await desk.compute(request.app.state.games.record, question.game, question.number)
+        record, seat = await service.compute(request.app.state.games.record, question.game, question.number)
         source = source._replace(seat=seat)
-    cost = desk.cost(Ask.REVIEW, question.player, question.fast, count=rolls_of(record))
-    one = await desk.compute(Review, record, evaluator)
-    kept = _KeptReview(request.app.state.analyses, source, question.analysis) if question.keep else None
-    return StreamingResponse(_told(one, desk, cost, kept), media_type="application/x-ndjson")
+    cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
+    one = await service.compute(Review, record, evaluator)
+    kept = _ReviewRecorder(request.app.state.analyses, source, question.analysis) if question.keep else None
+    return StreamingResponse(_told(one, service, cost, kept), media_type="application/x-ndjson")
 
 
-class _KeptReview:
-    """A review that is kept as it is sent; a database that cannot be written does not stop it."""
+class _ReviewRecorder:
+    """Stores a review as it is sent; a database that cannot be written does not stop it."""
 
     def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
         self._store, self._source, self._known = store, source, known
@@ -196,26 +198,26 @@ class _KeptReview:
         self._id: str | None = None
 
     def begin(self, heading: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the heading with the ID of the analysis, which is null where nothing can be kept."""
+        """Return the heading with the ID of the analysis, which is null where nothing can be stored."""
         with suppress(StorageError):
             self._id = self._store.begin(self._source, dict(heading), self._known)
         return {**heading, "analysis": self._id, "seat": self._source.seat}
 
     def add(self, decisions: Sequence[dict[str, Any]]) -> None:
-        """Note decisions as they are sent."""
+        """Add decisions as they are sent."""
         self._decisions += decisions
 
     def finish(self, players: Sequence[dict[str, Any]]) -> None:
-        """Keep all that was told."""
+        """Store the review."""
         if self._id is not None:
             with suppress(StorageError):
                 self._store.finish(self._id, self._decisions, players)
 
     def theme_lines(self, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
-        """Tell of the errors, one by one, what they were about; they are kept at the end."""
+        """Yield the themes of the errors found so far, and store them at the end."""
         themes: dict[int, str] = {}
         errors = [k for k, one in enumerate(self._decisions) if is_theme(one)]
-        for number in sorted(errors, key=lambda k: -self._decisions[k]["error"])[:_MOST_THEMES]:
+        for number in sorted(errors, key=lambda k: -self._decisions[k]["error"])[:_MAX_THEMES]:
             if theme := theme_of(self._decisions[number], evaluator):
                 themes[number] = theme
             yield {"themes": themes}
@@ -224,8 +226,10 @@ class _KeptReview:
                 self._store.note_themes(self._id, themes)
 
 
-async def _told(review: Review, desk: Desk, cost: float, kept: _KeptReview | None) -> AsyncIterator[bytes]:
-    """Lines of the answer; the work, of such a `cost` in all, ends with the connection."""
+async def _told(
+    review: Review, service: EngineService, cost: float, kept: _ReviewRecorder | None
+) -> AsyncIterator[bytes]:
+    """Yield the lines of the answer; the work, of `cost` in all, ends with the connection."""
     parts = review.parts()
 
     def decisions() -> bytes | None:
@@ -245,14 +249,14 @@ async def _told(review: Review, desk: Desk, cost: float, kept: _KeptReview | Non
         return _line({"players": both})
 
     heading = review.heading()
-    yield _line({"match": heading if kept is None else await desk.compute(kept.begin, heading)})
+    yield _line({"match": heading if kept is None else await service.compute(kept.begin, heading)})
     try:
-        while (line := await desk.compute(decisions, cost=cost)) is not None:
+        while (line := await service.compute(decisions, cost=cost)) is not None:
             yield line
-        yield await desk.compute(players)
+        yield await service.compute(players)
         if kept is not None:
             lines = kept.theme_lines(review.evaluator)
-            while (themes := await desk.compute(next, lines, None, cost=cost)) is not None:
+            while (themes := await service.compute(next, lines, None, cost=cost)) is not None:
                 yield _line(themes)
     except MotifError as error:
         yield _line({"message": str(error)})

@@ -1,8 +1,10 @@
-"""What requests to motif's own HTTP interface hold, as their schema tells it."""
+"""Models of the requests to motif's own HTTP interface, which its OpenAPI schema shows."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
@@ -14,18 +16,18 @@ from motif.board.rules import MAX_CUBE, MAX_SCORE
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 
-_LONGEST_ID = 200
+_MAX_ID = 200
 _START = "4HPwATDgc/ABMA"
 Id = Annotated[
     str,
     Field(
-        max_length=_LONGEST_ID,
+        max_length=_MAX_ID,
         description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key.",
     ),
 ]
 Player = Annotated[
     str | None,
-    Field(max_length=100, description="Who answers: a name of /api/v1/players, also with @1 or @2."),
+    Field(max_length=100, description="Player who answers: a name of /api/v1/players, also with @1 or @2."),
 ]
 Die = Annotated[int, Field(ge=1, le=6)]
 Dice = Annotated[
@@ -40,76 +42,98 @@ _FIRST_FAULT = Field(fail_fast=True)
 Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
 
 
-class _Question(BaseModel):
-    """Nothing but what is known."""
+class Question(BaseModel):
+    """The body of a request, without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PositionQuestion(_Question):
-    """A position, and whom to ask."""
+class PositionQuestion(Question):
+    """A position, and the player who is asked."""
 
     id: Id
     player: Player = None
 
     def position(self) -> tuple[Position, MatchState | None]:
-        """Return the position, and what surrounds it; raises `PositionError`."""
+        """Return the position and its match state; raises `PositionError`."""
         return parse_position(self.id)
 
 
 class EvaluateQuestion(PositionQuestion):
-    """What is this position worth?"""
+    """A position to evaluate."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START}]})
-    detailed: bool = Field(default=False, description="Also what the player sees, by name.")
+    detailed: bool = Field(
+        default=False, description="Also the player's parameters of the position, by name."
+    )
 
 
-class _Match(_Question):
-    """Match and cube, as options of commands tell them; what is left out is as the ID says, or money play."""
+def _model_of(settings: type, constraints: Mapping[str, object]) -> Any:
+    """Return a model with the fields and defaults of a dataclass; `constraints` narrow their types."""
+    declared: dict[str, Any] = {
+        known.name: (constraints.get(known.name, known.type), known.default) for known in fields(settings)
+    }
+    return create_model(f"_{settings.__name__}", __base__=Question, **declared)
 
-    length: Annotated[Points | None, Field(description="Points of the match; 0: money play.")] = None
-    score: Annotated[
-        tuple[Points, Points] | Annotated[str, Field(max_length=20)] | None,
-        Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
-    ] = None
-    cube: Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="What the cube shows.")] = None
-    owner: Annotated[
-        Literal["me", "you", "none"] | None, Field(description="Who has the cube: me is the player on roll.")
-    ] = None
-    crawford: bool | None = None
-    jacoby: bool | None = None
-    beavers: bool | None = None
-    raccoons: bool | None = None
+
+_MatchOptions: Any = _model_of(
+    MatchOptions,
+    {
+        "length": Annotated[Points | None, Field(description="Points of the match; 0: money play.")],
+        "score": Annotated[
+            tuple[Points, Points] | Annotated[str, Field(max_length=20)] | None,
+            Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
+        ],
+        "cube": Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="Value of the cube.")],
+        "owner": Annotated[
+            Literal["me", "you", "none"] | None,
+            Field(description="Owner of the cube: me is the player on roll."),
+        ],
+    },
+)
+_RolloutSettings: Any = _model_of(
+    RolloutSettings,
+    {
+        **dict.fromkeys(("trials", "cut", "luck_plies"), Count),
+        "se": Annotated[float, Field(ge=0, allow_inf_nan=False)],
+        "error_rate": Annotated[float, Field(gt=0, lt=1)],
+        "scoring": Literal["money", "dmp", "no-gammons"],
+        "seed": Annotated[int, Field(ge=0, lt=2**63)],
+    },
+)
+
+
+class MatchQuestion(_MatchOptions):
+    """Match and cube, by default those of the ID, or money play."""
 
     def options(self) -> MatchOptions:
-        """Return the same, as commands have them."""
-        score = (
-            self.score if self.score is None or isinstance(self.score, str) else "{}-{}".format(*self.score)
-        )
-        values = {name: getattr(self, name) for name in MatchOptions.__dataclass_fields__}
-        return MatchOptions(**{**values, "score": score})
+        """Return the match and cube as commands have them."""
+        values = {known.name: getattr(self, known.name) for known in fields(MatchOptions)}
+        if isinstance(values["score"], tuple):
+            values["score"] = "{}-{}".format(*values["score"])
+        return MatchOptions(**values)
 
 
-class _Judging(_Match):
-    """Who judges, for a match or a cube."""
+class _EvaluatorQuestion(MatchQuestion):
+    """The evaluator, for a match or a cube."""
 
     player: Player = None
-    fast: Annotated[bool, Field(description="Judge without looking ahead.")] = False
-    deep: Annotated[bool, Field(description="Judge more deeply; takes longer.")] = False
+    fast: Annotated[bool, Field(description="Evaluate without lookahead.")] = False
+    deep: Annotated[bool, Field(description="Look further ahead; takes longer.")] = False
 
 
-class _Judged(PositionQuestion, _Judging):
-    """A position that somebody judges."""
+class _EvaluatedQuestion(PositionQuestion, _EvaluatorQuestion):
+    """A position and its evaluator."""
 
 
-class _Rolled(_Question):
+class _RollQuestion(Question):
     """A position and a roll."""
 
     id: Id
     dice: Dice = None
 
     def decision(self) -> tuple[Position, MatchState | None, tuple[int, int]]:
-        """Return the position, what surrounds it and the roll; raises `PositionError` and `PlayError`."""
+        """Return the position, its match state and the roll; raises `PositionError` and `PlayError`."""
         dice = self.dice if isinstance(self.dice, tuple) else (self.dice,)
         position, match, roll = parse_decision(self.id, *dice)
         if roll is None:
@@ -118,19 +142,19 @@ class _Rolled(_Question):
         return position, match, roll
 
     def has_roll(self) -> bool:
-        """Whether there is a roll, here or in the ID."""
+        """Return whether there is a roll, here or in the ID."""
         match = parse_position(self.id)[1]
         return self.dice is not None or (match is not None and match.dice is not None)
 
 
-class PlaysQuestion(_Rolled):
-    """What are the legal plays?"""
+class PlaysQuestion(_RollQuestion):
+    """A roll whose legal plays are asked for."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START, "dice": [3, 1]}]})
 
 
-class HintQuestion(_Judged, _Rolled):
-    """Which play is best?  Without a roll: should I double?"""
+class HintQuestion(_EvaluatedQuestion, _RollQuestion):
+    """A roll whose plays are to be ranked, or without a roll a cube decision."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -143,7 +167,7 @@ class HintQuestion(_Judged, _Rolled):
 
 
 class ExplainQuestion(HintQuestion):
-    """Why is one play better than another?"""
+    """Two plays of a roll to compare."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"id": _START, "dice": [3, 1], "versus": "24/23 13/10"}]}
@@ -157,8 +181,8 @@ class ExplainQuestion(HintQuestion):
     ] = LANGUAGE
 
 
-class RolloutRequest(_Rolled, _Match):
-    """How do games from this position end, or from those after its plays?"""
+class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
+    """A position, plays of a roll, or a cube decision to roll out."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -170,18 +194,6 @@ class RolloutRequest(_Rolled, _Match):
         }
     )
     player: Player = None
-    trials: Count = 1296
-    cut: Count = 0
-    stop_at_race: bool = False
-    stop_at_bearoff: bool = False
-    stratified: bool = False
-    luck_plies: Count = 0
-    every_play: bool = False
-    se: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    eliminate: bool = False
-    error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    scoring: Literal["money", "dmp", "no-gammons"] = "money"
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     cubeful: Annotated[bool, Field(description="Both sides double.")] = False
     compare: Annotated[bool, Field(description="Roll out the best plays of the roll with the same dice.")] = (
         False
@@ -191,12 +203,13 @@ class RolloutRequest(_Rolled, _Match):
         list[Annotated[str, Field(max_length=60)]],
         Field(max_length=100, description="Compare these plays, not the best."),
     ] = []
-    stream: Annotated[bool, Field(description="Tell the progress: a line of JSON for each event.")] = False
+    stream: Annotated[bool, Field(description="Send the progress: a line of JSON for each event.")] = False
 
     def settings(self) -> RolloutSettings:
-        """How it is to be rolled out; raises `SettingError`."""
-        names = RolloutSettings.__dataclass_fields__
-        settings = RolloutSettings(**{name: getattr(self, name) for name in names})
+        """Return the settings of the rollout; raises `SettingError`."""
+        settings = RolloutSettings(
+            **{known.name: getattr(self, known.name) for known in fields(RolloutSettings)}
+        )
         settings.check(with_cube=self.cubeful)
         if not self.compare and (self.play or self.eliminate):
             raise SettingError("play and eliminate are for comparing plays: compare must be true")
@@ -205,37 +218,37 @@ class RolloutRequest(_Rolled, _Match):
         return settings
 
 
-class EvaluateBatch(_Question):
-    """What are these positions worth?"""
+class EvaluateBatch(Question):
+    """Positions to evaluate."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [_START, "sGfwATDgc/ABMA"]}]})
     ids: Annotated[list[str], _FIRST_FAULT]
     player: Player = None
 
 
-class Decision(_Rolled):
+class BatchDecision(_RollQuestion):
     """A position and a roll of a batch."""
 
 
-class HintBatch(_Judging):
-    """Which plays are best?"""
+class HintBatch(_EvaluatorQuestion):
+    """Rolls whose plays are to be ranked."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3}]}
     )
-    decisions: Annotated[list[Decision], _FIRST_FAULT]
+    decisions: Annotated[list[BatchDecision], _FIRST_FAULT]
     plays: Annotated[int | None, Field(ge=1, description="The best plays of each; all by default.")] = None
 
 
-class CubeBatch(_Judging):
-    """Double? Take?"""
+class CubeBatch(_EvaluatorQuestion):
+    """Cube decisions."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["dPexAAB07zMAAA"], "jacoby": True}]})
     ids: Annotated[list[Id], _FIRST_FAULT]
 
 
-class CubeQuestion(_Judged):
-    """Double? Take?"""
+class CubeQuestion(_EvaluatedQuestion):
+    """A cube decision."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"id": "dPexAAB07zMAAA", "length": 7, "score": [3, 5]}]}

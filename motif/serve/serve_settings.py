@@ -1,4 +1,4 @@
-"""What the HTTP server is started with: where it listens, who may ask, and how much at a time."""
+"""Settings of the HTTP server: where it listens, who may ask, and how much at a time."""
 
 from dataclasses import dataclass
 
@@ -21,35 +21,41 @@ _HIGHEST = {"port": 65535}
 
 
 @dataclass(frozen=True)
-class ServeSettings:
-    """Address and limits of the HTTP server."""
+class ServeAddress:
+    """Where the HTTP server listens, and who may ask."""
 
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 is every one of this machine."""
     port: int = 8080
     """Port to listen at; 0 is a free one."""
     player: str | None = None
-    """Who answers where a request names nobody."""
+    """Player who answers where a request names none."""
     cors: str = ""
     """Origins whose pages may ask, separated by commas, such as https://example.org; * is every one."""
     names: str = ""
     """Names, separated by commas, by which the server may be called besides localhost and IP addresses."""
+
+
+@dataclass(frozen=True)
+class ServeSettings(ServeAddress):
+    """Address and limits of the HTTP server."""
+
     body: int = 4_000_000
-    """Bytes of a request's body, at most."""
+    """Most bytes of a request's body."""
     batch: int = 10_000
-    """Positions of a batch, and rolls of a match, at most."""
+    """Most positions of a batch, and rolls of a match."""
     trials: int = 20_736
-    """Trials of a rollout, at most."""
+    """Most trials of a rollout."""
     rollouts: int = 2
     """Rollouts and analyses at a time; others are refused with the status 503."""
     waiting: int = 64
-    """Requests, quick or slow, that wait for a free thread, at most; others get the status 503."""
+    """Most requests, quick or slow, that wait for a free thread; others get the status 503."""
     budget: int = 600
-    """Seconds of computing for a request, at most: as estimated before it begins, and as measured."""
+    """Most seconds of computing for a request: as estimated before it begins, and as measured."""
     reading: int = 20
     """Seconds that reading a match file may take."""
     connections: int = 2000
-    """Connections at a time, at most; others are refused with the status 503."""
+    """Most connections at a time; others are refused with the status 503."""
     patience: int = 30
     """Seconds that a client may take to send a request, and to read the answer."""
     workers: int = 1
@@ -58,7 +64,7 @@ class ServeSettings:
     """Folder in which games played on the page are kept; empty: that of this user."""
 
     def check(self) -> None:
-        """Raise `SettingError` for a value that makes no sense."""
+        """Raise `SettingError` for an invalid value."""
         for name, low in _LOWEST.items():
             value, high = getattr(self, name), _HIGHEST.get(name, 2**31 - 1)
             if not low <= value <= high:
@@ -72,12 +78,12 @@ class ServeSettings:
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Those of `cors`."""
+        """The origins of `cors`."""
         return _items(self.cors)
 
     @property
     def known_names(self) -> frozenset[str]:
-        """Names by which the server may be called; IP addresses are none."""
+        """Names by which the server may be called, without IP addresses."""
         return frozenset(("localhost", self.host.lower(), *(name.lower() for name in _items(self.names))))
 
 

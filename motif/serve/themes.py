@@ -1,4 +1,4 @@
-"""Themes of errors: which reason for the better play a player has missed."""
+"""Themes of errors: the main reason for the better play."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
-from motif.serve.analysis_store import LEAST_ERROR
+from motif.serve.analysis_store import MIN_ERROR
 
 CUBE = "cube"
 """The theme of errors with the cube."""
 
 
 def is_theme(decision: dict[str, Any]) -> bool:
-    """Whether a decision of a review is an error that has a theme."""
-    return bool(decision["counts"]) and decision["error"] >= LEAST_ERROR
+    """Return whether a decision of a review is an error that has a theme."""
+    return bool(decision["counts"]) and decision["error"] >= MIN_ERROR
 
 
 def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:
-    """Return the concept that speaks most for the better play; None where nothing on the board does."""
+    """Return the concept that favours the better play most; None where nothing on the board does."""
     if not decision["is_play"]:
         return CUBE
     position, match, roll = parse_decision(decision["id"])

@@ -29,7 +29,7 @@ Question = dict[str, Any]
 
 
 def new_question(kind: str) -> tuple[str, Question]:
-    """Give a question of a trainer.
+    """Make a question of a trainer.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _played() -> Iterator[tuple[Position, tuple[int, int]]]:
 
 
 def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
-    """Yield rolls of bearoffs in which there is something to choose."""
+    """Yield rolls of bearoffs with a choice of plays."""
     while True:
         for position, roll in _played():
             board = position.board
@@ -107,7 +107,7 @@ def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
 
 
 def _doubles() -> Iterator[Position]:
-    """Yield positions in which it is not plain whether to double, or to take."""
+    """Yield positions with a close double or take."""
     evaluator = _player().evaluator
     assert evaluator is not None
     while True:

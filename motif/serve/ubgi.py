@@ -1,4 +1,4 @@
-"""UBGI, the Universal Backgammon Interface: an engine that is asked line by line for plays and cube actions.
+"""UBGI, the Universal Backgammon Interface: an engine that answers line by line with plays and cube actions.
 
 It speaks version 0.2, and understands what clients of earlier ones send: ``setoption``, ``newsession``,
 ``setscore``, ``setcube``, ``setturn`` and ``go role ...`` of 0.1; bare XGIDs and board lines of FIBS of the
@@ -54,7 +54,7 @@ class RefusalError(Exception):
 
 @dataclass
 class Session:
-    """What the commands of version 0.1 tell of a match; players are 0 and 1."""
+    """The match as commands of version 0.1 describe it; players are 0 and 1."""
 
     length: int = 0
     jacoby: bool = False
@@ -80,33 +80,33 @@ class Session:
 
 
 @dataclass
-class Table:
-    """What is to be decided."""
+class Task:
+    """The decision that is asked for."""
 
     position: Position | None = None
     dice: tuple[int, int] | None = None
     state: MatchState | None = None
     """Of an ID that holds one."""
     session: Session | None = None
-    """None until a command of version 0.1 tells of a match."""
+    """None until a command of version 0.1 sets one."""
     turn: int = 0
-    """Who of a session's players is on roll; it tells nothing of a position, which he sees as his own."""
+    """The session's player on roll; positions are always seen by the player on roll."""
 
     @property
     def known_state(self) -> MatchState | None:
-        """The match state, from an ID or from commands; None where nothing tells one."""
+        """The match state, from an ID or from commands; None without either."""
         if self.state is not None or self.session is None:
             return self.state
         return self.session.state(self.turn)
 
 
 class UbgiEngine:
-    """Answers lines of UBGI as `opponent`."""
+    """An engine that answers lines of UBGI with the decisions of `opponent`."""
 
     def __init__(self, opponent: Opponent) -> None:
         self.has_quit = False
         self._opponent = opponent
-        self._table = Table()
+        self._task = Task()
         self._is_ready = False
         self._is_cubeful = False
         """Whether plays are chosen for money with the cube where no match state is known."""
@@ -168,44 +168,44 @@ class UbgiEngine:
         return ()
 
     def _new_game(self, words: list[str]) -> Sequence[str]:
-        session = self._table.session
-        # A match goes on; what stood on the table does not.
-        self._table = Table(session=session and replace(session, cube=1, owner=None))
+        session = self._task.session
+        # A match goes on; the task does not.
+        self._task = Task(session=session and replace(session, cube=1, owner=None))
         return ()
 
     def _set_position(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
             raise RefusalError(BAD_VALUE, "it is position gnubgid ID, or position xgid XGID")
         position, state = parse_position(words[1])
-        table = self._table
-        dice = table.dice if state is None else state.dice or table.dice
-        self._table = replace(table, position=position, state=state, dice=dice)
+        task = self._task
+        dice = task.dice if state is None else state.dice or task.dice
+        self._task = replace(task, position=position, state=state, dice=dice)
         return ()
 
     def _set_dice(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "dice are two numbers from 1 to 6")
-        self._table.dice = parse_roll(*words)
+        self._task.dice = parse_roll(*words)
         return ()
 
     def _go(self, words: list[str]) -> Sequence[str]:
         role = _role(words)
-        table = self._table
-        if table.position is None:
+        task = self._task
+        if task.position is None:
             raise RefusalError(BAD_STATE, "no position")
         if role == "cube":
-            return (f"bestcube {self._cube_action(table.position)}",)
-        if table.dice is None:
+            return (f"bestcube {self._cube_action(task.position)}",)
+        if task.dice is None:
             raise RefusalError(BAD_STATE, "no dice")
         money = MatchState() if self._is_cubeful else None
-        play = self._opponent.play(table.position, table.dice, table.known_state or money)
+        play = self._opponent.play(task.position, task.dice, task.known_state or money)
         moves = _steps(play) or "pass"
         if role == "turn":
-            return (f"bestturn cube={self._cube_action(table.position)} move={moves}",)
+            return (f"bestturn cube={self._cube_action(task.position)} move={moves}",)
         return (f"bestmove {moves}",)
 
     def _cube_action(self, position: Position) -> str:
-        state = self._table.known_state or MatchState()
+        state = self._task.known_state or MatchState()
         if state.doubled:
             return self._opponent.answer(position, state)
         return "double" if self._opponent.cube(position, state).should_double else "nodouble"
@@ -269,7 +269,7 @@ class UbgiEngine:
 
     @property
     def _session(self) -> Session:
-        return self._table.session or Session()
+        return self._task.session or Session()
 
     def _new_session(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("type", "length", "jacoby", "crawford"))
@@ -278,13 +278,13 @@ class UbgiEngine:
         if bool(length) != (kind == "match") and "type" in named:
             raise RefusalError(BAD_VALUE, f"a {kind} session to {length} points")
         jacoby, crawford = (_switch(named.get(name, "off")) for name in ("jacoby", "crawford"))
-        self._table.session = Session(length, jacoby, crawford)
+        self._task.session = Session(length, jacoby, crawford)
         return ()
 
     def _set_score(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "it is setscore P0 P1")
-        self._table.session = replace(self._session, score=(_number(words[0]), _number(words[1])))
+        self._task.session = replace(self._session, score=(_number(words[0]), _number(words[1])))
         return ()
 
     def _set_cube(self, words: list[str]) -> Sequence[str]:
@@ -292,11 +292,11 @@ class UbgiEngine:
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "it is setcube value N owner WHO")
         owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
-        self._table.session = replace(self._session, cube=_number(named["value"], 1), owner=owner)
+        self._task.session = replace(self._session, cube=_number(named["value"], 1), owner=owner)
         return ()
 
     def _set_turn(self, words: list[str]) -> Sequence[str]:
-        self._table.turn = _SIDES[_check_one_of(" ".join(words), tuple(_SIDES))]
+        self._task.turn = _SIDES[_check_one_of(" ".join(words), tuple(_SIDES))]
         return ()
 
     def _answer_of_draft(self, text: str) -> Sequence[str]:
@@ -331,7 +331,7 @@ def lines_of(stream: TextIO) -> Iterator[str]:
 
 
 def _steps(play: Play) -> str:
-    """Return a play step by step, without stars and repetitions; nothing for a dance."""
+    """Return a play step by step, without stars and repetitions; empty for no move."""
     return " ".join(f"{_NAMES.get(start, start)}/{_NAMES.get(end, end)}" for start, end in play.moves)
 
 
@@ -348,7 +348,7 @@ def _role(words: list[str]) -> str:
 
 
 def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
-    """Names and values that follow each other."""
+    """Return names and the values that follow them."""
     if len(words) % 2 or not set(words[::2]) <= set(known):
         raise RefusalError(BAD_VALUE, f"there are {', '.join(known)}, each with a value behind it")
     return dict(zip(words[::2], words[1::2], strict=True))
@@ -356,7 +356,7 @@ def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
 
 def _number(word: str, least: int = 0) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER and int(word) >= least):
-        raise RefusalError(BAD_VALUE, f"{quoted(word)} is no number from {least} on")
+        raise RefusalError(BAD_VALUE, f"{quoted(word)} is not a number of {least} or more")
     return int(word)
 
 

@@ -1,7 +1,7 @@
 """Match files that clients send: as they are or in a form, read by a process of their own.
 
-What is sent may be anything.  Reading it can neither hold up the server nor take its memory: the process is
-ended where it takes too long, may use so much memory and no more, and hands back the record alone.
+A file may hold anything.  Reading it can neither hold up the server nor take its memory: the process has a
+limit of time and of memory, and hands back the record alone.
 """
 
 import multiprocessing
@@ -36,17 +36,17 @@ _SECONDS_TO_BEGIN = 60
 
 
 class Upload(NamedTuple):
-    """What a client has sent."""
+    """A file as a client has sent it."""
 
     content_type: str
     """The request's header."""
     body: bytes
     name: str = "the record"
-    """What messages call a file that has no name of its own."""
+    """Name of the file in messages, where it has none."""
     in_base64: bool = False
 
     def file(self) -> tuple[str, bytes]:
-        """Name and content of the file: the first one of a form, or the whole body.
+        """Return name and content of the file: the first one of a form, or the whole body.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class _Form:
 
 
 def read_upload(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord]:
-    """Name and record of the match file in an `upload`; raises `RecordError`, also for more rolls."""
+    """Return name and record of the match file in an `upload`; raises `RecordError`, also for more rolls."""
     name, content = upload.file()
     record = parse_match(content, name)
     rolls = rolls_of(record)
@@ -152,7 +152,7 @@ def read_upload(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord]:
 
 
 def rolls_of(record: MatchRecord) -> int:
-    """How many rolls a match has."""
+    """Count the rolls of a match."""
     return sum(isinstance(action, Turn) for game in record.games for action in game.actions)
 
 
@@ -160,14 +160,14 @@ class UploadReader:
     """The process that reads uploads; it is started when the first one comes."""
 
     def __init__(self, seconds: int, most_rolls: int) -> None:
-        """Each may take so many `seconds`."""
+        """Allow so many `seconds` per file."""
         self._seconds, self._most_rolls = seconds, most_rolls
         self._process: Any = None
         self._pipe: Any = None
         self._lock = Lock()
 
     def read(self, upload: Upload) -> tuple[str, MatchRecord]:
-        """Name and record of the match file in `upload`; for one thread at a time.
+        """Return name and record of the match file in `upload`; for one thread at a time.
 
         Raises
         ------
@@ -256,7 +256,7 @@ def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _limit_memory(more: int) -> None:
-    """Let this process have so much `more` memory than it has, where the system can see to that."""
+    """Allow this process so much `more` memory than it has, where the system supports that."""
     try:
         import resource
 

@@ -1,7 +1,7 @@
 """wildbg's HTTP interface, GET /move and GET /eval, for programs that ask wildbg.
 
 Source: the crate `web` of https://github.com/carsten-wenderdel/wildbg (its parameters, answers and messages).
-Points are p1 to p24 of the player to move, p0 and p25 the bars of the opponent and of the player; his
+Points are p1 to p24 of the player to move, p0 and p25 the bars of the opponent and of the player, whose
 checkers are positive.  ``x_away`` and ``o_away`` are points to win, both 0 for money.
 """
 
@@ -19,9 +19,9 @@ from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, CubeContext, rank_plays
 from motif.runtime.errors import PlayError, PositionError
-from motif.serve.bodies import desk_of, json_answer
-from motif.serve.costs import Ask
-from motif.serve.desk import Desk
+from motif.serve.bodies import json_answer, service_of
+from motif.serve.costs import RequestKind
+from motif.serve.engine_service import EngineService
 from motif.serve.motif_api import ErrorMessage
 
 Record = dict[str, Any]
@@ -32,7 +32,7 @@ _SMALLEST, _LARGEST = -128, 127
 
 
 class QueryError(Exception):
-    """A parameter that is missing or no number: wildbg answers it in plain text."""
+    """A parameter that is missing or not a number; wildbg answers in plain text."""
 
 
 class _Query:
@@ -63,7 +63,7 @@ class _Query:
         return number
 
     def truth(self, name: str) -> bool:
-        """Whether the parameter called `name` is ``true``; it may be left out."""
+        """Return whether the parameter called `name` is ``true``; it may be left out."""
         text = next((text for key, text in self._items if key == name), "false")
         if text not in ("true", "false"):
             raise QueryError(f"{name}: provided string was not `true` or `false`")
@@ -87,7 +87,7 @@ def _counts(query: _Query) -> list[int]:
 
 
 class _Score:
-    """What is played for."""
+    """The score of a match, or money play."""
 
     def __init__(self, query: _Query) -> None:
         self._away = [query.number(name, 0, low=0) for name in ("x_away", "o_away")]
@@ -112,7 +112,7 @@ def _chances(chances: Probabilities) -> Record:
 
 
 class WildbgProbabilities(BaseModel):
-    """Chances of the player to move; a gammon counts backgammons in."""
+    """Probabilities of the player to move; gammons include backgammons."""
 
     win: Annotated[float, Field(ge=0, le=1)]
     winG: Annotated[float, Field(ge=0, le=1)]  # noqa: N815
@@ -130,7 +130,7 @@ class MoveDetail(BaseModel):
 
 
 class MoveInfo(BaseModel):
-    """One play, and the chances after it."""
+    """A play, and the probabilities after it."""
 
     play: Annotated[list[MoveDetail], Field(max_length=4)]
     probabilities: WildbgProbabilities
@@ -154,7 +154,7 @@ class CubeInfo(BaseModel):
 
 
 class EvalResponse(BaseModel):
-    """The cube decision and the chances of a position."""
+    """The cube decision and the probabilities of a position."""
 
     cube: CubeInfo
     probabilities: WildbgProbabilities
@@ -208,14 +208,16 @@ async def get_move(request: Request) -> Response:
     position = _position(counts)
     if not all(1 <= die <= 6 for die in dice):
         raise PlayError("Dice values must be between 1 and 6.")
-    desk = desk_of(request)
+    service = service_of(request)
     roll = max(dice), min(dice)
-    cost = desk.cost(Ask.PLAYS, None)
-    return json_answer(await desk.compute(_move, desk, position, roll, score.state(), cost=cost))
+    cost = service.cost(RequestKind.PLAYS, None)
+    return json_answer(await service.compute(_move, service, position, roll, score.state(), cost=cost))
 
 
-def _move(desk: Desk, position: Position, roll: tuple[int, int], state: MatchState | None) -> Record:
-    _, evaluator = desk.judge(None, False, False)
+def _move(
+    service: EngineService, position: Position, roll: tuple[int, int], state: MatchState | None
+) -> Record:
+    _, evaluator = service.judge(None, False, False)
     plays = rank_plays(position, roll, evaluator, CubeContext(state), chances_for=ALL)
     return {
         "moves": [
@@ -234,19 +236,19 @@ def _move(desk: Desk, position: Position, roll: tuple[int, int], state: MatchSta
     openapi_extra={"parameters": _parameters(with_dice=False)},
 )
 async def get_eval(request: Request) -> Response:
-    """wildbg: chances of a position before the roll, whether to double and whether to take."""
+    """wildbg: probabilities of a position before the roll, whether to double and whether to take."""
     try:
         query = _Query(request)
         counts, score = _counts(query), _Score(query)
     except QueryError as error:
         return _plain(error)
-    desk = desk_of(request)
-    cost = desk.cost(Ask.CUBE, None)
-    return json_answer(await desk.compute(_eval, desk, _position(counts), score.state(), cost=cost))
+    service = service_of(request)
+    cost = service.cost(RequestKind.CUBE, None)
+    return json_answer(await service.compute(_eval, service, _position(counts), score.state(), cost=cost))
 
 
-def _eval(desk: Desk, position: Position, state: MatchState | None) -> Record:
-    name, evaluator = desk.judge(None, False, False)
+def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:
+    name, evaluator = service.judge(None, False, False)
     answer = next(cube_answers([(position, state or MatchState())], evaluator, name, jobs=1))
     decision, chances = answer.decision, answer.probabilities
     cube = {

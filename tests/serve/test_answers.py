@@ -25,23 +25,23 @@ def client():
 
 
 ASKED = [
-    ("evaluate", {"id": OPENING}, answers.Evaluation),
-    ("plays", {"id": OPENING, "dice": "31"}, answers.Plays),
-    ("hint", {"id": OPENING, "dice": "31"}, answers.Hint),
-    ("hint", {"id": OPENING}, answers.Cube),
-    ("cube", {"id": "dPexAAB07zMAAA", "length": 5}, answers.Cube),
-    ("explain", {"id": OPENING, "dice": "31"}, answers.Explained),
-    ("rollout", {"id": OPENING, "trials": 36, "cut": 2}, answers.Rollout),
+    ("evaluate", {"id": OPENING}, answers.EvaluationAnswer),
+    ("plays", {"id": OPENING, "dice": "31"}, answers.PlaysAnswer),
+    ("hint", {"id": OPENING, "dice": "31"}, answers.HintAnswer),
+    ("hint", {"id": OPENING}, answers.CubeDecisionAnswer),
+    ("cube", {"id": "dPexAAB07zMAAA", "length": 5}, answers.CubeDecisionAnswer),
+    ("explain", {"id": OPENING, "dice": "31"}, answers.ExplanationAnswer),
+    ("rollout", {"id": OPENING, "trials": 36, "cut": 2}, answers.RolloutAnswer),
     (
         "rollout",
         {"id": OPENING, "dice": "31", "compare": True, "trials": 36, "cut": 2},
-        answers.ComparedPlays,
+        answers.ComparisonAnswer,
     ),
-    ("rollout", {"id": OPENING, "cubeful": True, "trials": 36, "cut": 2}, answers.CubeRollout),
-    ("decide", {"id": AT_SCORE}, answers.Turn),
-    ("batches/evaluate", {"ids": [OPENING]}, answers.Evaluations),
-    ("batches/hint", {"decisions": [{"id": OPENING, "dice": "31"}]}, answers.Hints),
-    ("batches/cube", {"ids": [OPENING]}, answers.Cubes),
+    ("rollout", {"id": OPENING, "cubeful": True, "trials": 36, "cut": 2}, answers.CubeRolloutAnswer),
+    ("decide", {"id": AT_SCORE}, answers.TurnAnswer),
+    ("batches/evaluate", {"ids": [OPENING]}, answers.EvaluationsAnswer),
+    ("batches/hint", {"decisions": [{"id": OPENING, "dice": "31"}]}, answers.HintsAnswer),
+    ("batches/cube", {"ids": [OPENING]}, answers.CubesAnswer),
 ]
 
 

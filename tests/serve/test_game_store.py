@@ -176,7 +176,7 @@ def test_a_database_that_was_removed_is_begun_anew(folder, store):
     assert listed(GameStore(folder)) == {after}
 
 
-# Room
+# MemoryLimit
 
 
 def finished(store: GameStore) -> str:

@@ -19,8 +19,8 @@ from motif.board.position import Position
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import load_evaluator
 from motif.runtime.progress import checkpoint, stopped_by
-from motif.serve.costs import Ask, cost_of
-from motif.serve.lanes import BusyError, CalledOffError, Lane, OverdueError, Stop
+from motif.serve.costs import RequestKind, cost_of
+from motif.serve.lanes import BusyError, Cancellation, Lane, OverdueError, WorkCancelledError
 from tests.serve.conftest import OPENING, QUICK, running, started
 
 DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
@@ -140,10 +140,10 @@ def test_work_that_is_called_off_ends_at_its_next_checkpoint():
         nonlocal looks
         looks += 1
         if looks == 3:
-            raise CalledOffError("called off")
+            raise WorkCancelledError("called off")
 
     boards = [Position.start().board] * 1000
-    with stopped_by(check), pytest.raises(CalledOffError):
+    with stopped_by(check), pytest.raises(WorkCancelledError):
         evaluator.evaluate_many(boards)
     assert looks == 3
 
@@ -154,10 +154,10 @@ def test_a_stop_ends_what_takes_too_long():
             checkpoint()
 
     with pytest.raises(OverdueError, match=r"more than 0\.1 s of computing"):
-        Stop(0.1).run(burn)
-    called_off = Stop(100)
-    called_off.call_off()
-    with pytest.raises(CalledOffError):
+        Cancellation(0.1).run(burn)
+    called_off = Cancellation(100)
+    called_off.cancel()
+    with pytest.raises(WorkCancelledError):
         called_off.run(burn)
 
 
@@ -178,7 +178,7 @@ def test_a_lane_lets_so_many_wait():
 
 def test_deeper_costs_more():
     names = "pubeval", "pubeval@1", "pubeval@2:narrow", "pubeval@2", "pubeval@2:wide", "pubeval@2:rollout"
-    for ask in Ask:
+    for ask in RequestKind:
         costs = [cost_of(ask, name) for name in names]
         assert costs == sorted(set(costs))
-    assert cost_of(Ask.PLAYS, "wildbg") > cost_of(Ask.PLAYS, "pubeval")
+    assert cost_of(RequestKind.PLAYS, "wildbg") > cost_of(RequestKind.PLAYS, "pubeval")

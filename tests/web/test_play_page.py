@@ -178,7 +178,7 @@ def test_a_second_tab_is_told_that_the_game_went_on(page, server):
 def test_a_game_that_is_not_kept_any_more(page, server):
     page.goto(f"{server.address}/#/play/AAAAAAAAAAAA")
     page.wait_for_selector("#start")
-    assert "not kept any more" in page.text_content(".fault")
+    assert "unknown game" in page.text_content(".fault")
 
 
 def test_hints_say_what_the_command_says(page, server):

@@ -1,6 +1,6 @@
-"""Where requests are answered: players that are loaded once, lanes of threads, and who has to wait.
+"""The service behind the HTTP routes: loaded players, lanes of threads, and long jobs.
 
-Long work that somebody waits for is heard of while it goes on, and called off when nobody does.
+Long jobs report their progress, and are cancelled when their client leaves.
 """
 
 import asyncio
@@ -38,8 +38,8 @@ from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import heard_by
-from motif.serve.costs import Ask, cost_of
-from motif.serve.lanes import BusyError, Lane, Room, Stop, while_wanted
+from motif.serve.costs import RequestKind, cost_of
+from motif.serve.lanes import BusyError, Cancellation, Lane, MemoryLimit, while_wanted
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.upload import Upload, UploadReader
 
@@ -62,26 +62,26 @@ Record = dict[str, Any]
 
 
 class Job:
-    """One piece of work, done by a thread."""
+    """A piece of long work that a thread does."""
 
     def __init__(self, work: Callable[[], bytes], seconds: float) -> None:
-        """Made in the event loop, before a thread runs it; `work` comes to JSON within so many seconds."""
+        """Create it in the event loop; `work` returns JSON within so many seconds."""
         self.id = token_hex(8)
         self._work = work
         self._loop = asyncio.get_running_loop()
-        self._stop = Stop(seconds)
+        self._stop = Cancellation(seconds)
         self._news = asyncio.Event()
         self._latest: Record | None = None
         self._end: asyncio.Future[bytes] = self._loop.create_future()
         # Its client may have left.
         self._end.add_done_callback(lambda end: end.cancelled() or end.exception())
 
-    def call_off(self) -> None:
-        """Let it end at its next step."""
-        self._stop.call_off()
+    def cancel(self) -> None:
+        """Let the job end at its next step."""
+        self._stop.cancel()
 
     def run(self) -> None:
-        """Do the work; for a thread."""
+        """Do the work, in a thread."""
         try:
             with heard_by(self._hear):
                 result = self._stop.run(self._work)
@@ -97,7 +97,7 @@ class Job:
         try:
             self._loop.call_soon_threadsafe(function, news)
         except RuntimeError:
-            self.call_off()  # the loop has ended
+            self.cancel()  # the loop has ended
 
     def _note(self, progress: Record) -> None:
         self._latest = progress
@@ -114,9 +114,9 @@ class Job:
         self._news.set()
 
     async def events(self) -> AsyncIterator[bytes]:
-        """Yield what is heard of it, as JSON: its ID, progress now and then, its result or an error.
+        """Yield its ID, its progress and its result or an error, as JSON.
 
-        A client that stops listening calls it off.
+        A client that stops listening cancels the job.
         """
         try:
             yield to_json({"job": self.id})
@@ -133,28 +133,28 @@ class Job:
             except Exception as error:
                 yield to_json({"error": f"internal error: {type(error).__name__}"})
         finally:
-            self.call_off()
+            self.cancel()
 
     async def result(self) -> bytes:
-        """Return what it comes to, as JSON; it is called off when its client leaves."""
+        """Return the result as JSON; the job is cancelled when its client leaves."""
         try:
             return await while_wanted(self._end)
         finally:
-            self.call_off()
+            self.cancel()
 
 
-class Desk:
-    """What requests share."""
+class EngineService:
+    """The players, threads and limits that requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Raise `PlayerError` for another program as the player: its answers would be mixed up."""
+        """Raise `PlayerError` for another program as the player: it cannot answer several requests at once."""
         self.settings = settings
         entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
         if entry is not None and entry.kind is Kind.PROGRAM:
             raise PlayerError(f"{settings.player!r} is {entry.kind}, which many cannot ask at a time")
         self._default = settings.player or default_player()
         self.player = settings.player and self.public(settings.player)
-        """Who answers by default, as clients may know it; None is the usual one."""
+        """Public name of the default player; None for the usual one."""
         self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
@@ -165,13 +165,13 @@ class Desk:
         self._uploads = UploadReader(settings.reading, settings.batch)
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
-        self.bodies = Room(_BODIES * settings.body)
+        self.bodies = MemoryLimit(_BODIES * settings.body)
         """Bytes of large requests that have been decoded and are not answered."""
-        self.answers = Room(_ANSWERS)
+        self.answers = MemoryLimit(_ANSWERS)
         """Bytes of large answers that their clients have not read."""
 
     def warm(self) -> None:
-        """Load who answers by default, and what answers need, before somebody waits for it."""
+        """Load the default player and compile its kernels ahead of requests."""
         position, state = Position.start(), MatchState()
         for fast in (True, False):
             name, judge = self.judge(None, fast, False)
@@ -181,9 +181,9 @@ class Desk:
         next(evaluations(boards_of([record["position"]]), evaluator, name, jobs=1))
 
     def close(self) -> None:
-        """Let the threads end as soon as they can."""
+        """End the threads as soon as possible."""
         for job in self._jobs.values():
-            job.call_off()
+            job.cancel()
         self._long_threads.shutdown(wait=False, cancel_futures=True)
         for lane in self._lanes:
             lane.close()
@@ -195,11 +195,11 @@ class Desk:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether a thread is busy, also with what nobody waits for."""
+        """Whether a thread is busy, even with cancelled work."""
         return bool(self._jobs) or any(lane.is_at_work for lane in self._lanes)
 
     def check_budget(self, cost: float, what: str) -> None:
-        """Raise `SettingError` for a request, as messages call it, that would cost more than one may."""
+        """Raise `SettingError` for a request, called `what` in messages, that would exceed the budget."""
         budget = self.settings.budget
         if cost > budget:
             raise SettingError(
@@ -208,43 +208,43 @@ class Desk:
             )
 
     async def compute(
-        self, function: Callable[..., _Result], *arguments: Any, cost: float = 0.0, **settings: Any
+        self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0, **settings: object
     ) -> _Result:
-        """Return what `function` returns, computed by a thread.
+        """Run `function` in a thread and return its result.
 
         Parameters
         ----------
         function, arguments, settings
-            What to call.
+            The call.
         cost
-            Seconds of a core, about, that it takes: they decide which lane does it.
+            Estimated seconds of a core, which decide on the lane.
 
         Raises
         ------
-        BusyError, CalledOffError, OverdueError
+        BusyError, WorkCancelledError, OverdueError
             See `Lane.do`.
         """
         lane = self._quick if cost <= _QUICK else self._slow
         return await lane.do(partial(function, *arguments, **settings))
 
     async def read(self, function: Callable[[], _Result]) -> _Result:
-        """Return what `function` makes of a large body; one is read at a time."""
+        """Run `function`, which reads a large body; one is read at a time."""
         return await self._reading.do(function)
 
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:
-        """Name and record of the match file in `upload`.
+        """Return name and record of the match file in `upload`.
 
         Raises
         ------
         RecordError
-            For no record of a match, or one of too many rolls.
+            For a file that is not a match, or has too many rolls.
         OverdueError
             Where reading it takes too long.
         """
         return await self._upload_reading.do(partial(self._uploads.read, upload))
 
     def start(self, work: Callable[[], bytes]) -> Job:
-        """Let a thread do long `work`; raises `BusyError` where as much is under way as may be."""
+        """Start long `work` in a thread; raises `BusyError` where too much is under way."""
         if len(self._jobs) >= self.settings.rollouts:
             raise BusyError(f"{len(self._jobs)} rollouts or analyses are under way already; try again later")
         job = Job(work, self.settings.budget)
@@ -253,56 +253,56 @@ class Desk:
         ended.add_done_callback(lambda _: self._jobs.pop(job.id))
         return job
 
-    def call_off(self, job: str) -> bool:
-        """Let the long work of that ID end; whether there is any."""
+    def cancel(self, job: str) -> bool:
+        """Cancel a job by its ID, and return whether there was one."""
         if job not in self._jobs:
             return False
-        self._jobs[job].call_off()
+        self._jobs[job].cancel()
         return True
 
     def evaluator(self, player: str | None) -> "tuple[str, Evaluator]":
-        """Name and evaluator of who evaluates a position, by default statically, with the newest weights."""
+        """Return name and evaluator of a player, by default of the newest weights without lookahead."""
         name = self._checked(player) or self._default
         return self._cached(name, lambda: (name, evaluator_of(name)))
 
     def quick_evaluator(self, player: str | None) -> "tuple[str, Evaluator] | None":
-        """Return the same where it is loaded already; else None."""
+        """Return the same if it is loaded already, else None."""
         return self._loaded.get(self._checked(player) or self._default)
 
     def judge(self, player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
-        """Name and evaluator of who judges plays and cubes: see `judge_of`."""
+        """Return name and evaluator for plays and cube decisions: see `judge_of`."""
         name = self._checked(player) or self.settings.player
         return self._cached((name, fast, deep), lambda: judge_of(name, fast, deep))
 
     def cost(
-        self, ask: Ask, player: str | None, fast: bool = False, deep: bool = False, count: int = 1
+        self, ask: RequestKind, player: str | None, fast: bool = False, deep: bool = False, count: int = 1
     ) -> float:
-        """Seconds of a core, about, that `count` positions take.
+        """Return the estimated seconds of a core for `count` positions.
 
         Raises
         ------
         PlayerError
-            For a player that no request may name.
+            For a player that requests may not name.
         SettingError
-            Where that is more than the budget of a request.
+            Where the budget of a request is exceeded.
         """
         name = self._checked(player) or self.settings.player
-        if ask is Ask.EVALUATION:
+        if ask is RequestKind.EVALUATION:
             name = name or self._default
         cost = count * cost_of(ask, judge_name(name, fast, deep))
         self.check_budget(cost, f"{count} position{'s' * (count != 1)} at this depth")
-        key = name if ask is Ask.EVALUATION else (name, fast, deep)
+        key = name if ask is RequestKind.EVALUATION else (name, fast, deep)
         return cost if key in self._loaded else max(cost, _LOADING)
 
     def static(self, player: str | None) -> StaticEvaluator:
-        """Return the evaluator of who rolls out; raises `PlayerError` for one who is not static."""
+        """Return the evaluator of a rollout; raises `PlayerError` for one with lookahead."""
         name, evaluator = self.evaluator(player)
         if not isinstance(evaluator, StaticEvaluator):
             raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
         return evaluator
 
     def players(self) -> list[dict[str, Any]]:
-        """Who may be asked, for JSON."""
+        """List the available players for JSON."""
         known = [entry for entry in roster() if entry.is_one and entry.kind in _KINDS]
         return [
             {"name": entry.name, "kind": str(entry.kind), "who": entry.who, "chances": entry.gives_chances}
@@ -319,7 +319,7 @@ class Desk:
         return self._loaded[key]
 
     def _rename(self, evaluator: Evaluator) -> None:
-        """Let an evaluator, and those that it is made of, have names that clients may know."""
+        """Give an evaluator and its parts their public names."""
         evaluator.name = self.public(evaluator.name)
         for part in vars(evaluator).values():
             for one in part.values() if isinstance(part, dict) else (part,):
@@ -327,7 +327,7 @@ class Desk:
                     self._rename(one)
 
     def public(self, text: str) -> str:
-        """`text` without the folders of the server's own player, which are nothing for clients."""
+        """Return `text` without the folders of the server's own player, which clients must not see."""
         own = self.settings.player
         if own is None:
             return text
@@ -335,7 +335,7 @@ class Desk:
         return text.replace(base, _FOLDER.sub("", base))
 
     def _checked(self, player: str | None) -> str | None:
-        """Return the name of a player whom a request may ask for: no files and no programs."""
+        """Return the name of a player that a request may name: no files and no programs."""
         if player is None or player in (self.settings.player, self.player):
             return player and self.settings.player
         name = own_name(player)

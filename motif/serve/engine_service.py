@@ -147,7 +147,7 @@ class EngineService:
     """The players, threads and limits that requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Raise `PlayerError` for another program as the player: it cannot answer several requests at once."""
+        """Raise `PlayerError` for another program as the player: it cannot answer many at once."""
         self.settings = settings
         entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
         if entry is not None and entry.kind is Kind.PROGRAM:

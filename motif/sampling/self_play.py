@@ -5,7 +5,7 @@ d-th decision from (seed, g * DECISIONS_A_GAME + d, trial): the candidates of on
 out with the same dice, so that their differences are more exact than their values.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,15 @@ from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.evaluators.kernels import choose, score_plays
-from motif.evaluators.model import Workspace
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
 from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
-from motif.rollout.rollout_settings import PlayoutRules
 from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
+
+if TYPE_CHECKING:
+    from motif.evaluators.model import Workspace
+    from motif.rollout.rollout_settings import PlayoutRules
 
 DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)
@@ -45,7 +47,7 @@ class SamplingRules(NamedTuple):
     """Share of the decisions that are recorded, by position class."""
     trials: int
     """Rollout trials per position; 0: positions are not labelled."""
-    rollout: PlayoutRules
+    rollout: "PlayoutRules"
 
 
 class SampledPositions(NamedTuple):
@@ -84,7 +86,7 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
 class SamplingMemory(NamedTuple):
     """Working memory of a game that is sampled, to be reused."""
 
-    space: Workspace
+    space: "Workspace"
     """Of the model, see `motif.evaluators.static.prepared`."""
     tried: SampledPositions
     """The plays of a decision."""
@@ -93,7 +95,7 @@ class SamplingMemory(NamedTuple):
     stream: npt.NDArray[np.uint64]
 
 
-def new_memory(space: Workspace, trials: int = 0) -> SamplingMemory:
+def new_memory(space: "Workspace", trials: int = 0) -> SamplingMemory:
     """Return memory around that of a model; with `trials` as `new_record` has it."""
     tried = new_record(MAX_PLAYS, trials)
     return SamplingMemory(

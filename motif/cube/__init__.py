@@ -1,14 +1,14 @@
 """Whether to double or take: cube decisions for money and in matches.
 
-`cube_decision` says what to do, from a position's five cubeless chances and the state of the match, by
+`cube_decision` decides from a position's five cubeless probabilities and the state of the match, by
 Janowski's model, and `cube_decision_at` exactly where few checkers are left to bear off (`exact_equities`);
-`cubeful_equity` what a position is worth with the cube where it lies; `match_equity_table` gives the
-chances to win a match from its scores.  The package is also the function `motif.cube(position)`.
+`cubeful_equity` values a position with the cube where it lies; `match_equity_table` gives match-winning
+probabilities by score.  The package is also the function `motif.cube(position)`.
 """
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at, cube_decision_by
 from motif.cube.equities import DEFAULT_EFFICIENCY, Efficiency, cubeful_equities, cubeful_equity
-from motif.cube.exact import ExactEquities, exact_equities
+from motif.cube.exact import CubeValues, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.runtime.package import callable_package
 
@@ -17,8 +17,8 @@ callable_package(__name__)
 __all__ = [
     "DEFAULT_EFFICIENCY",
     "CubeDecision",
+    "CubeValues",
     "Efficiency",
-    "ExactEquities",
     "MatchEquityTable",
     "cube_decision",
     "cube_decision_at",

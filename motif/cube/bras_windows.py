@@ -53,7 +53,7 @@ class ScoreWindow:
     positions: int
     games: int
     player: str
-    """Whose decisions they are."""
+    """The player who decided."""
 
 
 MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
@@ -75,9 +75,9 @@ class DoublingSet:
     """
 
     formula: BrasFormula
-    """Whose score it is."""
+    """The formula of the score."""
     player: str
-    """Whose games and decisions they are."""
+    """The player of the games, who also decided."""
     games: int
     game: npt.NDArray[np.int64]
     """Number of the game that each is from."""
@@ -131,13 +131,13 @@ class DoublingSet:
                 "doubles": float(self.doubles[early].mean()) if early.any() else 0.0,
                 "share_of_doubles": float(early[self.doubles].mean()) if self.doubles.any() else 0.0,
             },
-            "ranges": [asdict(one) for one in self.ranges()],
+            "ranges": [asdict(score_range) for score_range in self.ranges()],
         }
 
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """What happens in a range of D."""
+    """Decisions in a range of D."""
 
     d_from: float
     d_to: float
@@ -222,18 +222,18 @@ def _switch(
 ) -> tuple[float, float]:
     """Return the score at which half of the decisions are made, and its standard error over games."""
     random = np.random.default_rng(seed)
-    _, place = np.unique(games, return_inverse=True)
-    count = int(place.max()) + 1 if len(place) else 0
+    _, group = np.unique(games, return_inverse=True)
+    count = int(group.max()) + 1 if len(group) else 0
     ones = np.ones(len(scores))
     draws = [
-        _half(scores, decisions, random.multinomial(count, np.full(count, 1 / count))[place].astype(float))
+        _half(scores, decisions, random.multinomial(count, np.full(count, 1 / count))[group].astype(float))
         for _ in range(resamples)
     ]
     return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
 
 
 def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
-    """Where the logistic function fitted to `decisions`, by Newton's method, is one half.
+    """Return where the logistic function fitted to `decisions`, by Newton's method, is one half.
 
     Where one score parts all decisions, and no logistic function is steep enough, the middle of the gap.
     """

@@ -1,7 +1,6 @@
 """Stakes of a state of the match, with every state of the cube that may follow from it.
 
-They serve all that values positions with a cube: ranking of plays, lookahead, cube decisions, games and
-rollouts.
+Ranking of plays, lookahead, cube decisions, games and rollouts value positions by them.
 """
 
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_state import MatchState, owner_seen_by, owning_player
 from motif.board.packed import Board, pack_many
 from motif.board.rules import MAX_CUBE
 from motif.cube.equities import (
@@ -23,7 +22,7 @@ from motif.cube.equities import (
     model_stakes,
     scale,
 )
-from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
+from motif.cube.exact import MONEY_COLUMNS, CubeLevel, cube_levels, match_values
 from motif.cube.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
@@ -44,7 +43,6 @@ MATCH_CHECKERS = 4
 _KEPT = 256
 _SCORES_KEPT = 24
 """Tables of exact values of a match that are kept, of 5 MB each."""
-_Level = tuple[int, int | None]
 
 
 def stakes_of(
@@ -88,7 +86,9 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
         owners = [owner for _, owner in levels]
         like = np.array([owners.index(owner) for owner in owners])
         ratio = cube / cube[like]
-        column = np.array([[MONEY_COLUMNS[_owner(level, side)] for side in (0, 1)] for level in levels])
+        column = np.array(
+            [[MONEY_COLUMNS[owner_seen_by(level[1], side)] for side in (0, 1)] for level in levels]
+        )
         middle, factor = np.zeros(2), cube / state.cube
     assert like.max() < MAX_STATES
     most = max(part.worth.shape[2] for part in parts)
@@ -116,7 +116,7 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
 @lru_cache(maxsize=_SCORES_KEPT)
 def _match_tables(
     state: MatchState, table: MatchEquityTable | None
-) -> tuple[list[_Level], npt.NDArray[np.int64], Floats]:
+) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
     """Return the cubes from `state` on, and what `match_values` says of them."""
     doubled, exact = match_values(state, MATCH_CHECKERS, table)
     return list(cube_levels(state)), doubled, share_exact(exact, partial(_match_exact, state, table))
@@ -145,27 +145,21 @@ def without_doubles(state: MatchState | None = None) -> Stakes:
 
 def _model_stakes(
     state: MatchState,
-    level: _Level,
+    level: CubeLevel,
     efficiency: float | Efficiency,
     unit: EquityScale,
     table: MatchEquityTable | None,
 ) -> Stakes:
     """Return what is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
-    there = replace(state, cube=level[0], cube_owner=_owner(level, 0))
+    there = replace(state, cube=level[0], cube_owner=owner_seen_by(level[1], 0))
     if not state.length:
         unit = EquityScale(half=state.cube / level[0])
     return model_stakes(there, table, efficiency, unit=unit)
 
 
-def _owner(level: _Level, side: int) -> CubeOwner:
-    owner = level[1]
-    return "centre" if owner is None else "me" if owner == side else "opponent"
-
-
-def _money_levels(state: MatchState) -> list[_Level]:
+def _money_levels(state: MatchState) -> list[CubeLevel]:
     """Return the cubes of money play, the present one first."""
-    owners: dict[CubeOwner, int | None] = {"centre": None, "me": 0, "opponent": 1}
-    levels: list[_Level] = [(state.cube, owners[state.cube_owner])]
+    levels: list[CubeLevel] = [(state.cube, owning_player(state.cube_owner, 0))]
     cube = 2 * state.cube
     while cube <= MAX_CUBE:
         levels += [(cube, 0), (cube, 1)]
@@ -173,17 +167,13 @@ def _money_levels(state: MatchState) -> list[_Level]:
     return levels
 
 
-def _money_doubles(levels: list[_Level]) -> npt.NDArray[np.int64]:
+def _money_doubles(levels: list[CubeLevel]) -> npt.NDArray[np.int64]:
     numbers = {level: number for number, level in enumerate(levels)}
-    return np.array(
-        [
-            [
-                numbers.get((2 * cube, 1 - side), NO_DOUBLE) if owner in (None, side) else NO_DOUBLE
-                for side in (0, 1)
-            ]
-            for cube, owner in levels
-        ]
-    )
+
+    def doubled(cube: int, owner: int | None, side: int) -> int:
+        return numbers.get((2 * cube, 1 - side), NO_DOUBLE) if owner in (None, side) else NO_DOUBLE
+
+    return np.array([[doubled(*level, side) for side in (0, 1)] for level in levels])
 
 
 def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], Stakes]:
@@ -192,21 +182,19 @@ def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -
 
 
 _NEAR = 0.12
-"""Of half of what lies between losing and winning a single game: how far a double may be from right or wrong
-without lookahead for it to be looked at with it.  From .1 to .15 two plies turned 3 of 212 decisions round,
-beyond that one of 616."""
+"""The margin of a double, in half the difference between a single game won and lost, below which lookahead
+decides it: beyond that lookahead hardly ever changes the decision."""
 ALMOST = 1e-9
-"""What is nearer is equal up to rounding."""
+"""Differences below this are rounding."""
 
 
 def decided_ahead(
     judge: Evaluator, cubes: Stakes, states: Games, sides: Games, boards: Board, chances: Floats
 ) -> tuple[Flags, Flags]:
-    """Return whether the `sides` (n,) on roll on `boards` (n, 26) should double, and the others take.
+    """Return whether `sides` (n,), who are on roll and may double, should, and whether the others take.
 
-    All of them may double.
-
-    It is the model that says so by the `chances` (n, 5), and where that is close the `judge`'s lookahead.
+    The model decides by the `chances` (n, 5) of `boards` (n, 26), and where that is close the `judge`'s
+    lookahead.
     """
     packed, doubled = pack_many(boards), cubes.doubled[states, sides]
     held, taken = np.empty((2, len(states)))

@@ -1,8 +1,8 @@
 """Rollouts of cube decisions: both sides double, take and pass, and the results have standard errors.
 
-The same dice play a position without a double and, in another game, after a double that was taken; a pass
-is exact.  Trials that are cut short are valued by the chances there and the cube where it lies; whoever is on
-roll then may still double.
+The same dice play a position without a double and, in another game, after a double that was taken; a pass is
+exact.  Truncated trials are valued by the chances there and the cube where it lies; the player on roll then
+may still double.
 """
 
 from dataclasses import dataclass, replace
@@ -30,10 +30,10 @@ from motif.runtime.progress import Stopwatch
 
 @dataclass(frozen=True, repr=False)
 class CubeRollout(Tabular):
-    """What the player on roll has without a double and after one that is taken, by a rollout.
+    """A rollout without a double and after one that is taken.
 
-    Equities are his, normalised as those of a `CubeDecision`; a pass brings him 1.  What a double brings is
-    None where it is of no use to him.
+    Equities belong to the player on roll, normalised as those of a `CubeDecision`; a pass brings 1.  What a
+    double brings is None where it is of no use.
     """
 
     state: MatchState
@@ -44,7 +44,7 @@ class CubeRollout(Tabular):
     double_take: float | None
     double_take_se: float | None
     difference: float | None
-    """Equity of a double that is answered as is best, less that without one."""
+    """Equity of a double that is answered correctly, less that without one."""
     difference_se: float | None
     trials: int
     seconds: float
@@ -61,7 +61,7 @@ class CubeRollout(Tabular):
 
     @property
     def action(self) -> str:
-        """What both should do, in the words of `CubeDecision.action`, as far as the trials can tell."""
+        """The right cube action in the words of `CubeDecision.action`, as far as the trials can tell."""
         if self.double_take is None and may_double(self.state):
             return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
@@ -95,7 +95,7 @@ class CubeRollout(Tabular):
         return record | chances | score
 
     def mwc(self, equity: float) -> float | None:
-        """Chance to win the match for which an `equity` stands; None for money."""
+        """Return the match-winning probability of an `equity`; None for money."""
         if not self.state.length:
             return None
         middle, half = scale(self.state)

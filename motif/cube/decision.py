@@ -5,7 +5,7 @@ Market windows go with them: from which chance to win on to double, to cash, and
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ from motif.cube.equities import (
     outcomes,
     scale,
 )
-from motif.cube.exact import ExactEquities as Values
-from motif.cube.exact import exact_equities
+from motif.cube.exact import CubeValues, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import Probabilities
@@ -55,21 +54,21 @@ _RACCOONS = ("raccoon", "no raccoon")
 
 @dataclass(frozen=True)
 class MarketWindow:
-    """One player's window at one efficiency, in his chances to win the game; shares of gammons stay."""
+    """A player's market window at one efficiency, in win probability; shares of gammons stay."""
 
     name: str
     """``dead``, ``live``, or ``efficiency``: the model's own."""
     efficiency: float
     double_point: float | None
-    """Least chance with which a double is right; None when it never is."""
+    """From here on a double is right; None when it never is."""
     cash_point: float
-    """From here on the opponent passes; 1 when he never should."""
+    """From here on the opponent passes; 1 when that is never right."""
     too_good_point: float | None
     """From here on playing for a gammon is better than cashing; None when it never is."""
 
     @property
     def take_point(self) -> float:
-        """Chance to win that the opponent needs to take."""
+        """Win probability that the opponent needs to take."""
         return 1 - self.cash_point
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,41 +100,36 @@ _FIELDS = (
 
 @dataclass(frozen=True, repr=False)
 class CubeDecision(Tabular):
-    """What the player on roll and his opponent should do with the cube, before the roll.
+    """The right cube action of both players before a roll.
 
     Equities belong to the player on roll.  For money they are in units of the cube before the double; in a
-    match they are normalised: -1 and 1 are a single game lost and won at that cube.  Where he may not
-    double, what a double would bring is None, and `should_take` False.
+    match they are normalised: -1 and 1 are a single game lost and won at that cube.  Where the player on roll
+    may not double, what a double would bring is None, and `should_take` False.
     """
 
     action: str
     """Such as ``double, take``, ``no double, take``, ``redouble, pass``, ``too good to double, pass``,
-    ``no double, beaver`` or ``no double, dead cube``: what both should do."""
+    ``no double, beaver`` or ``no double, dead cube``."""
     no_double: float
     double_take: float | None
     double_pass: float | None
     mwc_no_double: float | None
-    """Chance to win the match without a double; this and the next two are None for money."""
+    """Match-winning probability without a double; this and the next two are None for money."""
     mwc_double_take: float | None
     mwc_double_pass: float | None
-    take_point: float | None
-    """Chance to win the game that the opponent needs to take a double."""
     cash_point: float | None
-    """Chance of the player on roll from which on his double should be passed."""
+    """Win probability of the player on roll from which on a double should be passed."""
     should_double: bool
     should_take: bool
-    """Whether the opponent should take, beavers included, if he is doubled."""
+    """Whether the opponent should take a double, beavers included."""
     should_beaver: bool
     should_raccoon: bool
-    """Whether the player on roll should double once more if he is beavered; False where he may not."""
+    """Whether the player on roll should raccoon a beaver; False where that is not allowed."""
     exact: bool
     """Whether the equities are exact, from the bearoff tables, and not the model's.  Take point, cash point
     and windows, which speak of positions in general, are the model's all the same."""
-    efficiency: float
-    """x of Janowski's model."""
     state: MatchState
-    _ends: Outcomes = field(repr=False, compare=False)
-    _table: MatchEquityTable | None = field(repr=False, compare=False)
+    _model: "_WindowModel" = field(repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, as JSON has it."""
@@ -166,20 +160,30 @@ class CubeDecision(Tabular):
         return html_lines([self._sentence()]) + html_table(("", "equity"), self._rows())
 
     @property
+    def efficiency(self) -> float:
+        """x of Janowski's model."""
+        return self._model.efficiency
+
+    @property
+    def take_point(self) -> float | None:
+        """Win probability that the opponent needs to take a double."""
+        return None if self.cash_point is None else 1 - self.cash_point
+
+    @property
     def value(self) -> float:
-        """Equity of the player on roll when both do what is best."""
+        """Equity of the player on roll when both act correctly."""
         return self.no_double if self.doubled is None or not self.should_double else self.doubled
 
     @property
     def doubled(self) -> float | None:
-        """His equity if he doubles and the opponent answers as is best."""
+        """Equity of a double that the opponent answers correctly."""
         if self.double_take is None or self.double_pass is None:
             return None
         return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
 
     @property
     def raccooned(self) -> float | None:
-        """His equity after a double, a beaver and a raccoon; None where raccoons are not allowed."""
+        """Equity after a double, a beaver and a raccoon; None where raccoons are not allowed."""
         if self.double_take is None or not _allows_raccoons(self.state):
             return None
         return BEAVERED * BEAVERED * self.double_take
@@ -187,22 +191,26 @@ class CubeDecision(Tabular):
     @cached_property
     def windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
-        return market_windows(self._ends, self.state, self.efficiency, self._table)
+        return self._windows(self._model.ends, self.state)
 
     @cached_property
     def opponent_windows(self) -> tuple[MarketWindow, ...]:
-        """Market windows of the opponent, in his chances."""
-        return market_windows(
-            self._ends.switch_sides(), self.state.switch_sides(), self.efficiency, self._table
-        )
+        """Market windows of the opponent, in the opponent's win probability."""
+        return self._windows(self._model.ends.switch_sides(), self.state.switch_sides())
+
+    def _windows(self, ends: Outcomes, state: MatchState) -> tuple[MarketWindow, ...]:
+        if not is_double_useful(state):
+            return ()
+        efficiencies = (("dead", 0.0), ("efficiency", self.efficiency), ("live", 1.0))
+        return tuple(_window(name, ends, state, x, self._model.table) for name, x in efficiencies)
 
     @property
     def words(self) -> str:
-        """How close it is: a sentence about the double and one about the answer, each with its margin."""
+        """A sentence about the double and one about the answer, each with its margin."""
         if self.doubled is None:
             if self.state.crawford:
                 return "Nobody doubles in the Crawford game."
-            return "The opponent owns the cube: only he can double."
+            return "The opponent owns the cube: only the opponent can double."
         double = "redouble" if self.state.cube_owner == "me" else "double"
         sentences = [_about_double(self, double, self.doubled), _about_answer(self)]
         if self.raccooned is not None:
@@ -210,17 +218,17 @@ class CubeDecision(Tabular):
         return " ".join([*sentences, *([_EXACT] * self.exact)])
 
     def cost(self, action_taken: str) -> float:
-        """Equity that a player gives up, 0 or more, by what he did with the cube.
+        """Return the equity, 0 or more, that a cube action gives up.
 
-        ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are the player on roll's;
-        ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
-        raccoon`` the player's on roll again.  Raises `SettingError` for anything else, and for what cannot be
-        done here.
+        ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are actions of the player on
+        roll; ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
+        raccoon`` belong to the player on roll again.  Raises `SettingError` for anything else, and for what
+        the rules do not allow here.
         """
         if action_taken in _WAITS:
             return self.value - self.no_double
         if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
-            raise SettingError(f"{action_taken!r} is nothing that is done with a cube")
+            raise SettingError(f"{action_taken!r} is no cube action")
         if self.doubled is None:
             raise SettingError(f"{action_taken}: the cube cannot be turned here")
         if action_taken in _DOUBLES:
@@ -230,7 +238,7 @@ class CubeDecision(Tabular):
         return self._answered(action_taken) - self.doubled
 
     def _answered(self, answer: str) -> float:
-        """Equity of the player on roll after his double and the opponent's `answer`."""
+        """Return the equity of a double and the opponent's `answer`."""
         assert self.double_take is not None
         assert self.double_pass is not None
         if answer in _PASSES:
@@ -242,13 +250,21 @@ class CubeDecision(Tabular):
         return self._beavered(self.should_raccoon)
 
     def _beavered(self, raccoons: bool) -> float:
-        """Equity of the player on roll after his double and a beaver, if he `raccoons` or not."""
+        """Return the equity of a double and a beaver, with a raccoon or without."""
         assert self.double_take is not None
         if not raccoons:
             return BEAVERED * self.double_take
         if self.raccooned is None:
             raise SettingError("raccoon: raccoons are not allowed here")
         return self.raccooned
+
+
+class _WindowModel(NamedTuple):
+    """What the market windows of a decision follow from."""
+
+    efficiency: float
+    ends: Outcomes
+    table: MatchEquityTable | None
 
 
 def cube_decision(
@@ -260,7 +276,7 @@ def cube_decision(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Return the decision of the player on roll in `state`, before he rolls, from his cubeless chances.
+    """Return the cube decision in `state`, before the roll, from the cubeless probabilities.
 
     The cube efficiency is `efficiency`, or that of `position_class` (one of
     `motif.cube.equities.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
@@ -279,13 +295,12 @@ def cube_decision_at(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """`cube_decision` for `position`, whose class and pips give the efficiency.
+    """Return `cube_decision` for `position`, whose class and pips give the efficiency.
 
     Without an `efficiency` the equities are exact in bearoffs in which few checkers are left, see
     `motif.cube.exact`; there `probabilities` decide nothing.
     """
-    name, pips = efficiency_class(position)
-    x = chosen_efficiency(efficiency, name, pips)
+    x = chosen_efficiency(efficiency, *efficiency_class(position))
     exact = exact_equities(position, state, table) if efficiency is None else None
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
 
@@ -299,7 +314,7 @@ def cube_decision_by(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """`cube_decision_at` by an `evaluator`, who gives the position its `probabilities`.
+    """Return `cube_decision_at` by an `evaluator`, which gives the position its `probabilities`.
 
     An evaluator that looks ahead lets both players double at every node of its lookahead.  With an
     `efficiency` it is the model's at once.
@@ -310,25 +325,26 @@ def cube_decision_by(
         stakes = stakes_of(state, table)
         held, taken = evaluator.cube_equities(position.board[None], stakes, 0)[0].tolist()
         known = values_of(state, held, taken, table)
-    name, pips = efficiency_class(position)
-    x = chosen_efficiency(efficiency, name, pips)
+    x = chosen_efficiency(efficiency, *efficiency_class(position))
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
 
 
-def values_of(state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None) -> Values:
+def values_of(
+    state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None
+) -> CubeValues:
     """Return the values of a decision, of the equities without a double, and after one that is taken."""
     unit = scale(state, table)
     if not may_double(state):
-        return Values(unit.value(held), None, None)
+        return CubeValues(unit.value(held), None, None)
     passed = (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
-    return Values(unit.value(held), unit.value(taken), passed)
+    return CubeValues(unit.value(held), unit.value(taken), passed)
 
 
 def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
-    """`decision` with equities from a rollout in place of its own; the player on roll may double."""
-    state, table = decision.state, decision._table
+    """Return `decision` with equities from a rollout in place of its own; the player on roll may double."""
+    state, (x, ends, table) = decision.state, decision._model
     known = values_of(state, no_double, double_take, table)
-    return _decision(decision._ends, state, decision.efficiency, table, known, exact=False)
+    return _decision(ends, state, x, table, known, exact=False)
 
 
 def _decision(
@@ -336,7 +352,7 @@ def _decision(
     state: MatchState,
     x: float,
     table: MatchEquityTable | None,
-    known: Values | None = None,
+    known: CubeValues | None = None,
     *,
     exact: bool = True,
 ) -> CubeDecision:
@@ -345,7 +361,7 @@ def _decision(
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
     exact = exact and known is not None
-    values = known or Values(
+    values = known or CubeValues(
         float(curves.no_double.at(ends.win)[0]),
         None if double is None else float(double.at(ends.win)[0]),
         None if double is None else curves.double_pass,
@@ -355,7 +371,6 @@ def _decision(
         None if value is None else float(scale(state, table).equity(value)) for value in values
     )
     assert no_double is not None
-    cash = None if double is None else cash_point(curves)
     gammons = not exact and bool(ends.win_gammons[0] > 0)
     action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
@@ -366,17 +381,14 @@ def _decision(
         mwc_no_double=mwc[0],
         mwc_double_take=mwc[1],
         mwc_double_pass=mwc[2],
-        take_point=None if cash is None else 1 - cash,
-        cash_point=cash,
+        cash_point=None if double is None else cash_point(curves),
         should_double=doubles,
         should_take=takes,
         should_beaver=beavers,
         should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
         exact=exact,
-        efficiency=x,
         state=state,
-        _ends=ends,
-        _table=table,
+        _model=_WindowModel(x, ends, table),
     )
 
 
@@ -387,7 +399,7 @@ def _allows_raccoons(state: MatchState) -> bool:
 def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
-    """Return what both should do, in words; and whether to double, to take, and to beaver."""
+    """Return the right cube action in words; and whether to double, to take, and to beaver."""
     if double_take is None or double_pass is None:
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
@@ -441,21 +453,8 @@ def _degree(margin: float) -> str:
     return next((word for limit, word in _DEGREES if margin < limit), _BEYOND)
 
 
-def market_windows(
-    ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None = None
-) -> tuple[MarketWindow, ...]:
-    """Return the player on roll's windows with a dead cube, at efficiency `x` and with a live one.
-
-    There are none where no double can be of use to the player.  `ends` holds one position.
-    """
-    if not is_double_useful(state):
-        return ()
-    efficiencies = (("dead", 0.0), ("efficiency", x), ("live", 1.0))
-    return tuple(_window(name, ends, state, value, table) for name, value in efficiencies)
-
-
 def cash_point(curves: CubeCurves) -> float:
-    """Return the chance from which on the opponent of the first position passes; 1 when he never should."""
+    """Return the win probability from which on the opponent of the first position passes, at most 1."""
     curve = curves.doubled
     point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
@@ -478,7 +477,7 @@ def _window(
 
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
-    """Chances between which everything that a window compares is straight."""
+    """Return win probabilities between which everything that a window compares is straight."""
     curve = curves.doubled
     places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
     even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
@@ -494,7 +493,7 @@ def _over(curve: Curve, places: Floats) -> Floats:
 
 
 def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
-    """Where `values`, straight between `places`, first come up to 0 (to more than 0 if `least` is more)."""
+    """Return where `values`, straight between `places`, first reach 0 (more than 0 if `least` is more)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):
         return None

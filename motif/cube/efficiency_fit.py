@@ -1,6 +1,6 @@
 """Cube efficiencies fitted from cubeful rollouts.
 
-For positions of games that a player plays against himself, cubeful money rollouts give the points won with
+For positions of self-play, cubeful money rollouts give the points won with
 the cube in the centre and with either player, and rollouts with the same dice and without a cube the chances.
 From these chances the model has the equities of a dead and of a live cube; x is the share of the way from
 dead to live that the rollouts went, by least squares over the positions of a class and the three places of
@@ -99,7 +99,7 @@ def fit_efficiency(
 
 
 def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board, npt.NDArray[np.int8]]:
-    """Boards (n, 26) and their indices into `EFFICIENCY_CLASSES`, at most `count` of each class.
+    """Return boards (n, 26) and their indices into `EFFICIENCY_CLASSES`, at most `count` of each class.
 
     They come from games of the evaluator against itself, `_GAMES_A_POSITION` for each: of each game one
     position of every class that it had, drawn at random of those whose winner is open.  In the others the
@@ -162,7 +162,7 @@ def cubeful_results(
 
 
 def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
-    """Games of `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
+    """Play `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
     dice = stream_dice(states)
     return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
 
@@ -184,8 +184,8 @@ def _fits(
         if count < 2 or weight == 0:
             continue
         x = float((way * went).sum()) / weight
-        pulls = (way * (went - x * way)).sum(axis=1)
-        se = float(np.sqrt((pulls**2).sum() * count / (count - 1))) / weight
+        gradients = (way * (went - x * way)).sum(axis=1)
+        se = float(np.sqrt((gradients**2).sum() * count / (count - 1))) / weight
         fits.append(FittedEfficiency(name, x, se, float(default[rows].mean()), count, count * trials))
     return tuple(fits)
 

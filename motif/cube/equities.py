@@ -1,12 +1,13 @@
 """The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
 
-The model itself, and where it comes from, stand in `motif.evaluators.stakes`; here are the stakes of a state
-of the match.  In money play equity is in units of the cube; in match play it is the chance to win the match.
+The model itself, and where it comes from, are in `motif.evaluators.stakes`; here are the stakes of a state of
+the match.  In money play equity is in units of the cube; in match play it is the probability of winning the
+match.
 
 The model mixes the equity of a dead cube with that of a live one, by the cube's efficiency x: how much of a
 perfectly live cube's worth a cube has, 0 (dead) to 1 (live).  The default values are gnubg's
 (`EvalEfficiency` in its eval.c), by class of position; those fitted from motif's own cubeful rollouts
-stand in docs/how-to/cube.md.
+are in docs/how-to/cube.md.
 """
 
 import math
@@ -32,7 +33,6 @@ from motif.evaluators.stakes import (
     OPPONENTS_CUBE,
     OWN_CUBE,
     Stakes,
-    cash_points_of,
     curve_values,
     curves,
     efficiencies,
@@ -60,7 +60,7 @@ EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
 
 
 def checked_efficiency(x: float) -> float:
-    """`x` if it is a cube efficiency; raises `SettingError` otherwise."""
+    """Return `x`; raises `SettingError` unless it is a cube efficiency."""
     if not math.isfinite(x) or not 0 <= x <= 1:
         raise SettingError(f"a cube efficiency is 0 to 1, not {x:g}")
     return x
@@ -86,7 +86,7 @@ class Efficiency:
             checked_efficiency(getattr(self, field.name))
 
     def of(self, position_class: str, pips: int | None = None) -> float:
-        """x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
+        """Return x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
         if position_class not in EFFICIENCY_CLASSES:
             names = ", ".join(EFFICIENCY_CLASSES)
             raise SettingError(f"no class of positions is called {position_class!r}: {names}")
@@ -97,7 +97,7 @@ class Efficiency:
         return float(getattr(self, position_class))
 
     def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
-        """x float64 (n,) of `boards` int8 (n, 26), each seen by the player on roll."""
+        """Return x, float64 (n,), of `boards` int8 (n, 26), each seen by the player on roll."""
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
     def numbers(self) -> npt.NDArray[np.float64]:
@@ -125,7 +125,7 @@ def efficiency_class(position: Position) -> tuple[str, int]:
 
 
 class Outcomes(NamedTuple):
-    """How the games of n positions end at one level of the cube, seen by one player; each float64 (n,)."""
+    """Results of the games of n positions at one level of the cube, seen by one player; float64 (n,) each."""
 
     win: Floats
     win_gammons: Floats
@@ -156,11 +156,11 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
     """
     rows = np.atleast_2d(np.asarray(probabilities, np.float64))
     if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
-        raise SettingError(f"expected {len(OUTPUTS)} probabilities a position, got the shape {rows.shape}")
+        raise SettingError(f"the shape {rows.shape}: a position has {len(OUTPUTS)} probabilities")
     bad = ~((rows >= -_ROUNDING) & (rows <= 1 + _ROUNDING))
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
-        raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}, no chance from 0 to 1")
+        raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}: it must be 0 to 1")
     return Outcomes(*ends_of(rows).T)
 
 
@@ -178,19 +178,19 @@ class Curve(NamedTuple):
 
 
 class CubeCurves(NamedTuple):
-    """Return what the player on roll has over the probability of a win.
+    """The equity of the player on roll over the win probability.
 
-    It is in points of the current cube for money, and a probability to win the match in match play.
+    It is in points of the current cube for money, and a match-winning probability in a match.
     """
 
     no_double: Curve
     double_take: Curve | None
-    """None where he may not double."""
+    """None where the player on roll may not double."""
     double_pass: float
 
     @property
     def doubled(self) -> Curve:
-        """`double_take`, where he may double."""
+        """`double_take` of a player who may double."""
         if self.double_take is None:
             raise ValueError("the player on roll may not double")
         return self.double_take
@@ -266,15 +266,17 @@ def cubeful_equities(
     x: float | Floats,
     table: MatchEquityTable | None = None,
 ) -> Floats:
-    """`cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
+    """Return `cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
     ends = outcomes(probabilities)
     return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
 
 
 class EquityScale(NamedTuple):
-    """How match-winning chances become equities: -1 is a single game lost at the current cube, 1 one won.
+    """A scale of equities for match-winning probabilities.
 
-    That is gnubg's normalised money equity (EMG).  For money both are the same."""
+    -1 is a single game lost at the current cube, 1 one won: gnubg's normalised money equity (EMG).  For money
+    both are the same.
+    """
 
     middle: float = 0.0
     half: float = 1.0
@@ -310,7 +312,7 @@ def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquitySca
 
 
 def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
-    """x itself where it is given; otherwise that of the class, by default gnubg's."""
+    """Return x itself where it is given; otherwise that of the class, by default gnubg's."""
     if isinstance(efficiency, int | float):
         return checked_efficiency(float(efficiency))
     return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
@@ -371,9 +373,3 @@ def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
     doubled = state.cube << last + 1
     redoubled = np.array([own <= doubled < opponent, opponent <= doubled < own], np.int64)
     return last, last + 1 + redoubled
-
-
-def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
-    """Return the probabilities (n,) from which either side cashes with a live cube."""
-    own, other = cash_points_of(model_stakes(state, table), ends.rows()).T
-    return own, other

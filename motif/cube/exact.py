@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_state import CubeOwner, MatchState, owning_player
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
 from motif.board.rules import can_use_double, may_double
@@ -42,22 +42,22 @@ MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent":
 """Columns of `money_cubes`, by who owns the cube."""
 
 
-class ExactEquities(NamedTuple):
-    """What the player on roll has when both sides play and turn the cube perfectly.
+class CubeValues(NamedTuple):
+    """Values of a cube decision for the player on roll.
 
-    It is in units of the cube for money, and a probability to win the match in a match.
+    They are in units of the cube for money, and match-winning probabilities in a match.
     """
 
     no_double: float
     """Without a double before this roll."""
     double_take: float | None
-    """None where he may not double; so is the next one."""
+    """None where the player on roll may not double; so is the next one."""
     double_pass: float | None
 
 
 def exact_equities(
     position: Position, state: MatchState, table: MatchEquityTable | None = None
-) -> ExactEquities | None:
+) -> CubeValues | None:
     """Return the equities of `position` in `state`; None where they are not known exactly.
 
     A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for a match that is over.
@@ -71,7 +71,7 @@ def exact_equities(
     if _values_below(position, state) > MAX_VALUES:
         return None
     table = table or match_equity_table()
-    values = next((one for one in _recent if one.place(state, table, numbers)), None)
+    values = next((kept for kept in _recent if kept.place(state, table, numbers)), None)
     if values is None:
         values = _worked_out(state, table, numbers)
         _recent.appendleft(values)
@@ -84,7 +84,7 @@ def prepare_plays(position: Position, state: MatchState) -> None:
     """Work out `position`, where that is not too long, so that what follows from it is known at once."""
     numbers = _home_numbers(position)
     table = match_equity_table()
-    if numbers is None or any(one.place(state, table, numbers) for one in _recent):
+    if numbers is None or any(kept.place(state, table, numbers) for kept in _recent):
         return
     if _values_below(position, state) <= _PREPARED * MAX_VALUES:
         _recent.appendleft(_worked_out(state, table, numbers))
@@ -102,12 +102,12 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
     return number_of(own), number_of(opponent)
 
 
-def _money_equities(values: Floats, state: MatchState) -> ExactEquities:
+def _money_equities(values: Floats, state: MatchState) -> CubeValues:
     """Return the equities of one position's three `values`."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
-        return ExactEquities(no_double, None, None)
-    return ExactEquities(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
+        return CubeValues(no_double, None, None)
+    return CubeValues(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
 
 
 class _Place(NamedTuple):
@@ -119,25 +119,25 @@ class _Place(NamedTuple):
     """Of the first player's position and of the second's."""
 
 
-_Level = tuple[int, int | None]
-"""What the cube shows, and which player owns it: 0, 1 or None."""
+CubeLevel = tuple[int, int | None]
+"""The cube's value, and the player who owns it: 0, 1 or None."""
 
 
 class _Values(NamedTuple):
-    """What was worked out for one position, and for all that may come of it."""
+    """Values of a position, and of all that may follow from it."""
 
     score: tuple[int, int, bool] | None
     """Points that the first player and the second still need, and whether it is the Crawford game; None for
     money."""
     table: MatchEquityTable
-    levels: dict[_Level, int]
+    levels: dict[CubeLevel, int]
     """The state of each cube; empty for money."""
     numbers: tuple[Numbers, Numbers]
     rolled: Floats
     """As `pair_values` has them."""
 
     def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
-        """Where the position with these home positions is; None where it is none of these in this `state`."""
+        """Return where these home positions are; None where they are none of these in this `state`."""
         for player in (0, 1):
             sees = state if player == 0 else state.switch_sides()
             if self.score != _score(sees) or (state.length and self.table is not table):
@@ -151,7 +151,7 @@ class _Values(NamedTuple):
                 return _Place(player, (rows[0], rows[1]))
         return None
 
-    def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> ExactEquities:
+    def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> CubeValues:
         """Return the equities at `place`."""
         values = self.rolled[place.player, *place.rows]
         if not state.length:
@@ -159,10 +159,10 @@ class _Values(NamedTuple):
         level = _level(state, place.player)
         no_double = float(values[self.levels[level]])
         if not may_double(state):
-            return ExactEquities(no_double, None, None)
+            return CubeValues(no_double, None, None)
         # Where nobody needs as much as the cube shows, a doubled one is worth the same.
         taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
-        return ExactEquities(no_double, float(values[taken]), table.after_game(state, state.cube))
+        return CubeValues(no_double, float(values[taken]), table.after_game(state, state.cube))
 
 
 _recent: deque[_Values] = deque(maxlen=_KEPT)
@@ -170,19 +170,14 @@ _recent: deque[_Values] = deque(maxlen=_KEPT)
 
 
 def _values_below(position: Position, state: MatchState) -> int:
-    """How many values there are of `position` and all that comes of it, at most."""
+    """Return the number of values, at most, of `position` and all that follows from it."""
     states = len(cube_levels(state)) if state.length else MONEY_STATES
-    board = position.board
-    return (
-        2
-        * states
-        * _positions_below(board[HOME:0:-1])
-        * _positions_below(-board[POINTS - HOME + 1 : POINTS + 1])
-    )
+    own, opponent = position.board[HOME:0:-1], -position.board[POINTS - HOME + 1 : POINTS + 1]
+    return 2 * states * _positions_below(own) * _positions_below(opponent)
 
 
 def _positions_below(checkers: Board) -> int:
-    """Home positions with no more checkers on any of the rearmost points than `checkers`, 6 point first."""
+    """Count home positions with no more checkers on any rearmost points than `checkers`, 6 point first."""
     counts = np.ones(1, np.int64)
     for most in np.cumsum(checkers, dtype=np.int64):
         counts = np.cumsum(np.pad(counts, (0, most + 1 - len(counts))))
@@ -206,7 +201,7 @@ def match_values(
     The states are (S, 2) by who doubles, or -1; the probabilities (2, n, n, S), in `state` of side 0, of all
     home positions of at most `checkers` a side.
 
-    These are seen by either side on roll, by his own position and the opponent's, and by `cube_levels`.
+    These are seen by either side on roll, by the own position and the opponent's, and by `cube_levels`.
     """
     levels = cube_levels(state)
     rules = _match_rules(state, table or match_equity_table(), levels)
@@ -219,13 +214,12 @@ def _score(state: MatchState) -> tuple[int, int, bool] | None:
     return (*aways(state), state.crawford) if state.length else None
 
 
-def _level(state: MatchState, player: int) -> _Level:
-    """Return the cube of `state`, which `player` sees when he is on roll."""
-    owners = {"centre": None, "me": player, "opponent": 1 - player}
-    return state.cube, owners[state.cube_owner]
+def _level(state: MatchState, player: int) -> CubeLevel:
+    """Return the cube of `state`, in which `player` is on roll."""
+    return state.cube, owning_player(state.cube_owner, player)
 
 
-def cube_levels(state: MatchState) -> dict[_Level, int]:
+def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
     """Every cube that there may be in a match from `state` on, which the first player sees."""
     levels = [_level(state, 0)]
     cube = state.cube
@@ -235,7 +229,7 @@ def cube_levels(state: MatchState) -> dict[_Level, int]:
     return {level: number for number, level in enumerate(levels)}
 
 
-def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level, int]) -> CubeRules:
+def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLevel, int]) -> CubeRules:
     """Return what games are worth at each of `levels` to the first player and the second."""
     views = state, state.switch_sides()
     lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
@@ -244,7 +238,7 @@ def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level
         for (cube, owner), number in levels.items():
             lost[player, number] = table.after_game(view, -cube)
             passed[player, number] = table.after_game(view, cube)
-            # A double is of no use to whom the cube already wins the match.
+            # A double is of no use to a player who already wins the match with the cube.
             has_access = owner in (None, player) and not state.crawford
             if has_access and can_use_double(cube, aways(view)[0]):
                 doubled[player, number] = levels[2 * cube, 1 - player]

@@ -56,7 +56,7 @@ class MatchEquityTable:
         return len(self.after)
 
     def chance(self, own_away: int, opponent_away: int, post_crawford: bool = False) -> float:
-        """Chance, 0 to 1, to win the match from a score; 0 away or less is a match won.
+        """Return the chance, 0 to 1, to win the match from a score; 0 away or less is a match won.
 
         `post_crawford` says that the Crawford game has been played: one of the two is 1 away.  Raises
         `SettingError` when neither is, or both have won.
@@ -80,14 +80,14 @@ class MatchEquityTable:
         return 1 - self._beyond(opponent_away, own_away)
 
     def after_game(self, state: MatchState, points: int) -> float:
-        """Chance of the player on roll once he has won `points` of this game, or lost them if negative."""
+        """Return the chance of the player on roll after winning `points`, or losing them if negative."""
         own, opponent = aways(state)
         post_crawford = state.crawford or own == 1 or opponent == 1
         own, opponent = own - max(points, 0), opponent - max(-points, 0)
         return self.chance(own, opponent, post_crawford and min(own, opponent) > 0)
 
     def _beyond(self, more: int, less: int) -> float:
-        """Chance of a player who is `more` away, beyond the table, against one who is no more away."""
+        """Return the chance of a player who is `more` away, beyond the table, against one `less` away."""
         # Ahead of the last row's diagonal there is no difference left to measure k by.
         edge = min(less, self.length - 1)
         # Imported where it is used: SciPy's special functions take a tenth of a second.
@@ -136,11 +136,13 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
 def read_table(text: str, name: str) -> MatchEquityTable:
     """Return the table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
     if _ENTITY in text:
-        raise SettingError(f"{name}: no match equity table: it declares an entity, and these are not read")
+        raise SettingError(
+            f"{name}: invalid match equity table: it declares an entity, and these are not read"
+        )
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise SettingError(f"{name}: no match equity table: {error}") from None
+        raise SettingError(f"{name}: invalid match equity table: {error}") from None
     before = _rows(root, "pre-crawford-table", name)
     after = _rows(root, "post-crawford-table", name)
     length = len(before)
@@ -164,7 +166,7 @@ def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
     """Return the rows of the table `name`, each chance checked."""
     tables = root.findall(name)
     if root.tag != "met" or not tables:
-        raise SettingError(f"{file}: no match equity table: it has no {name}")
+        raise SettingError(f"{file}: invalid match equity table: it has no {name}")
     if any(table.get("type") != "explicit" for table in tables):
         raise SettingError(f"{file}: the {name} is not of the type explicit")
     rows: list[list[float]] = []

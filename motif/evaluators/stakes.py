@@ -549,13 +549,3 @@ def curve_values(chances, values, places):
     for k in range(len(places)):
         equities[k] = _at(chances[k], values[k], places[k])
     return equities
-
-
-@kernel
-def cash_points_of(stakes, ends):
-    """Chances to win the game (n, 2) from which the player on roll, and the opponent on their part, cash."""
-    points = np.empty((len(ends), 2))
-    for k in range(len(ends)):
-        wins, losses = _shares_in(ends[k])
-        points[k] = _cash_points(stakes, stakes.state, 0, wins, losses)
-    return points

@@ -139,7 +139,7 @@ def test_costs_and_words():
 @pytest.mark.parametrize(
     ("state", "done", "words"),
     [
-        (MatchState(), "resign", "'resign' is nothing that is done with a cube"),
+        (MatchState(), "resign", "'resign' is no cube action"),
         (MatchState(), "beaver", "beavers are not allowed here"),
         (MatchState(length=5), "beaver", "beavers are not allowed here"),
         (MatchState(cube=2, cube_owner="opponent"), "double", "cannot be turned here"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_done(state, done, words):
 @pytest.mark.parametrize(
     ("chances", "options", "words"),
     [
-        ((1.2, 0, 0, 0, 0), {}, "win is 1.2, no chance"),
+        ((1.2, 0, 0, 0, 0), {}, "win is 1.2: it must be 0 to 1"),
         ((0.5, float("nan"), 0, 0, 0), {}, "win_gammon is nan"),
         (CHANCES, {"efficiency": 1.5}, "0 to 1, not 1.5"),
         (CHANCES, {"position_class": "prime"}, "contact, crashed, race, bearoff"),

@@ -119,7 +119,7 @@ def test_a_table_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("<met>", "no match equity table: no element found"),
+        ("<met>", "invalid match equity table: no element found"),
         ("<net/>", "it has no pre-crawford-table"),
         (SMALL.replace("type='explicit'", "type='zadeh'", 1), "is not of the type explicit"),
         (SMALL.replace("0.75", "often"), "'often' is no chance"),

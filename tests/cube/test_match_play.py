@@ -6,7 +6,6 @@ from hypothesis import given
 from motif.board.match_state import MatchState
 from motif.board.rules import is_cube_dead
 from motif.cube import cube_decision, cubeful_equity, match_equity_table
-from motif.cube.equities import cash_points, outcomes
 from motif.evaluators import Probabilities
 from tests.cube.chances import match_states, probabilities
 
@@ -43,15 +42,15 @@ def test_the_trailers_double_at_four_away_two_away():
 
 def test_live_cash_points_at_four_away_each():
     """The doubled cube is worth a redouble to 4, which is for the match and dead."""
-    found = outcomes(EVEN)
-    own, other = cash_points(found, state(9, 4, 4), TABLE)
+    decision = cube_decision(EVEN, state(9, 4, 4))
+    own, other = decision.windows[-1].cash_point, decision.opponent_windows[-1].cash_point
     redouble_take = TABLE.chance(4, 2)
     # The redoubler's cash point: from there the other's 1 - p is no longer worth the match.
     redouble_cash = 1 - redouble_take
     win, passed, lost = TABLE.chance(2, 4), TABLE.chance(3, 4), TABLE.chance(4, 2)
     take = redouble_cash * (win - passed) / (win - lost)
-    assert own[0] == pytest.approx(1 - take)
-    assert other[0] == pytest.approx(own[0])
+    assert own == pytest.approx(1 - take)
+    assert other == pytest.approx(own)
 
 
 @pytest.mark.parametrize("own_score", [2, 6])

@@ -339,7 +339,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "declares an entity",
     ),
     "large table": ("equities", "b.xml", lambda _: b"<met>" + b" " * (2 * MB), "more than 1 MB"),
-    "deep table": ("equities", "c.xml", lambda _: b"<a>" * 300_000, "no match equity table"),
+    "deep table": ("equities", "c.xml", lambda _: b"<a>" * 300_000, "invalid match equity table"),
     "columns": (
         "history",
         "history.csv",

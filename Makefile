@@ -20,7 +20,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test patterns architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -36,7 +36,7 @@ help:
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
 	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
-	@echo "make patterns    the patterns of the version that is there to be read, with boards, into docs/explanation/patterns.md"
+	@echo "make units       the hidden units of the newest version, with boards, into docs/explanation/hidden-layer.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
@@ -112,8 +112,8 @@ reading-test: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
 
 # WEIGHTS=FILE tells another file's.
-patterns: $(INSTALLED_DEV)
-	$(BIN)/python -m tools.pattern_page docs/explanation/patterns.md $(or $(WEIGHTS),motif-v7)
+units: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.unit_page docs/explanation/hidden-layer.md $(or $(WEIGHTS),latest)
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture

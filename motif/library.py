@@ -2,7 +2,7 @@
 
 A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID, a 20-letter key) or 26
 numbers.  A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name
-such as ``"latest"`` or ``"motif-v6@2"``, a player, weights, or an evaluator of your own (`motif.Evaluator`);
+such as ``"latest"`` or ``"motif-v14@2"``, a player, weights, or an evaluator of your own (`motif.Evaluator`);
 by default it is the newest weights, looking two plies ahead.  Match and cube are keywords: ``length=7,
 score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
 """

@@ -67,27 +67,12 @@ class FitKeywords(TypedDict, total=False):
     parameters: str
     terms: Literal["pairs", "linear"]
     backgammons: Literal["pairs", "race", "linear"]
-    points: bool
     heads: Literal["all", "win"]
+    hidden: int
     ranking: float | None
     ridge: float
     equity_ridge: float
     prune: float | None
-    plans: bool
-    plan_shrinkage: float
-    plan_rows: int
-    patterns: int
-    pattern_ranking: float
-    pattern_passes: int
-    pattern_plans: bool
-    pattern_start: str | None
-    pattern_rate: float
-    pattern_shrinkage: float
-    hidden: int
-    hidden_passes: int
-    hidden_rate: float
-    hidden_ranking: float
-    correct: str | None
     bearoff: bool
     validation: float
     passes: int | None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.local_cluster import ROOT, machines
 
-SAMPLE = shlex.split("sample --player motif-v2 --games 192 --trials 12 --rate 0.1 --candidates 4 --seed 3")
+SAMPLE = shlex.split("sample --player motif-v1 --games 192 --trials 12 --rate 0.1 --candidates 4 --seed 3")
 KILL_AFTER = "part-00016.parquet"
 
 

@@ -35,7 +35,7 @@ WANTED = 50_000_000
 """Labels of the run that one machine cannot do."""
 CORES = (2, 16, 64, 256)
 _FREE_PARTS = 64
-PLAYER = "motif-v2"
+PLAYER = "motif-v1"
 
 
 def settings(games: int) -> SampleSettings:

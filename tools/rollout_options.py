@@ -25,7 +25,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.streams import THROWS, derive_states
 from tools.marked_page import write_region
 
-PLAYER = "motif-v2"
+PLAYER = "motif-v1"
 POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
 """How many of the positions are of which class."""
 WANTED_ERROR = 0.01

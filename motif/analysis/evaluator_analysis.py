@@ -25,13 +25,13 @@ from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import BrasEvaluator
-from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
+from motif.evaluators.hidden_layer import slopes_of_units, squash_units
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many, plan_name, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
@@ -257,8 +257,8 @@ class Judgement:
     """(n, p): what each feature adds to the raw sum."""
     second_degree: bool
     """Whether any of the weights is that of a pair."""
-    patterns: int
-    """How many patterns add to the raw sums."""
+    hidden_units: int
+    """How many hidden units add to the raw sums."""
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -390,41 +390,38 @@ def analysis_of(
 
 
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
-    """Return raw sums of one head on `boards` (n, 26), times `factor`, and their sources, by class and plan.
+    """Return raw sums of one head on `boards` (n, 26), times `factor`, and their sources, by class.
 
-    What places add to a raw sum, through point terms and patterns, is no feature's.
+    What points add to a raw sum, through hidden units, is no feature's.
 
-    Of a pattern each feature has its share of what the pattern is more than it would be without features and
-    places, as it has of a pair: weight times feature times the secant of the squash.
+    Of a hidden unit each feature has its share of what the unit is more than it would be without features
+    and points, as it has of a pair: weight times feature times the secant of the squash.
     """
     rows = features(weights.parameters, boards).astype(np.float64)
     packed = pack_many(boards)
-    classes, plans = classify_many(packed), plans_many(packed)
+    classes = classify_many(packed)
     raw = np.zeros(len(rows))
     slope, parts = np.zeros_like(rows), np.zeros_like(rows)
-    second_degree, patterns = False, dict[str, int]()
-    for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
-        at = CLASS_NAMES[code], plan_name(plan)
-        form = weights.heads_at(*at)[head]
-        here = (classes == code) & (plans == plan)
+    second_degree, hidden_units = False, 0
+    for code in np.unique(classes):
+        form, here = weights.heads_of(CLASS_NAMES[code])[head], classes == code
         linear, matrix = form.linear.astype(np.float64), interactions(form)
         slope[here] = slopes(rows[here], linear, matrix)
         parts[here] = contributions(rows[here], linear, matrix)
-        raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
+        raw[here] = form.bias + parts[here].sum(axis=1)
         second_degree |= len(form.pairs) > 0
-        of = weights.patterns_at(*at)
-        amounts = None if of is None else of.added_to(head)
-        if of is None or amounts is None:
+        layer = weights.hidden_of(CLASS_NAMES[code])
+        outputs = None if layer is None else layer.added_to(head)
+        if layer is None or outputs is None:
             continue
-        sums, bias = of.sums(rows[here], packed[here]), of.bias.astype(np.float64)
-        squashed, tangents = squash_patterns(sums), slopes_of_patterns(sums)
-        raw[here] += squashed @ amounts
-        slope[here] += (tangents * amounts) @ of.inputs
-        secants = _secants(sums - bias, squashed - squash_patterns(bias), tangents)
-        parts[here] += rows[here] * ((secants * amounts) @ of.inputs)
-        patterns[at[0]] = len(of.names)
-    count = sum(patterns.values())
-    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, count)
+        sums, bias = layer.sums(rows[here], packed[here]), layer.bias.astype(np.float64)
+        units, tangents = squash_units(sums), slopes_of_units(sums)
+        raw[here] += units @ outputs
+        slope[here] += (tangents * outputs) @ layer.inputs
+        secants = _secants(sums - bias, units - squash_units(bias), tangents)
+        parts[here] += rows[here] * ((secants * outputs) @ layer.inputs)
+        hidden_units += len(layer.names)
+    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, hidden_units)
 
 
 def _secants(
@@ -496,7 +493,7 @@ def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]
         "slope_at_zero": rounded(scale.steepness(0.0)),
         "mean_slope": rounded(scale.steepness(analysis.judged.raw).mean()),
         "second_degree": analysis.judged.second_degree,
-        "patterns": analysis.judged.patterns,
+        "patterns": analysis.judged.hidden_units,
         "most_important": [
             {"name": names[k], "weight": rounded(table.weight[k]), "importance": rounded(table.importance[k])}
             for k in analysis.by_importance[:MAX_IMPORTANT]

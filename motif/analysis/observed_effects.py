@@ -232,7 +232,7 @@ class Observed:
 
 @one_thread()
 def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
-    """Return what `head` of `weights`, those of game plans included, makes of `boards` (n, 26)."""
+    """Return what `head` of `weights` makes of `boards` (n, 26)."""
     judged = judgement(weights, head, boards)
     return _observed(weights.parameters, head, boards, judged, 1.0)
 

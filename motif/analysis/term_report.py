@@ -18,20 +18,20 @@ from motif.analysis.evaluator_analysis import FEWEST, dataset_positions, judgeme
 from motif.analysis.observed_effects import CurveStep, Observed, observed
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
-from motif.evaluators.pattern_words import typical_boards
+from motif.evaluators.hidden_unit_words import typical_boards
 from motif.evaluators.probabilities import bounds
-from motif.evaluators.weight_file import HEAD_NAMES, HeadWeights, class_of_plan
+from motif.evaluators.weight_file import HEAD_NAMES
 from motif.fitting.problem import Link
 from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
-from motif.fitting.terms import POINT_SHAPE, Terms
+from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head, settings_of, term_errors
 from motif.learning.rows import class_rows
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
-from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
+from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.parallel import one_thread
 
 YES_OR_NO = "yes or no"
@@ -41,11 +41,6 @@ MOST = 10_000
 """Positions that effects are measured over, at most."""
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-_SIDES = ("the player on roll", "the opponent")
-_STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", "every further checker")
-_BAR = 25
-_PLAN_SHARE = 20
-"""Positions of a class that are looked through for each one of a game plan."""
 _SLIGHT = 1 / 200
 """Share of a head's range below which a gain makes hardly any difference: 0.03 points of equity."""
 _STAGE_ROWS = 200
@@ -236,12 +231,6 @@ def square_words(parameter: Parameter, amount: float, own: float, gain: Gain) ->
     return _sentence(f"{words.before_verb} {gain.told(words.plural, own)} than the {before} before")
 
 
-def point_words(side: int, place: int, step: int, gain: Gain) -> str:
-    """Return what the checkers of a step on a place add: sides own and opponent, places 1 to 25 (the bar)."""
-    where = "on the bar" if place == _BAR else f"on his {place} point"
-    return _sentence(f"{_STEPS[step]} of {_SIDES[side]} {where} {gain.told(step in (1, 2))}")
-
-
 def _counted(parameter: Parameter, plural: bool) -> str | None:
     """Return the parameter's sentence where it begins with what is counted, or None."""
     words = parameter.sentence.split(" ")
@@ -259,112 +248,98 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: str | None) -> str:
-    """Return the head to report on: `head`, or the one that chooses plays.
+def chosen_head(weights: WeightFile, class_name: str, head: str | None) -> str:
+    """Return the head to report on: `head`, or the one that ranks plays.
 
     Raises `SettingError` when the file has no such weights of its own.
     """
-    if plan and plan not in PLANS:
-        raise SettingError(f"no game plan is called {shown(plan)}; there are {', '.join(PLANS)}")
-    if plan and class_of_plan(plan) != class_name:
-        raise SettingError(f"{plan!r} is a game plan of {class_of_plan(plan)} positions, not of {class_name}")
-    place = f"the plan {plan!r}" if plan else f"{class_name} positions"
-    heads = (weights.plans.get(plan) if plan else weights.classes.get(class_name)) or {}
+    heads = weights.classes.get(class_name, {})
     if not heads:
-        raise SettingError(f"the weights {weights.name!r} have none of their own for {place}")
+        raise SettingError(f"the weights {weights.name!r} have none of their own for {class_name} positions")
     name = head or ("equity" if "equity" in heads else next(iter(heads)))
     if name not in heads:
         raise SettingError(
-            f"the weights {weights.name!r} have no head {name!r} for {place}; there are {', '.join(heads)}"
+            f"the weights {weights.name!r} have no head {name!r} for {class_name} positions; there are "
+            f"{', '.join(heads)}"
         )
     return name
 
 
-def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, head: str) -> HeadTerms:
+def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> HeadTerms:
     """Return the statistics of a head in the table of terms `path`.
 
     Raises `DatasetError` for a table that lacks this head, or was made of other weights.
     """
-    place = class_name, plan, head
+    place = class_name, head
     head_terms = next((terms for terms in read_terms(path) if terms.place == place), None)
     if head_terms is None:
-        raise DatasetError(f"{path}: the table has no terms of {' '.join(filter(None, place))}")
-    terms, vector = weight_vector(_head(weights, class_name, plan, head))
+        raise DatasetError(f"{path}: the table has no terms of {' '.join(place)}")
+    terms, vector = weight_vector(weights.classes[class_name][head])
     same = head_terms.names == term_names(terms, weights.parameters)
     if not (same and np.allclose(head_terms.statistics.weights, vector, rtol=_SAME, atol=1e-30)):
         raise DatasetError(f"{path}: the table is that of other weights than {weights.name!r}")
     return head_terms
 
 
-def dataset_terms(
-    folder: Path, weights: WeightFile, class_name: str, plan: str, head: str
-) -> tuple[HeadTerms, int]:
+def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
     """Return the statistics of a head with standard errors, from a dataset that it was fitted to.
 
-    Also the number of the dataset's positions of the class, or of the plan, that train.
+    Also the number of the dataset's positions of the class that train.
     """
     settings = settings_of(weights)
     with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
-        terms = term_errors(rows, weights, settings, class_name, plan, head)
-        plans = rows[class_name].plans[: rows[class_name].training]
-        count = int(np.count_nonzero(plans == PLANS.index(plan))) if plan else len(plans)
-    return terms, count
+        terms = term_errors(rows, weights, settings, class_name, head)
+        return terms, rows[class_name].training
 
 
-def board_terms(
-    boards: Board, weights: WeightFile, class_name: str, plan: str, head: str
-) -> tuple[HeadTerms, int]:
+def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
     """Return the statistics of a head over its own of `boards` (n, 26), without standard errors.
 
     Left out are those where the head's chance is 0 by the rules, and those that bearoff tables judge.  Also
     how many they are.  Raises `DatasetError` when they are fewer than `FEWEST`.
     """
-    own = _own_of_head(boards, weights, class_name, plan, head)
-    terms, vector = weight_vector(_head(weights, class_name, plan, head))
+    own = _own_of_head(boards, weights, class_name, head)
+    terms, vector = weight_vector(weights.classes[class_name][head])
     rows = features(weights.parameters, own)
     link = Link(*bounds(head))
-    statistics = term_statistics(terms, vector, link, rows, own)
-    patterns = weights.patterns_by_class.get(class_name)
-    if patterns is not None and patterns.added_to(head) is not None:
+    statistics = term_statistics(terms, vector, link, rows)
+    layer = weights.hidden_of(class_name)
+    if layer is not None and layer.added_to(head) is not None:
         # What a unit of the raw sum is worth depends on all that adds to it.
         with one_thread():
             slope = float(link.slope(judgement(weights, head, own).raw).mean())
         statistics = replace(statistics, slope=slope)
-    return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics), len(own)
+    return HeadTerms(class_name, head, term_names(terms, weights.parameters), statistics), len(own)
 
 
-def game_boards(
-    player: Player, most: int, class_name: str, plan: str, *, seed: int, jobs: int | None = None
-) -> Board:
-    """About `most` positions (n, 26) of a class, or of a game plan, from a player's money games.
+def game_boards(player: Player, most: int, class_name: str, *, seed: int, jobs: int | None = None) -> Board:
+    """About `most` positions (n, 26) of a class from a player's money games.
 
     The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when there are
     hardly any.
     """
-    count = most * (_PLAN_SHARE if plan else 1)
-    own = _own(self_play_positions(player, count, class_name, seed=seed, jobs=jobs), class_name, plan)
+    own = _own(self_play_positions(player, most, class_name, seed=seed, jobs=jobs), class_name)
     if len(own) < FEWEST:
         raise PlayerError(
-            f"{count} {class_name} positions from games of {player.name!r} hold {len(own)} of the plan "
-            f"{plan!r}: a dataset or a file of positions is needed"
+            f"games of {player.name!r} hold {len(own)} {class_name} positions: a dataset or a file of "
+            "positions is needed"
         )
     return own[:most]
 
 
-def dataset_boards(folder: Path, class_name: str, plan: str) -> Board:
-    """Positions (n, 26) of a class, or of a game plan, spread over a dataset: enough to see effects in."""
-    most = MOST * (_PLAN_SHARE if plan else 1)
-    return _own(dataset_positions(folder, most, class_name), class_name, plan)
+def dataset_boards(folder: Path, class_name: str) -> Board:
+    """Positions (n, 26) of a class spread over a dataset: enough to see effects in."""
+    return _own(dataset_positions(folder, MOST, class_name), class_name)
 
 
 def observed_positions(
-    weights: WeightFile, boards: Board, class_name: str, plan: str, head: str, most: int = MOST
+    weights: WeightFile, boards: Board, class_name: str, head: str, most: int = MOST
 ) -> Observed:
     """Return what a head makes of its own of `boards` (n, 26), of at most `most` spread over them.
 
     Raises `DatasetError` when they are fewer than `FEWEST`.
     """
-    own = _own_of_head(boards, weights, class_name, plan, head)
+    own = _own_of_head(boards, weights, class_name, head)
     return observed(weights, own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)], head)
 
 
@@ -384,8 +359,8 @@ def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
     """
     words = {}
     for class_name in weights.classes:
-        head = chosen_head(weights, class_name, None, None)
-        own = _own_of_head(typical_boards(class_name), weights, class_name, "", head)
+        head = chosen_head(weights, class_name, None)
+        own = _own_of_head(typical_boards(class_name), weights, class_name, head)
         positions = observed(weights, own, head)
         words[class_name] = tuple(effect.gist for effect in told_effects(positions, count))
     return replace(weights, words=words)
@@ -453,7 +428,7 @@ def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count:
 
     Words are about what the value does along `positions`, numbers about the weights.
     """
-    terms, _ = weight_vector(_head(weights, *head.place))
+    terms, _ = weight_vector(weights.classes[head.class_name][head.head])
     statistics = head.statistics
     moves = statistics.moves
     order = 1 + np.argsort(-moves[1:], kind="stable")
@@ -477,9 +452,7 @@ def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count:
 
 
 def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parameter]:
-    """Return what term number `place` of the weight vector multiplies: one or two features, or none."""
-    if place >= terms.first_point:
-        return []
+    """Return what term number `place` of the weight vector multiplies: one or two features."""
     pair = [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()
     return [parameters.parameters[feature] for feature in pair]
 
@@ -494,11 +467,6 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int) -> str:
     def amount(feature: int) -> float:
         return typical_amount(parameters[feature], float(positions.deviations[feature]))
 
-    if place >= terms.first_point:
-        side, point, step = (int(k) for k in np.unravel_index(place - terms.first_point, POINT_SHAPE))
-        checkers = positions.boards[:, point + 1] if side == 0 else -positions.boards[:, _BAR - point - 1]
-        column = checkers == step + 1 if step < POINT_SHAPE[2] - 1 else np.maximum(checkers - step, 0)
-        return point_words(side, point + 1, step, gain(positions.gain(column.astype(np.float64))))
     if place <= terms.size:
         feature = place - 1
         parameter, much = parameters[feature], amount(feature)
@@ -519,24 +487,17 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int) -> str:
     return square_words(first, amount(main), alone[main], gain(2 * together * steps))
 
 
-def _head(weights: WeightFile, class_name: str, plan: str, head: str) -> HeadWeights:
-    return weights.plans[plan][head] if plan else weights.classes[class_name][head]
+def _own(boards: Board, class_name: str) -> Board:
+    return boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
 
 
-def _own(boards: Board, class_name: str, plan: str) -> Board:
-    packed = pack_many(boards)
-    if plan:
-        return boards[plans_many(packed) == PLANS.index(plan)]
-    return boards[classify_many(packed) == CLASS_NAMES.index(class_name)]
-
-
-def _own_of_head(boards: Board, weights: WeightFile, class_name: str, plan: str, head: str) -> Board:
+def _own_of_head(boards: Board, weights: WeightFile, class_name: str, head: str) -> Board:
     """Those of `boards` that a head judges; raises `DatasetError` when they are fewer than `FEWEST`."""
-    own = _own(boards, class_name, plan)
+    own = _own(boards, class_name)
     own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
     if len(own) < FEWEST:
-        place = f"{class_name} positions{f' of the plan {plan!r}' if plan else ''}"
         raise DatasetError(
-            f"at least {FEWEST} {place} are needed to tell how much a term matters, not {len(own)}"
+            f"at least {FEWEST} {class_name} positions are needed to tell how much a term matters, "
+            f"not {len(own)}"
         )
     return own

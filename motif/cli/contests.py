@@ -43,9 +43,9 @@ _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 @command(
     "match pubeval random --games 1000",
-    "match motif-v2 motif-v1 --until-certain",
-    "match motif-v6 motif-v2 --length 5 --games 20",
-    "match motif-v6 motif-v2 --cube --games 100 --without-luck",
+    "match motif-v1 motif-v0 --until-certain",
+    "match latest motif-v1 --length 5 --games 20",
+    "match latest motif-v1 --cube --games 100 --without-luck",
 )
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
@@ -238,8 +238,8 @@ def _why(result: "MatchResult", first: str, second: str) -> str:
 
 @command(
     "tournament simple pubeval bras --games 1000",
-    "tournament motif-v6 motif-v5 bras --length 5 --games 20",
-    "tournament motif-v6 motif-v5 motif-v4 --games 200 --without-luck",
+    "tournament latest motif-v1 bras --length 5 --games 20",
+    "tournament latest motif-v1 keith-v1 --games 200 --without-luck",
 )
 def tournament(
     names: Annotated[

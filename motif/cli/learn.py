@@ -149,7 +149,7 @@ def fit(
     columns = (
         "head", "terms", "RMSE training", "validation", "label noise", "without noise", "sweeps", "stopped",
     )  # fmt: skip
-    print_table(columns, [_head_cells(head, of) for head, of in {**facts["heads"], **facts["plans"]}.items()])
+    print_table(columns, [_head_cells(head, of) for head, of in facts["heads"].items()])
     for label, losses in (
         ("choice error, the points that a validation decision costs by its labels", facts["choice_error"]),
         ("before pruning", facts["choice_error_before_pruning"]),

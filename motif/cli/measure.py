@@ -42,7 +42,7 @@ _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 @command(
     "benchmark data/bench/*.bm.gz --player pubeval",
     "benchmark data/bench/contact.bm.gz --worst 20 --html worst.html",
-    "benchmark runs/strong/v2/samples --player motif-v2 --versus motif-v1",
+    "benchmark runs/strong/v2/samples --player latest --versus motif-v1",
 )
 def benchmark(
     files: Annotated[
@@ -323,8 +323,8 @@ _WARMING = (
         "fit {0}/samples --out {0}/weights.yaml",
         "fit {0}/samples --out {0}/keith.yaml --parameters keith --method coordinate --heads win",
         "fit {0}/samples --out {0}/newton.yaml --parameters keith --method gauss-newton --heads win",
-        "fit {0}/samples --out {0}/own.yaml --method keith --terms linear --points --heads win --passes 2",
-        "fit {0}/samples --out {0}/rich.yaml --parameters keith --points --plans --plan-rows 20",
+        "fit {0}/samples --out {0}/own.yaml --method keith --terms linear --heads win --passes 2",
+        "fit {0}/samples --out {0}/rich.yaml --hidden 16 --passes 2",
         "benchmark {0}/samples --player latest",
     ),
     (

@@ -109,7 +109,7 @@ def _beside(function: Callable[[], _Result]) -> _Result:
     return outcome.result()
 
 
-@command("serve http", "serve http --port 0 --player motif-v6")
+@command("serve http", "serve http --port 0 --player motif-v1")
 def serve_http(
     settings: Annotated["ServeSettings", Settings("motif.serve.serve_settings", without=("player",))],
     player: JudgeOption = None,

@@ -25,8 +25,8 @@ from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
-    from motif.analysis.pattern_report import ToldPattern
     from motif.analysis.term_report import ToldEffect, ToldTerm
+    from motif.analysis.unit_report import UnitSummary
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.significance import HeadTerms
@@ -49,7 +49,7 @@ TopOption = Annotated[int, option("How many terms.", min=1)]
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms motif-v10 --pattern opp_bar",
+    "terms motif-v14 --unit UNIT",
 )
 def terms(
     weights: _Weights,
@@ -67,11 +67,12 @@ def terms(
     class_name: Annotated[
         Literal["contact", "crashed", "race"], option("Positions of which class.", name="--class")
     ] = "contact",
-    plan: Annotated[str | None, option("The weights of this game plan of the class.", "NAME")] = None,
     top: TopOption = 20,
-    pattern: Annotated[str | None, option("Draw where this pattern is largest and smallest.", "NAME")] = None,
+    unit: Annotated[
+        str | None, option("Draw where this hidden unit is largest and smallest.", "NAME")
+    ] = None,
     boards_shown: Annotated[
-        int, option("How many boards of each kind with --pattern.", name="--boards", min=1)
+        int, option("How many boards of each kind with --unit.", name="--boards", min=1)
     ] = 3,
     html: HtmlOption = None,
     json: JsonOption = False,
@@ -80,12 +81,12 @@ def terms(
 ) -> None:
     """Tell in words what a weight file looks at, and which of its terms matter most.
 
-    First what more of each parameter is worth along positions that occur, then the terms, then the patterns
-    where the file has any. With --terms or --data also how sure each weight is, its standard error. With
-    --pattern boards on which that pattern is largest and smallest, and nothing else.
+    First what more of each parameter is worth along positions that occur, then the terms, then the hidden
+    units where the file has any. With --terms or --data also how sure each weight is, its standard error.
+    With --unit boards on which that unit is largest and smallest, and nothing else.
     """
-    from motif.analysis.pattern_report import told_patterns
     from motif.analysis.term_report import chosen_head, observed_positions, told_effects, told_terms
+    from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
     from motif.reports.term_pages import reading, terms_page
 
@@ -93,20 +94,19 @@ def terms(
     evaluator = load_static(weights)
     if evaluator.weights is None:
         raise SettingError(f"{weights!r} has no weights to report on")
-    if pattern is not None:
-        _only_one({"--pattern": pattern, "--terms": table, "--plan": plan, "--head": head, "--html": html})
-        _show_pattern(evaluator, (class_name, pattern), (data, positions, seed, jobs), boards_shown, json)
+    if unit is not None:
+        _only_one({"--unit": unit, "--terms": table, "--head": head, "--html": html})
+        _show_unit(evaluator, (class_name, unit), (data, positions, seed, jobs), boards_shown, json)
         return
-    head_name = chosen_head(evaluator.weights, class_name, plan, head)
-    place = class_name, plan or "", head_name
+    head_name = chosen_head(evaluator.weights, class_name, head)
+    place = class_name, head_name
     statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
     seen = observed_positions(evaluator.weights, boards, *place)
     effects, sentences = told_effects(seen, top), told_terms(evaluator.weights, statistics, seen, top)
-    where = f"positions of the plan {plan!r}" if plan else f"{class_name} positions"
-    title = f"{evaluator.weights.name}: what it looks at in {where}"
+    title = f"{evaluator.weights.name}: what it looks at in {class_name} positions"
     count = len(statistics.names) - 1
-    every = told_patterns(evaluator.weights, class_name, head_name, seen.boards)
-    beside, patterns = f" and {len(every)} patterns" if every else "", every[:top]
+    every = unit_summaries(evaluator.weights, class_name, head_name, seen.boards)
+    beside, units = f" and {len(every)} hidden units" if every else "", every[:top]
     opening = (
         f"The {len(effects)} parameters that move the {head_name} head most, and the {len(sentences)} most "
         f"important of its {count:,} terms{beside}, from {source}. "
@@ -118,19 +118,19 @@ def terms(
         from motif.runtime.files import write_text
 
         shown = effects_picture(seen, effects, f"{evaluator.weights.name}: what more of it is worth")
-        page = terms_page(title, opening, notes, sentences, effects, shown, head_name, patterns)
+        page = terms_page(title, opening, notes, sentences, effects, shown, head_name, units)
         write_text(html, page)
     if json:
-        asked = {"weights": evaluator.weights.name, "class": class_name, "plan": plan, "head": head_name}
+        asked = {"weights": evaluator.weights.name, "class": class_name, "head": head_name}
         facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
         told = {"parameters": [*map(asdict, effects)], "terms": [*map(asdict, sentences)]}
-        print(json_line({**asked, **facts, **told, "patterns": [*map(asdict, patterns)]}))
+        print(json_line({**asked, **facts, **told, "patterns": [*map(asdict, units)]}))
         return
     say(f"{title}\n{opening}")
     _print_terms(effects, sentences, head_name)
     say("\n".join(notes))
-    if patterns:
-        _print_patterns(patterns)
+    if units:
+        _print_units(units)
 
 
 def _only_one(options: Mapping[str, object]) -> None:
@@ -162,11 +162,11 @@ def _print_terms(effects: "Sequence[ToldEffect]", terms: "Sequence[ToldTerm]", h
     print_table(titles, rows)
 
 
-def _print_patterns(patterns: "Sequence[ToldPattern]") -> None:
-    from motif.reports.term_pages import patterns_reading, signed
+def _print_units(units: "Sequence[UnitSummary]") -> None:
+    from motif.reports.term_pages import signed, units_reading
 
     print_table(
-        ("where a pattern is large", "moves", "largest", "smallest", "on"),
+        ("where a unit is large", "moves", "largest", "smallest", "on"),
         [
             (
                 f"{one.words}\n{one.name}",
@@ -175,46 +175,45 @@ def _print_patterns(patterns: "Sequence[ToldPattern]") -> None:
                 signed(one.low, 3),
                 f"{one.on:.0%}",
             )
-            for one in patterns
+            for one in units
         ],
     )
-    say(patterns_reading())
+    say(units_reading())
 
 
-def _show_pattern(
+def _show_unit(
     evaluator: "StaticEvaluator",
-    pattern: tuple[str, str],
+    unit: tuple[str, str],
     source: tuple[Path | None, str | None, int, int | None],
     count: int,
     json: bool,
 ) -> None:
-    """Print where a `pattern` (class, name) is largest and smallest among positions.
+    """Print where a hidden `unit` (class, name) is largest and smallest among positions.
 
     These come from `source` (dataset, file, seed, jobs).
     """
-    from motif.analysis.explain.judged import EQUITY
-    from motif.analysis.pattern_report import (
-        PatternBoard,
+    from motif.analysis.unit_report import (
+        UnitBoard,
         extremes,
+        extremes_text,
         facts_of,
-        pattern_of,
-        pattern_text,
-        told_patterns,
+        layer_with,
+        unit_summaries,
     )
     from motif.board.identifiers import gnubg_ids
 
-    (class_name, name), weights = pattern, evaluator.weights
+    (class_name, name), weights = unit, evaluator.weights
     assert weights is not None
-    pattern_of(weights, class_name, name)
-    boards = _positions(evaluator, (class_name, ""), *source)
-    told = next(one for one in told_patterns(weights, class_name, EQUITY, boards) if one.name == name)
+    layer_with(weights, class_name, name)
+    boards = _positions(evaluator, class_name, *source)
+    told = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     found = extremes(weights, class_name, name, boards, count)
 
-    def records(some: "Sequence[PatternBoard]") -> list[dict[str, Any]]:
-        ids = gnubg_ids([one.board for one in some])
+    def records(found_boards: "Sequence[UnitBoard]") -> list[dict[str, Any]]:
+        ids = gnubg_ids([of.board for of in found_boards])
         return [
-            {"position": id, "pattern": one.squashed, "equity": one.equity, "adds": one.adds}
-            for id, one in zip(ids, some, strict=True)
+            {"position": id, "pattern": of.squashed, "equity": of.equity, "adds": of.adds}
+            for id, of in zip(ids, found_boards, strict=True)
         ]
 
     if json:
@@ -223,40 +222,40 @@ def _show_pattern(
         print(json_line({**facts, **both}))
         return
     say(f"{name}: {told.words}\n{facts_of(told)}\n")
-    print(pattern_text(found))
+    print(extremes_text(found))
 
 
 def _positions(
     evaluator: "StaticEvaluator",
-    place: tuple[str, str],
+    class_name: str,
     data: Path | None,
     positions: str | None,
     seed: int,
     jobs: int | None,
 ) -> "Board":
-    """Positions of a class, or of a game plan: of a dataset, of a file, or of the evaluator's own games."""
+    """Return positions of a class: of a dataset, of a file, or of the evaluator's own games."""
     from motif.analysis.term_report import dataset_boards, game_boards
     from motif.players.player import static_player
 
     if data is not None:
-        return dataset_boards(data, *place)
+        return dataset_boards(data, class_name)
     if positions is not None:
         from motif.analysis.position_records import read_positions
 
         return read_positions(positions)
-    return game_boards(static_player(evaluator), _OWN_GAMES, *place, seed=seed, jobs=jobs)
+    return game_boards(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
 
 
 def _statistics(
     evaluator: "StaticEvaluator",
-    place: tuple[str, str, str],
+    place: tuple[str, str],
     table: Path | None,
     data: Path | None,
     positions: str | None,
     seed: int,
     jobs: int | None,
 ) -> "tuple[HeadTerms, str, Board]":
-    """Return the statistics of the head at `place` (class, plan, head), their source, and positions."""
+    """Return the statistics of the head at `place` (class, head), their source, and positions."""
     from motif.analysis.term_report import board_terms, dataset_terms, table_terms
 
     weights = evaluator.weights
@@ -267,7 +266,7 @@ def _statistics(
     elif data is not None:
         known, count = dataset_terms(data, weights, *place)
         source = f"{count:,} positions in {data}"
-    boards = _positions(evaluator, place[:2], data, positions, seed, jobs)
+    boards = _positions(evaluator, place[0], data, positions, seed, jobs)
     if known is not None:
         return known, source, boards
     statistics, count = board_terms(boards, weights, *place)
@@ -275,7 +274,7 @@ def _statistics(
     return statistics, f"{count:,} positions {where}", boards
 
 
-@command("inspect bras --out runs/bras", "inspect motif-v2 --out runs/contact --class contact")
+@command("inspect bras --out runs/bras", "inspect motif-v1 --out runs/contact --class contact")
 def inspect(
     weights: _Weights,
     out: Annotated[Path, option("The folder that it makes.", "DIR")],
@@ -333,7 +332,7 @@ def inspect(
 @command(
     "calibrate runs/try --player bras --out better.yaml --plot bras.png",
     "evaluate 4HPwATDgc/ABMA --player better.yaml",
-    "calibrate matches/ --player motif-v2",
+    "calibrate matches/ --player motif-v1",
     "calibrate scores.csv --plot scores.png",
 )
 def calibrate(
@@ -435,10 +434,10 @@ def _verdict(log_loss: "Change") -> str:
     return "no clear gain: the log-loss does not fall by more than its standard error"
 
 
-@command("export motif-v2 --onnx motif-v2.onnx")
+@command("export motif-v1 --onnx motif-v1.onnx")
 def export(
     file: Annotated[
-        str, typer.Argument(metavar="FILE.yaml", help="A weight file, or the name of one: motif-v2, bras.")
+        str, typer.Argument(metavar="FILE.yaml", help="A weight file, or the name of one: motif-v1, bras.")
     ],
     onnx: Annotated[str, option("The ONNX file; in a folder that exists, evaluator.onnx.", "OUT")],
     json: JsonOption = False,

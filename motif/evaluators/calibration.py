@@ -75,16 +75,16 @@ def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
     return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
 
 
-def knot_tables(calibration: Mapping[str, KnotRows], slot_classes: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Knots float64 (slots, k, 2) of the class of each slot of a model; (0, 0, 2) without a calibration.
+def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return knots float64 (classes, k, 2) for a model; (0, 0, 2) without a calibration.
 
     A class that has none keeps its chances.
     """
     if not calibration:
         return np.zeros((0, 0, 2))
     length = max(map(len, calibration.values()))
-    tables = np.full((len(slot_classes), length, 2), np.inf)
-    for table, class_name in zip(tables, slot_classes, strict=True):
+    tables = np.full((len(class_names), length, 2), np.inf)
+    for table, class_name in zip(tables, class_names, strict=True):
         table[0] = 0.0
         if class_name in calibration:
             knots = raw_knots(calibration[class_name])

@@ -46,7 +46,8 @@ from motif.evaluators.evaluator import (
     with_closer_look,
     without_ties,
 )
-from motif.evaluators.kernels import (
+from motif.evaluators.kernels import score_boards
+from motif.evaluators.lookahead_kernels import (
     A_SEVENTH,
     A_THIRD,
     CLEARLY,
@@ -54,7 +55,6 @@ from motif.evaluators.kernels import (
     look_ahead,
     look_ahead_many,
     look_ahead_with_cube_many,
-    score_boards,
 )
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import MAX_STATES, NO_CUBE, NO_DOUBLE, Stakes, best_of_double
@@ -127,18 +127,12 @@ class Rolled(NamedTuple):
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
-# Odd plies err the other way.  On 905 decisions of motif-v6's own games rolled out 648 times motif-v8 loses
-# 8.2 millipoints a decision with 0, 7.8 with 1 and 4.2 with 2 plies; a mixture of 1 ply loses 6.7, one of
-# 2 plies 4.6.  Of 3 plies (motif-v6) the RMSE of an equity is .055 alone and .044 mixed.
+# Odd plies err the other way, so some of the ply before is mixed in (docs/explanation/lab-notes.md).
 _SHARES = (0.3, 0.0, 0.5)
-# What motif-v7 to motif-v9 were labelled with: the same labels whatever is found to be better later.
+# Labels are made in one way, whatever is found to be better for play.
 _LABEL_SHARES = (0.3, 0.2, 0.5)
 _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
-# `make frontier` decides how wide.  On the 1,600 lines of data/bench on which this was chosen motif-v8@2
-# loses 3.57 with 5 replies and plays (8, .16), (4, .1), .36 +- .14 less with 12 replies, .45 +- .14 with
-# wider plays, too; 16 replies, or twice as many plays for the second ply, are level with that.  On 4,800
-# other lines all of it is worth .07 +- .08.  That the last of two plies were thin cost motif-v8 .07 +- .08
-# there, motif-v13 .20 +- .05 on all 8,000, in half the time: better values have more use for every roll.
+# `make frontier` shows what widths cost and gain.
 _NORMAL = Depth(
     (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
     _SHARES,
@@ -147,16 +141,8 @@ _NORMAL = Depth(
     thin=3,
     returns=True,
 )
-# On 905 own decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8; with
-# three tenths of two plies the former lose 3.3, with half of what three plies say, mixed with two, 3.1 (all
-# sure to .25).  432 trials lose 3.7 to 4.0.  On 1,750 lines of data/bench 8 plies, or the first filters
-# half as wide again, change nothing (.01 +- .11, .02 +- .10); on 3,000 others trials of 4 plies take half
-# the time and lose .15 more, twice as many of them .14.  That was motif-v8; two plies of motif-v9 are better:
-# on 4,800 lines half of them in the mixture loses .12 +- .06 less than three tenths.  Plays within .08 need
-# half as many rollouts again as those within .04, for nothing (.01 +- .01).
 _ROLLED = Rolled(MoveFilter(4, 0.04), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
 DEPTHS: dict[str, Depth] = {
-    # Two plies of motif-v9 lose .31 +- .07 more than with the normal depth, in under half its time.
     "narrow": Depth(
         (MoveFilter(6, 0.12), MoveFilter(3, 0.08), MoveFilter(2, 0.05)),
         _SHARES,
@@ -178,7 +164,7 @@ DEPTHS: dict[str, Depth] = {
     "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
-"""By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,
+"""By the name that follows the plies: ``motif-v14@2:wide``.  ``full`` is lookahead by the book: every play,
 every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples."""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
+from motif.evaluators.hidden_layer import HiddenBatch, HiddenTables, new_hidden_batch, no_hidden_layers
 from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
-from motif.evaluators.patterns import PatternRoom, PatternTables, new_pattern_room, no_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.named_sets import OwnSet
@@ -27,32 +27,34 @@ LEAST_ROW = 72
 MAX_KEPT = 32
 
 
+class HeadTables(NamedTuple):
+    """The weights of all heads, numbered, for kernels."""
+
+    blocks: int = 0
+    """Features of the parameter set, in blocks of `LANES`."""
+    numbers: npt.NDArray[np.int16] = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
+    """(classes, heads): number of the weights of each head, or ABSENT."""
+    quadratic: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
+    """(numbers,): whether these weights have second-degree terms."""
+    bias: npt.NDArray[np.float32] = np.zeros(0, np.float32)
+    """(numbers,)"""
+    linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
+    """(numbers, at least LEAST_ROW)"""
+    tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
+    """(numbers, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
+
+
 class Model(NamedTuple):
     """Arrays of one evaluator; those that a kind does not use are small dummies."""
 
     kind: int = TABLE
     set_code: int = 0
-    blocks: int = 0
-    """Features of the parameter set, in blocks of `LANES`."""
     win_only: bool = True
     """No head but ``win`` anywhere: plays are ranked by its raw sum."""
     kept: int = 0
     """Plays that the pre-filter leaves to the full evaluation; 0 for all."""
-    form: npt.NDArray[np.int16] = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
-    """(slots, heads): the form of a head's raw sum, as `motif.evaluators.static.Forms` numbers them."""
-    quadratic: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
-    """(forms,): whether a form has second-degree terms."""
-    pointed: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
-    """(forms,): whether it has point terms."""
-    bias: npt.NDArray[np.float32] = np.zeros(0, np.float32)
-    """(forms,)"""
-    linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(forms, at least LEAST_ROW)"""
-    tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(forms, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
-    points: npt.NDArray[np.float32] = np.zeros((0, *TABLE_SHAPE), np.float32)
-    """(forms, 2, 25, 16): point terms, by side, the player on roll's first, place and checkers there;
-    (0, 2, 25, 16) where no form has any."""
+    heads: HeadTables = HeadTables()
+    """The weights of the heads."""
     tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
     """(classes, 2, 25, 16): the point tables, or the pre-filter's, in units."""
     steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
@@ -61,17 +63,16 @@ class Model(NamedTuple):
     calibration: npt.NDArray[np.float64] = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
     knots: npt.NDArray[np.float64] = np.zeros((0, 0, 2))
-    """(slots, k, 2): what the raw sums of shown win chances really stand for, as
-    `motif.evaluators.calibration`
-    reads it; (0, 0, 2) for a model without a calibration."""
+    """(classes, k, 2): the calibration of the win probability, as `motif.evaluators.calibration` reads it;
+    (0, 0, 2) without one."""
     bearoff: BearoffTables = no_tables()
     """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""
     own_functions: OwnFunctions = no_functions()
     """What measures the parameters of one's own, by addresses that this process alone knows."""
     places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
     """(n,): which of the measured parameters are the features, where the set has grown since the fit."""
-    patterns: PatternTables = no_patterns()
-    """What the learned patterns of each class add to its equity heads."""
+    hidden: HiddenTables = no_hidden_layers()
+    """The hidden layers of the classes."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         own_set = own_set_of(self)
@@ -112,7 +113,7 @@ class Workspace(NamedTuple):
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
-    patterns: PatternRoom
+    hidden: HiddenBatch
 
 
 def new_workspace() -> Workspace:
@@ -127,7 +128,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),
-        new_pattern_room(MAX_ROW),
+        new_hidden_batch(MAX_ROW),
     )
 
 

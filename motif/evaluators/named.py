@@ -34,7 +34,7 @@ _VERSION = re.compile(r"motif-v(\d+)")
 
 @cache
 def shipped_weights() -> dict[str, Path]:
-    """Short name (``motif-v2``) -> weight file; empty where none came with this motif."""
+    """Short name (``motif-v1``) -> weight file; empty where none came with this motif."""
     folder = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
     paths = (path for path in folder.glob("*") if path.name.endswith(WEIGHT_SUFFIXES))
     by_name = {path.name.partition(".")[0]: path for path in paths}
@@ -105,7 +105,7 @@ class Entry:
     who: str = ""
     """In one line."""
     gives_chances: bool = True
-    """Whether his chances are worth the name.  Else they only rank positions: in games of a motif-v5 they are
+    """Whether his chances are worth the name.  Else they only rank positions: in games of motif they are
     wrong by 0.09 to 0.23 on average, and two such players would double each other time and again."""
 
     @property

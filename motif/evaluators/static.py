@@ -15,6 +15,7 @@ from motif.board.position import Position, as_boards
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     ABSENT,
     SOURCES,
@@ -28,6 +29,7 @@ from motif.evaluators.kernels import (
 from motif.evaluators.model import (
     LEAST_ROW,
     MAX_KEPT,
+    HeadTables,
     Model,
     Workspace,
     aligned,
@@ -36,11 +38,9 @@ from motif.evaluators.model import (
     table_model,
     with_own_set,
 )
-from motif.evaluators.patterns import PatternTables, no_patterns, squash_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
-    EQUITY_HEAD,
     HEADS,
     OUTPUTS,
     WIN,
@@ -50,42 +50,32 @@ from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.named_sets import OwnSet, features
-from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS, classify_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
 
 
-class Forms(NamedTuple):
-    """Weights by number."""
+class HeadIndex(NamedTuple):
+    """The weights of all heads, numbered: classes may share some."""
 
-    form: npt.NDArray[np.int16]
-    """(slots, heads): number of a head's weights, or ABSENT; the slots are those of `slots_of`."""
+    numbers: npt.NDArray[np.int16]
+    """(classes, heads): number of the head's weights, or ABSENT."""
     weights: tuple[HeadWeights, ...]
-    """Each once, however many slots share them."""
 
 
-def slots_of(weights: WeightFile) -> list[tuple[str, str | None]]:
-    """Class and game plan of each slot: the classes, without a plan, then the plans where any has weights."""
-    slots: list[tuple[str, str | None]] = [(class_name, None) for class_name in CLASS_NAMES]
-    if weights.plans:
-        slots += [(CLASS_NAMES[code], plan) for code, plan in zip(PLAN_CLASS, PLANS, strict=True)]
-    return slots
-
-
-def forms_of(weights: WeightFile) -> Forms:
-    """The forms of a weight file: those of a class go to all its plans that have none of their own."""
-    slots = slots_of(weights)
-    form = np.full((len(slots), len(HEADS)), ABSENT, np.int16)
-    numbers: dict[int, int] = {}
+def head_index(weights: WeightFile) -> HeadIndex:
+    """Number the heads of a weight file; a class without weights takes contact's."""
+    numbers = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
+    known: dict[int, int] = {}
     heads: list[HeadWeights] = []
-    for slot, (class_name, plan) in enumerate(slots):
-        for head, form_weights in weights.heads_at(class_name, plan).items():
-            if id(form_weights) not in numbers:
-                numbers[id(form_weights)] = len(heads)
-                heads.append(form_weights)
-            form[slot, HEADS.index(head)] = numbers[id(form_weights)]
-    return Forms(form, tuple(heads))
+    for code, class_name in enumerate(CLASS_NAMES):
+        for name, head in weights.heads_of(class_name).items():
+            if id(head) not in known:
+                known[id(head)] = len(heads)
+                heads.append(head)
+            numbers[code, HEADS.index(name)] = known[id(head)]
+    return HeadIndex(numbers, tuple(heads))
 
 
 BEAROFF_SUFFIX = "+bearoff"
@@ -112,8 +102,6 @@ class Trace(NamedTuple):
     source: str
     """One of `motif.evaluators.kernels.SOURCES`."""
     class_name: str
-    plan: str | None
-    """The game plan whose weights were read, if any has weights of its own."""
     raws: dict[str, float]
     """Raw sums of the heads that were read, in single precision."""
     probabilities: npt.NDArray[np.float64]
@@ -178,101 +166,88 @@ class StaticEvaluator(Evaluator):
         """How the value of `position` comes about."""
         model, space = prepared(self.model)
         space.raws[:] = np.nan
-        source, slot = trace_packed(model, pack_many(position.board[None]), space)
-        plan = slot - len(CLASS_NAMES)
+        source, position_class = trace_packed(model, pack_many(position.board[None]), space)
         return Trace(
             SOURCES[source],
-            CLASS_NAMES[slot if plan < 0 else PLAN_CLASS[plan]],
-            None if plan < 0 else PLANS[plan],
+            CLASS_NAMES[position_class],
             {head: raw for head, raw in zip(HEADS, space.raws.tolist(), strict=True) if raw == raw},
             space.row.copy(),
         )
 
     def details(self, position: Position) -> dict[str, Any]:
-        """The features of a weight file, the raw sums of the heads that it reads of them, the game plan whose
-        weights these are and the squashed patterns, where the file has any; see `Evaluator.details`."""
+        """Return the features of a weight file, the raw sums of the heads that were read, and the values of
+        hidden units where the file has any; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)
         parameters, trace = self.weights.parameters, self.trace(position)
         row = features(parameters, position.board[None])[0]
         facts: dict[str, Any] = {"features": dict(zip(parameters.names, row.tolist(), strict=True))}
         facts["raw"] = trace.raws
-        patterns = self.weights.patterns_at(trace.class_name, trace.plan)
-        if patterns is not None and (patterns.outputs is not None or HEADS[EQUITY_HEAD] in trace.raws):
-            sums = patterns.sums(row[None], pack_many(position.board[None]))[0]
-            facts["patterns"] = dict(zip(patterns.names, squash_patterns(sums).tolist(), strict=True))
-        return {**facts, "plan": trace.plan} if trace.plan else facts
+        hidden = self.weights.hidden_of(trace.class_name)
+        if hidden is not None:
+            units = squash_units(hidden.sums(row[None], pack_many(position.board[None]))[0])
+            facts["patterns"] = dict(zip(hidden.names, units.tolist(), strict=True))
+        return facts
 
 
 def weights_model(weights: WeightFile) -> Model:
-    """The compiled form of a weight file; the parameters' scales are folded into the weights."""
-    size, (form, forms) = len(weights.parameters), forms_of(weights)
-    pointed = np.array([head.points is not None for head in forms])
-    linear = np.zeros((len(forms), max(LEAST_ROW, LANES * blocks_of(size))), np.float32)
-    tiles = np.zeros((len(forms), tile_floats(size)), np.float32)
-    points = np.zeros((len(forms) if pointed.any() else 0, *TABLE_SHAPE), np.float32)
+    """Return the compiled form of a weight file; the parameters' scales are folded into the weights."""
+    size, (numbers, heads) = len(weights.parameters), head_index(weights)
+    linear = np.zeros((len(heads), max(LEAST_ROW, LANES * blocks_of(size))), np.float32)
+    tiles = np.zeros((len(heads), tile_floats(size)), np.float32)
     scales = weights.parameters.scales
-    for k, head in enumerate(forms):
+    for k, head in enumerate(heads):
         linear[k, :size] = head.linear * scales
         low, high = head.pairs[:, 0], head.pairs[:, 1]
         tiles[k, tile_places(high, low)] = head.quadratic * scales[low] * scales[high]
-        if head.points is not None:
-            points[k] = tables_of(head.points)
     model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
     model = model._replace(
         kind=WEIGHTS,
         set_code=code_of(weights.parameters),
-        blocks=blocks_of(size),
-        win_only=weights.head_names() == (OUTPUTS[WIN],),
-        form=form,
-        quadratic=np.array([len(head.pairs) > 0 for head in forms]),
-        pointed=pointed,
-        bias=np.array([head.bias for head in forms], np.float32),
-        linear=aligned(linear),
-        tiles=aligned(tiles),
-        points=aligned(points),
-        knots=knot_tables(weights.calibration, [class_name for class_name, _ in slots_of(weights)]),
+        win_only=weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers,
+        heads=HeadTables(
+            blocks_of(size),
+            numbers,
+            np.array([len(head.pairs) > 0 for head in heads]),
+            np.array([head.bias for head in heads], np.float32),
+            aligned(linear),
+            aligned(tiles),
+        ),
+        knots=knot_tables(weights.calibration, CLASS_NAMES),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         places=weights.parameters.places,
-        patterns=pattern_tables(weights),
+        hidden=hidden_tables(weights),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
 
-def pattern_tables(weights: WeightFile) -> PatternTables:
-    """The patterns of a weight file for kernels."""
-    if not weights.patterns:
-        return no_patterns()
+def hidden_tables(weights: WeightFile) -> HiddenTables:
+    """Return the hidden layers of a weight file for kernels."""
+    if not weights.hidden_layers:
+        return no_hidden_layers()
     size, classes = len(weights.parameters), len(CLASS_NAMES)
-    counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in weights.patterns_by_class.items()}
+    layers = {name: of for name in CLASS_NAMES if (of := weights.hidden_of(name)) is not None}
+    counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in layers.items()}
     longest = max(counts.values())
     padded = np.zeros(classes, np.int64)
-    slots = slots_of(weights)
-    amounts = np.zeros((len(slots) if weights.plan_amounts else classes, longest), np.float32)
     bias = np.zeros((classes, longest), np.float32)
     inputs = np.zeros((classes, size, longest), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
-    has_outputs = any(of.outputs is not None for of in weights.patterns.values())
-    outputs = np.zeros((classes if has_outputs else 0, len(OUTPUTS), longest), np.float32)
-    for class_name, patterns in weights.patterns_by_class.items():
-        code, own = CLASS_NAMES.index(class_name), slice(len(patterns.names))
+    outputs = np.zeros((classes, len(OUTPUTS), longest), np.float32)
+    for class_name, layer in layers.items():
+        code, own = CLASS_NAMES.index(class_name), slice(len(layer.names))
         padded[code] = counts[class_name]
-        bias[code, own] = patterns.bias
-        inputs[code, :, own] = (patterns.inputs * weights.parameters.scales).T
-        points[code, ..., own] = np.moveaxis(tables_of(patterns.points), 0, -1)
-        if patterns.outputs is not None:
-            outputs[code, :, own] = patterns.outputs
-    for row, (class_name, plan) in zip(amounts, slots, strict=False):
-        if of := weights.patterns_at(class_name, plan):
-            row[: len(of.names)] = of.amounts
-    arrays = map(aligned, (amounts, bias, inputs, points, outputs))
-    return PatternTables(padded, *arrays)
+        bias[code, own] = layer.bias
+        inputs[code, :, own] = (layer.inputs * weights.parameters.scales).T
+        points[code, ..., own] = np.moveaxis(tables_of(layer.points), 0, -1)
+        outputs[code, :, own] = layer.outputs
+    return HiddenTables(padded, *map(aligned, (bias, inputs, points, outputs)))
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
     """What kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
-    linear, tiles, points = aligned(model.linear), aligned(model.tiles), aligned(model.points)
-    return model._replace(linear=linear, tiles=tiles, points=points), thread_workspace()
+    heads = model.heads._replace(linear=aligned(model.heads.linear), tiles=aligned(model.heads.tiles))
+    return model._replace(heads=heads), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:
@@ -284,9 +259,8 @@ def model_fingerprint(model: Model) -> str:
             continue
         # Bearoff tables are the same wherever there are any.
         known = len(value.rows) > 0 if name == "bearoff" else value
-        if name == "patterns":
-            # Models without any are called as before there were any.
-            for array in value if len(value.counts) else ():
+        if name in ("heads", "hidden"):
+            for array in value if name == "heads" or len(value.counts) else ():
                 digest.update(np.ascontiguousarray(array).tobytes())
             continue
         if name == "own_functions" and (own_set := own_set_of(model)) is not None:

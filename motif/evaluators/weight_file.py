@@ -6,7 +6,7 @@ compute with; reading and writing again gives the same file.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import yaml
 
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.point_table import table_sums, tables_of
-from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS
+from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters import ParameterSet
-from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError, shown
 from motif.runtime.files import write_text
 
@@ -39,28 +39,22 @@ HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
 """What the heads of weight files are called in pictures."""
 
 FILTER_STEPS = 4
-"""Numbers a place in a pre-filter and in a head's point terms: what exactly 1, 2 and 3 checkers there add,
-and each further one."""
+"""Weights of a point in a pre-filter or a hidden unit: of exactly 1, 2 and 3 checkers there, and of each
+further one."""
 SIDES = ("own", "opponent")
 """Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
-PLANS_KEY = "plans"
-"""Stands among the heads of a class, before the weights of its game plans."""
 DIGITS = 4
 """Significant digits that rounded weights keep: there are many, and files are read by people."""
 _LEAST_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Stands before the sentences of each class."""
-PATTERNS_KEY = "patterns"
-"""Stands there too, before the class's patterns by their names."""
 HIDDEN_KEY = "hidden"
-"""Stands there before the class's hidden units, which add to its probabilities, by their names."""
-AMOUNTS_KEY = "amounts"
-"""Stands in a plan beside its heads, before what the class's patterns add there, by their names."""
+"""Stands there too, before the class's hidden units by their names."""
 
 
 @dataclass(frozen=True)
 class HeadWeights:
-    """Weights of one head in one class or game plan, in the order of the parameter set."""
+    """Weights of one head in one class, in the order of the parameter set."""
 
     bias: float
     linear: npt.NDArray[np.float32]
@@ -69,14 +63,6 @@ class HeadWeights:
     """(m, 2) indices i <= j of the second-degree terms; none for a linear head."""
     quadratic: npt.NDArray[np.float32]
     """(m,)"""
-    points: npt.NDArray[np.float32] | None = None
-    """(2, 25, FILTER_STEPS) raw point terms, by side and place; None for a head without them."""
-
-    def point_sums(self, packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """What the point terms add to the raw sums (n,) of packed boards (n, 64)."""
-        if self.points is None:
-            return np.zeros(len(packed))
-        return table_sums(tables_of(self.points), packed)
 
 
 def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
@@ -86,35 +72,29 @@ def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns:
-    """The m patterns of a class: what `motif.evaluators.patterns` adds to its equity heads."""
+class HiddenLayer:
+    """The m hidden units of a class: what they add to the raw sums of its five probabilities."""
 
     names: tuple[str, ...]
-    amounts: npt.NDArray[np.float32]
-    """(m,): what each adds to the raw sum where it is 1."""
     bias: npt.NDArray[np.float32]
     """(m,)"""
     inputs: npt.NDArray[np.float32]
     """(m, n): weights of the parameters, in the order of the set."""
     points: npt.NDArray[np.float32]
-    """(m, 2, 25, FILTER_STEPS): of the checkers on each place, as in `HeadWeights.points`."""
-    outputs: npt.NDArray[np.float32] | None = None
-    """(5, m): what each adds to the raw sum of each probability, in the order of `OUTPUTS`; None where they
-    add to the equity alone."""
+    """(m, 2, 25, FILTER_STEPS): weights of the checkers on each point, by side."""
+    outputs: npt.NDArray[np.float32]
+    """(5, m): output weights, in the order of `OUTPUTS`."""
 
     def added_to(self, head: str) -> npt.NDArray[np.float32] | None:
-        """What each adds to the raw sum of `head` where it is 1 (m,); None where they add nothing."""
-        if self.outputs is None:
-            return self.amounts if head == HEADS[EQUITY_HEAD] else None
+        """Return the output weights (m,) to a head; None for the equity, which hidden units do not add to."""
         return self.outputs[OUTPUTS.index(head)] if head in OUTPUTS else None
 
     def sums(
         self, features: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.float64]:
-        """The sums (rows, m) of features (rows, n) and packed boards (rows, 64), before they are squashed."""
-        tables = tables_of(self.points)
-        places = np.stack([table_sums(table, packed) for table in tables], axis=1)
-        return np.asarray(features.astype(np.float64) @ self.inputs.T.astype(np.float64) + places + self.bias)
+        """Return the sums (rows, m) of features (rows, n) and packed boards (rows, 64), before the squash."""
+        points = np.stack([table_sums(table, packed) for table in tables_of(self.points)], axis=1)
+        return np.asarray(features.astype(np.float64) @ self.inputs.T.astype(np.float64) + points + self.bias)
 
 
 @dataclass(frozen=True)
@@ -146,33 +126,23 @@ class WeightFile:
     pre_filter: PreFilter | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     """How it was made: method, samples, dataset, errors, seed, version of motif."""
-    plans: Mapping[str, Mapping[str, HeadWeights]] = field(default_factory=dict)
-    """Game plan -> head name -> weights, in place of those that its class has for the head."""
     bearoff: bool = False
     """Whether the bearoff tables' values stand for those of the weights wherever they reach."""
     calibration: Mapping[str, KnotRows] = field(default_factory=dict)
     """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
-    patterns: Mapping[str, Patterns] = field(default_factory=dict)
-    """Class name -> what adds to its equity head, and to those of its plans."""
-    plan_amounts: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
-    """Game plan -> what each of the m patterns of its class adds there, in place of their own amounts."""
+    hidden_layers: Mapping[str, HiddenLayer] = field(default_factory=dict)
+    """Class name -> its hidden layer."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Class name -> sentences that say what matters most, for readers; values do not depend on them."""
 
     def __post_init__(self) -> None:
-        """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own, and for
-        knots that cannot stand."""
-        for plan in self.plans:
-            if plan not in PLANS:
-                raise WeightFileError(f"no game plan is called {shown(plan)}")
-            if class_of_plan(plan) not in self.classes:
-                raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
-        self._check_patterns()
-        for plan, amounts in self.plan_amounts.items():
-            of_class = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
-            if of_class is None or amounts.shape != of_class.amounts.shape:
+        """Raise `WeightFileError` for a hidden layer beside an equity head, and for invalid knots."""
+        for class_name in self.hidden_layers:
+            heads = self.classes.get(class_name, {})
+            if "win" not in heads or "equity" in heads:
                 raise WeightFileError(
-                    f"amounts of the plan {shown(plan)}: its class must have as many patterns"
+                    f"hidden layer of {class_name}: it adds to probabilities, so the class must have heads "
+                    "for these and no equity head"
                 )
         for class_name, rows in self.calibration.items():
             if class_name not in CLASS_NAMES:
@@ -181,62 +151,22 @@ class WeightFile:
                 number, problem = fault
                 raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
 
-    def _check_patterns(self) -> None:
-        for class_name, patterns in self.patterns.items():
-            has_equity = "equity" in self.classes.get(class_name, {})
-            if patterns.outputs is None and not has_equity:
-                raise WeightFileError(
-                    f"patterns of {class_name}: it has no equity head that they could add to"
-                )
-            if patterns.outputs is not None and has_equity:
-                raise WeightFileError(
-                    f"patterns of {class_name}: they add to probabilities, so it can have no equity head"
-                )
-        if len({patterns.outputs is None for patterns in self.patterns.values()}) > 1:
-            raise WeightFileError("patterns must add to equities in all classes, or to probabilities in all")
+    def _source(self, class_name: str) -> str:
+        """Return the class whose weights are in force: a class without weights takes contact's."""
+        return class_name if class_name in self.classes else "contact"
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
-        """Head name -> weights of a class; one without weights of its own takes contact's."""
-        return self.classes.get(class_name, self.classes["contact"])
+        """Return the weights in force in a class by head."""
+        return self.classes[self._source(class_name)]
 
-    @property
-    def patterns_by_class(self) -> dict[str, Patterns]:
-        """The patterns in force: a class without weights of its own takes contact's with contact's heads."""
-        sources = {name: name if name in self.classes else "contact" for name in CLASS_NAMES}
-        return {name: self.patterns[of] for name, of in sources.items() if of in self.patterns}
-
-    def patterns_at(self, class_name: str, plan: str | None) -> Patterns | None:
-        """The patterns in force in a game plan of a class, or in the class where it is None; or None."""
-        patterns = self.patterns_by_class.get(class_name)
-        if patterns is None or plan is None or plan not in self.plan_amounts:
-            return patterns
-        return replace(patterns, amounts=self.plan_amounts[plan])
-
-    def heads_at(self, class_name: str, plan: str | None) -> Mapping[str, HeadWeights]:
-        """Head name -> the weights in force in a game plan of a class, or in the class where it is None."""
-        return {**self.heads_of(class_name), **(self.plans.get(plan, {}) if plan else {})}
+    def hidden_of(self, class_name: str) -> HiddenLayer | None:
+        """Return the hidden layer in force in a class, if any."""
+        return self.hidden_layers.get(self._source(class_name))
 
     def head_names(self) -> tuple[str, ...]:
-        """The heads that any class or plan has, in the order of `HEADS`."""
-        present = {head for heads in (*self.classes.values(), *self.plans.values()) for head in heads}
+        """Return the heads that any class has, in the order of `HEADS`."""
+        present = {head for heads in self.classes.values() for head in heads}
         return tuple(head for head in HEADS if head in present)
-
-    def rounded(self) -> "WeightFile":
-        """These weights with `DIGITS` significant digits in the heads of classes, for a shorter file."""
-        classes = {
-            class_name: {
-                name: HeadWeights(
-                    float(to_digits(np.array([head.bias]))[0]),
-                    to_digits(head.linear),
-                    head.pairs,
-                    to_digits(head.quadratic),
-                    None if head.points is None else to_digits(head.points),
-                )
-                for name, head in heads.items()
-            }
-            for class_name, heads in self.classes.items()
-        }
-        return replace(self, classes=classes)
 
     def save(self, path: Path | str) -> None:
         """Write the file, whole or not at all."""
@@ -258,22 +188,9 @@ class WeightFile:
         for class_name in sorted(self.classes, key=CLASS_NAMES.index):
             yield f"  {class_name}:\n"
             yield from _heads_lines(self.classes[class_name], self.parameters.names, "    ")
-            plans = [plan for plan in PLANS if plan in self.plans and class_of_plan(plan) == class_name]
-            if plans:
-                yield f"    {PLANS_KEY}:\n"
-            for plan in plans:
-                heads, amounts = self.plans[plan], self.plan_amounts.get(plan)
-                yield f"      {_key(plan)}:{' {}' if not heads and amounts is None else ''}\n"
-                yield from _heads_lines(heads, self.parameters.names, "        ")
-                if amounts is not None:
-                    yield f"        {AMOUNTS_KEY}:\n"
-                    named = zip(self.patterns[class_name].names, amounts, strict=True)
-                    yield from (f"          {_key(name)}: {_number(value)}\n" for name, value in named)
-            if class_name in self.patterns:
-                has_outputs = self.patterns[class_name].outputs is not None
-                yield f"    {HIDDEN_KEY if has_outputs else PATTERNS_KEY}:\n"
-                lines = _pattern_lines(self.patterns[class_name], self.parameters.names)
-                yield from (f"      {line}" for line in lines)
+            if class_name in self.hidden_layers:
+                yield f"    {HIDDEN_KEY}:\n"
+                yield from (f"      {line}" for line in _unit_lines(self.hidden_layers[class_name]))
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
         if self.calibration:
@@ -286,11 +203,6 @@ def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int = DIGITS) -> n
     places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)
     return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
-
-
-def class_of_plan(plan: str) -> str:
-    """Name of the class that a game plan belongs to."""
-    return CLASS_NAMES[PLAN_CLASS[PLANS.index(plan)]]
 
 
 def _yaml(values: Mapping[str, Any], **style: Any) -> str:
@@ -320,9 +232,6 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
     yield "linear:\n"
     for name, weight in zip(names, head.linear, strict=True):
         yield f"  {_key(name)}: {_number(weight)}\n"
-    if head.points is not None:
-        lines = [f"  {line}" for line in _step_lines(head.points, every_place=False)]
-        yield from ["points:\n", *lines] if lines else ["points: {}\n"]
     if not len(head.pairs):
         yield "quadratic: {}\n"
         return
@@ -331,31 +240,14 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
         yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
 
 
-def _unit_lines(patterns: Patterns) -> Iterator[str]:
-    """Hidden units that add to probabilities, whose numbers stand in rows."""
-    assert patterns.outputs is not None
-    for k, name in enumerate(patterns.names):
+def _unit_lines(layer: HiddenLayer) -> Iterator[str]:
+    """Yield the lines of hidden units, whose numbers stand in rows."""
+    for k, name in enumerate(layer.names):
         yield f"{_key(name)}:\n"
-        rows = {"outputs": patterns.outputs[:, k], "inputs": patterns.inputs[k]}
-        rows |= {side: steps.reshape(-1) for side, steps in zip(SIDES, patterns.points[k], strict=True)}
-        yield f"  bias: {_number(patterns.bias[k])}\n"
+        rows = {"outputs": layer.outputs[:, k], "inputs": layer.inputs[k]}
+        rows |= {side: steps.reshape(-1) for side, steps in zip(SIDES, layer.points[k], strict=True)}
+        yield f"  bias: {_number(layer.bias[k])}\n"
         yield from (f"  {key}: [{', '.join(map(_number, row))}]\n" for key, row in rows.items())
-
-
-def _pattern_lines(patterns: Patterns, names: tuple[str, ...]) -> Iterator[str]:
-    if patterns.outputs is not None:
-        yield from _unit_lines(patterns)
-        return
-    for k, name in enumerate(patterns.names):
-        yield f"{_key(name)}:\n"
-        yield f"  amount: {_number(patterns.amounts[k])}\n"
-        yield f"  bias: {_number(patterns.bias[k])}\n"
-        used = np.flatnonzero(patterns.inputs[k])
-        yield "  inputs:\n" if len(used) else "  inputs: {}\n"
-        for place in used:
-            yield f"    {_key(names[place])}: {_number(patterns.inputs[k, place])}\n"
-        lines = [f"    {line}" for line in _step_lines(patterns.points[k], every_place=False)]
-        yield from ["  points:\n", *lines] if lines else []
 
 
 def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:
@@ -363,7 +255,7 @@ def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:
     yield f"  kept: {pre_filter.kept}\n"
     for class_name in sorted(pre_filter.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
-        yield from (f"    {line}" for line in _step_lines(pre_filter.steps[class_name], every_place=True))
+        yield from (f"    {line}" for line in _step_lines(pre_filter.steps[class_name]))
 
 
 def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
@@ -373,13 +265,8 @@ def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
         yield from (f"    - [{', '.join(map(_number, row))}]\n" for row in calibration[class_name])
 
 
-def _step_lines(steps: npt.NDArray[np.float32], *, every_place: bool) -> Iterator[str]:
-    """The numbers (2, 25, FILTER_STEPS) by side and place; maybe without the places where all are 0."""
+def _step_lines(steps: npt.NDArray[np.float32]) -> Iterator[str]:
+    """Yield the numbers (2, 25, FILTER_STEPS) by side and point."""
     for side, rows in zip(SIDES, steps, strict=True):
-        # A zero with a sign is a number to keep.
-        written = every_place | ((rows != 0) | np.signbit(rows)).any(axis=1)
-        if written.any():
-            yield f"{side}:\n"
-        for place in np.flatnonzero(written):
-            numbers = ", ".join(map(_number, rows[place]))
-            yield f"  {place + 1}: [{numbers}]\n"
+        yield f"{side}:\n"
+        yield from (f"  {point + 1}: [{', '.join(map(_number, row))}]\n" for point, row in enumerate(rows))

@@ -79,7 +79,7 @@ _LEAST_ANGLE = 1e-9
 
 @partial(Solver, METHOD, 500)
 def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
-    """Fit by coordinate descent; ranking, ridge, prior and point terms are all supported.
+    """Fit by coordinate descent; a ranking term and a ridge are supported.
 
     Begins, without a start, at the prior if there is one, else at the bias alone that predicts the mean
     label, and then fits linear weights alone for a few passes.  A pass is all sweeps over one model.
@@ -124,7 +124,7 @@ class _State:
         self._objective, self._train = objective, objective.problem.train
         self._raw = np.full(len(self._train), weights[0])
         if weights[1:].any():
-            self._raw = raw_predictions(self.terms, self._train.features, weights, boards=self._train.boards)
+            self._raw = raw_predictions(self.terms, self._train.features, weights)
         self.point = objective.at_raw(weights, self._raw)
         self._model: _Model | None = None
         self._leverages = np.empty(0)
@@ -144,7 +144,7 @@ class _State:
             self._model = self._new_model(ROWS_PER_WEIGHT)
         gradient = self._gradient()
         swept = self._model.swept(gradient, _LAST_SHARE * tolerance * self.point.error)
-        raw = raw_predictions(self.terms, self._train.features, swept, boards=self._train.boards)
+        raw = raw_predictions(self.terms, self._train.features, swept)
         return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
 
     def _new_model(self, rows_per_weight: int) -> "_Model":
@@ -155,8 +155,8 @@ class _State:
         """Half the derivative of the error by the weights that are moved."""
         objective, train = self._objective, self._train
         rows = self.point.slopes * objective.operator.apply_twice(self.point.residuals)
-        sums = term_sums(self.terms, train.features, rows, boards=train.boards)
-        return sums + (objective.penalty * (self.weights - objective.target))[: self.terms.count]
+        sums = term_sums(self.terms, train.features, rows)
+        return sums + (objective.penalty * self.weights)[: self.terms.count]
 
     def _combined(self, gradient: FloatArray, step: _Step) -> _Step:
         """The combination of `step` and the last one that has the least error to second order."""
@@ -202,7 +202,7 @@ class _Model:
         train, penalty = objective.problem.train, objective.penalty[: terms.count]
         means = centres(terms, train, self._squares)
         rows, factors, operator = sampled_rows(objective, point, shares, size)
-        can_share = not terms.points and operator.strength == 0
+        can_share = operator.strength == 0
         if can_share and 2 * sums_needed(terms.size) < terms.count**2:
             matrix = moment_curvature(terms, train, rows, factors, means).centred
         else:

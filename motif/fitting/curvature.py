@@ -1,8 +1,8 @@
 """Sums over rows of the products of their terms' slopes: Gauss-Newton's curvature as a matrix.
 
 They are taken over the terms of CENTRED features, because float32 sums over features with a large
-common part lose the small differences that matter, and of centred point terms; `centring` turns the
-result into that of the terms themselves.
+common part lose the small differences that matter; `centring` turns the result into that of the terms
+themselves.
 
 The curvature of a form with all pairs takes fourth moments of features, less than half of the products.
 
@@ -97,11 +97,10 @@ def curvature_over(
 ) -> Curvature:
     """(M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
 
-    `operator` is M for those rows; `means` are those to centre by: of the features, then the point terms.
+    `operator` is M for those rows; `means` are those of the features, to centre by.
     Terms of features that are 0 in all rows, as many are in races, cost nothing.
     """
-    of_features, of_points = means[: terms.size], means[terms.size :]
-    features = train.features[rows] - of_features
+    features = train.features[rows] - means
     # One is left where there are no rows: no form is without features.
     kept = np.flatnonzero(features.any(axis=0)) if features.any() else np.arange(1)
     some, places = terms.among(kept)
@@ -109,7 +108,7 @@ def curvature_over(
 
     def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
         part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
-        jacobian = some.expand(features[part], train.boards_of(rows[part]), factors[part], of_points)
+        jacobian = some.expand(features[part], factors[part])
         operator.of_decisions(*chunk).apply_to_rows(jacobian)
         return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
 
@@ -146,33 +145,30 @@ def curvature(
     sample, starts = rows[mask], np.concatenate([[0], np.cumsum(lengths[::step])])
     part = RankingOperator(operator.strength, operator.roots[sample], starts)
     factors = slopes[sample] * np.sqrt(len(rows) / max(1, len(sample)))
-    means = centres(terms, train.some(sample), factors**2)
+    means = centres(terms, train.take(sample), factors**2)
     return curvature_over(terms, train, sample, factors, part, means)
 
 
 def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:
-    """Means of the features, then of the point terms, of `rows` that count by `shares` (n,)."""
-    alone = Terms.linear(terms.size, terms.points)
-    sums = term_sums(alone, rows.features, shares, boards=rows.boards)
+    """Means of the features of `rows` that count by `shares` (n,)."""
+    sums = term_sums(Terms.linear(terms.size), rows.features, shares)
     return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
 
 
 def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:
     """T (count, count): term values of features = term values of (features - means), times T.
 
-    f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m.  `means` are those of the features,
-    then those of the point terms, if any, whose values have them taken off too.
+    f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m.  `means` are those of the features.
     """
-    m, of_points = np.split(np.asarray(means, np.float64), [terms.size])
+    m = np.asarray(means, np.float64)
     first, second = terms.first, terms.second
     linear = 1 + np.arange(terms.size)
     pairs = 1 + terms.size + np.arange(len(first))
     every = np.arange(terms.count)
-    points = np.arange(terms.first_point, terms.count)
-    columns = np.concatenate([every, linear, pairs, pairs, pairs, points])
-    rows = np.concatenate([every, 0 * linear, 1 + first, 1 + second, 0 * pairs, 0 * points])
+    columns = np.concatenate([every, linear, pairs, pairs, pairs])
+    rows = np.concatenate([every, 0 * linear, 1 + first, 1 + second, 0 * pairs])
     ones = np.ones(terms.count)
-    values = np.concatenate([ones, m, m[second], m[first], m[first] * m[second], of_points])
+    values = np.concatenate([ones, m, m[second], m[first], m[first] * m[second]])
     return sparse.csr_array((values, (rows, columns)), shape=(terms.count, terms.count))
 
 
@@ -203,7 +199,7 @@ def sums_needed(size: int) -> int:
 def moment_curvature(
     terms: Terms, train: Rows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
 ) -> Curvature:
-    """J^T J, where J's rows are the terms of `rows` of `train`, times `factors`; without point terms.
+    """J^T J, where J's rows are the terms of `rows` of `train`, times `factors`.
 
     `means` (size,) are those to centre by.  What `motif.fitting.curvature.curvature_over` gives without a
     ranking term, but for rounding.

@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import Board
-from motif.fitting.terms import FloatArray, IntArray, Terms, add_products, add_sums
+from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.jit import kernel
 from motif.runtime.parallel import threads_here
 from motif.runtime.simd import ALIGNMENT, COLUMNS, FORM_ROWS, LANES, add_run, column_sums, transpose_tile
@@ -34,21 +33,18 @@ def raw_predictions(
     features: npt.NDArray[np.float32],
     weights: npt.ArrayLike,
     power: int = 1,
-    boards: Board | None = None,
 ) -> FloatArray:
     """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
 
-    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
+    With `power`, every term's value is raised to it first.
     """
-    products, points = _products(terms), terms.split(weights).points
-    vector = np.ascontiguousarray(weights, np.float64)[: terms.first_point]
+    products = _products(terms)
+    terms.split(weights)  # checks their shape
+    vector = np.ascontiguousarray(weights, np.float64)
     raw = np.empty(len(features))
 
     def work(rows: slice) -> None:
-        values = _raised(features[rows], power)
-        _raw_chunk(values, vector, products, raw[rows])
-        if terms.points:
-            add_products(terms.needed_boards(boards, len(raw))[rows], points, power, raw[rows])
+        _raw_chunk(_raised(features[rows], power), vector, products, raw[rows])
 
     for _ in in_threads(work, _row_chunks(len(features))):
         pass
@@ -60,20 +56,16 @@ def term_sums(
     features: npt.NDArray[np.float32],
     row_values: FloatArray,
     power: int = 1,
-    boards: Board | None = None,
 ) -> FloatArray:
     """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
 
-    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
+    With `power`, every term's value is raised to it first.
     """
     products = _products(terms)
 
     def work(rows: slice) -> FloatArray:
         sums = np.zeros(terms.count)
         _sums_chunk(_raised(features[rows], power), row_values[rows], products, sums)
-        if terms.points:
-            here = terms.needed_boards(boards, len(features))[rows]
-            add_sums(here, row_values[rows], power, sums[terms.first_point :])
         return sums
 
     return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))
@@ -90,7 +82,7 @@ def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> I
 
 
 class _Products(NamedTuple):
-    """Terms but for those of points, each the product of two variables (`Terms.variables`).
+    """Terms, each the product of two variables (`Terms.variables`).
 
     Runs of them have the same first variable; strips are parts of runs, `COLUMNS` terms long or shorter.
     """

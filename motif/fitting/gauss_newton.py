@@ -64,10 +64,9 @@ MOST_HALVINGS = 20
 
 @partial(Solver, METHOD, 50)
 def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
-    """Fit by Gauss-Newton passes; ranking, ridge and prior are all supported.
+    """Fit by Gauss-Newton passes; a ranking term and a ridge are supported.
 
-    Begins, without a start, at the prior if there is one, else at the bias alone that predicts the mean
-    label.
+    Begins, without a start, at the bias alone that predicts the mean label.
     """
     objective = Objective(problem)
     weights = starting_weights(problem, start)
@@ -235,8 +234,8 @@ def sampled_rows(
 def leverages(objective: Objective, terms: Terms, point: Point) -> FloatArray:
     """(n,): each row's part of the squares of the Jacobian's columns, every column counted alike; sum 1."""
     train = objective.problem.train
-    squares = term_sums(terms, train.features, point.slopes**2, 2, train.boards)
+    squares = term_sums(terms, train.features, point.slopes**2, 2)
     inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
     columns = max(1, int(np.count_nonzero(squares)))
-    sums = raw_predictions(terms, train.features, inverse, 2, train.boards)
+    sums = raw_predictions(terms, train.features, inverse, 2)
     return point.slopes**2 * sums / columns

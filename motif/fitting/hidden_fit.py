@@ -28,7 +28,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
-from motif.evaluators.patterns import PATTERN_LIMIT
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
@@ -38,12 +37,14 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.weight_file import HeadWeights, Patterns, linear_head
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
+from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, fill_step_columns
 from motif.fitting.problem import decision_starts
-from motif.fitting.terms import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, IntArray, fill_step_columns
+from motif.fitting.terms import IntArray
 from motif.runtime.files import replacing
 from motif.runtime.jit import fast_kernel, inline_kernel, kernel
 from motif.runtime.parallel import one_thread
+from motif.runtime.simd import PATTERN_LIMIT
 
 Single = npt.NDArray[np.float32]
 _HEADS = len(OUTPUTS)
@@ -117,7 +118,7 @@ class HiddenFit(NamedTuple):
 
     heads: dict[str, HeadWeights]
     """By the name of the head: bias, linear and second-degree weights."""
-    hidden: Patterns
+    hidden: HiddenLayer
     """The hidden units, called h1, h2, ...; without any there are none in it."""
     best: HiddenPass
     """The pass whose weights these are."""
@@ -246,9 +247,8 @@ class _State:
         best, size = self.measured(), len(self.best.pairs)
         order = np.argsort(-np.abs(best.outputs).sum(axis=0), kind="stable")
         points = best.inputs[size:].T.reshape(-1, *POINT_SHAPE)
-        hidden = Patterns(
+        hidden = HiddenLayer(
             tuple(f"h{k + 1}" for k in range(len(order))),
-            np.zeros(len(order), np.float32),
             best.bias[order],
             np.ascontiguousarray(best.inputs[:size].T[order]),
             np.ascontiguousarray(points[order]),
@@ -527,7 +527,7 @@ def _rule_out(boards, picked, raw):
 
 @kernel
 def _squash(sums, squashed, slopes):
-    """`squash_patterns` and `slopes_of_patterns` of the first columns of `sums`."""
+    """`squash_units` and `slopes_of_units` of the first columns of `sums`."""
     three, nine, most = np.float32(3), np.float32(9), np.float32(27)
     for row in range(sums.shape[0]):
         for k in range(squashed.shape[1]):

@@ -6,7 +6,7 @@ instead, which is faster by far; this is the method itself, on the error itself,
 
 The weight w_j moves the raw predictions x along its column f_j, so what it is set to minimises
 
-    phi(d) = sum over decisions of |M (y(x + d f_j) - label)|^2 + ridge (w_j + d - prior_j)^2
+    phi(d) = sum over decisions of |M (y(x + d f_j) - label)|^2 + ridge (w_j + d)^2
 
 in d alone; M is the ranking operator (`motif.fitting.problem`).  Newton's method finds the minimum, with
 Gauss-Newton's second derivative where the true one is small or negative, and its step is halved until phi
@@ -31,7 +31,7 @@ from motif.fitting.objective import (
     Solver,
 )
 from motif.fitting.problem import Problem, checked_weights, fast_tanh
-from motif.fitting.terms import FloatArray, fill_point_column
+from motif.fitting.terms import FloatArray
 from motif.runtime.jit import fast_kernel, kernel
 
 METHOD = "keith"
@@ -51,11 +51,11 @@ _ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
 
 @partial(Solver, METHOD, 20_000)
 def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
-    """Fit one weight after another; ranking, ridge, prior and point terms are all supported.
+    """Fit one weight after another; a ranking term and a ridge are supported.
 
-    Begins, without a start, at the prior if there is one, else at weights that are all zero.
+    Begins, without a start, at weights that are all zero.
     """
-    first = problem.target.copy() if start is None else checked_weights(problem.terms, start, "start")
+    first = np.zeros(problem.terms.count) if start is None else checked_weights(problem.terms, start, "start")
     objective, failure = Objective(problem), None
     state = _State(objective, first)
     while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
@@ -69,12 +69,10 @@ class _State:
     def __init__(self, objective: Objective, weights: FloatArray) -> None:
         problem, train = objective.problem, objective.problem.train
         self.weights, self._objective = weights, objective
-        self._raw = raw_predictions(problem.terms, train.features, weights, boards=train.boards)
+        self._raw = raw_predictions(problem.terms, train.features, weights)
         self.point = objective.at_raw(weights, self._raw)
         self._variables = np.ones((1 + problem.terms.size, len(train)), np.float32)
         self._variables[1:] = train.features.T
-        no_boards = np.empty((0, len(train)), np.int8)
-        self._boards = no_boards if train.boards is None else np.ascontiguousarray(train.boards.T)
         shares, link = objective.roots**2, problem.link
         self._spreads = np.sqrt(objective.term_sums(shares, 2))
         aims = (train.labels - link.middle) / link.half_range
@@ -82,17 +80,12 @@ class _State:
 
     def sweep(self) -> str | None:
         """Set every weight to its best; what went wrong, if anything did, and then nothing has changed."""
-        offsets = self._objective.problem.train.offsets
         weights, raw = self.weights.copy(), self._raw.copy()
-        if offsets is not None:
-            raw += offsets
         products = self._objective.problem.terms.variables
-        pull = self._objective.penalty, self._objective.target
-        _sweep(self._variables, self._boards, products, self._rows, pull, self._spreads, weights, raw)
+        penalty = self._objective.penalty
+        _sweep(self._variables, products, self._rows, penalty, self._spreads, weights, raw)
         if not (np.isfinite(weights).all() and np.isfinite(raw).all()):
             return NOT_FINITE
-        if offsets is not None:
-            raw -= offsets
         point = self._objective.at_raw(weights, raw)
         if point.error > self.point.error:
             return NOT_A_DESCENT_DIRECTION
@@ -101,26 +94,22 @@ class _State:
 
 
 @kernel
-def _sweep(variables, boards, products, rows, pull, spreads, weights, raw):
+def _sweep(variables, products, rows, penalty, spreads, weights, raw):
     """Set each of `weights` (count,) to its best in its turn, and `raw` (n,) to what they then predict.
 
-    `products` are the variables of the terms, `rows` those of `_look`, `pull` the strengths of the ridge and
-    what it pulls to, `spreads` (count,) the root mean squares of the terms.
+    `products` are the variables of the terms, `rows` those of `_look`, `penalty` (count,) the strengths of
+    the ridge, `spreads` (count,) the root mean squares of the terms.
     """
     first, second = products
-    strengths, targets = pull
     count, total = raw.shape[0], np.sum(rows[1])
     column, tangents, found = np.empty(count), np.empty((2, count)), np.empty((2, 4))
     side = 0
     _squash(raw, 0.0, raw, tangents[side])
     for j in range(weights.shape[0]):
-        ridge = strengths[j], weights[j] - targets[j]
+        ridge = penalty[j], weights[j]
         if spreads[j] == 0 and ridge[0] * ridge[1] == 0:
             continue  # the term never occurs
-        if j < first.shape[0]:
-            _multiply(variables[first[j]], variables[second[j]], column)
-        else:
-            fill_point_column(boards, j - first.shape[0], column)
+        _multiply(variables[first[j]], variables[second[j]], column)
         _look(column, tangents[side], rows, ridge, found[side])
         if found[side, _MODEL_BEND] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
             found[side, _SLOPE] = ridge[0] * ridge[1]
@@ -172,7 +161,7 @@ def _look(column, tangents, rows, ridge, found):
 
     `rows` are the aims, shares and decisions of the rows and the weight of the ranking term; labels and
     shares are in units of the squash, so that the squash is the hyperbolic tangent itself and `aims` (n,)
-    are the tangents that would be right.  `ridge` is its strength and how far the weight is from its target.
+    are the tangents that would be right.  `ridge` is its strength and the weight.
     """
     aims, shares, starts, ranking = rows
     strength, away = ridge

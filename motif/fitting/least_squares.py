@@ -104,7 +104,7 @@ class _Passes:
         weights = self._first + self._preconditioner.unscaled(variables)
         self._tried, self._tried_point = weights, self._objective.at(weights)
         rows = self._objective.operator.apply(self._tried_point.residuals)
-        return np.concatenate([rows, self._ridge_roots * (weights - self._objective.target)])
+        return np.concatenate([rows, self._ridge_roots * weights])
 
     def _jacobian(self, variables: FloatArray, *_: Any) -> LinearOperator:
         """SciPy asks for it where it has just asked for the residuals."""
@@ -122,7 +122,7 @@ class _Passes:
         """How the residuals change with the variables: the Jacobian times `variables` (count,)."""
         step = self._preconditioner.unscaled(np.ravel(variables))
         train, terms = self._problem.train, self._problem.terms
-        raw = raw_predictions(terms, train.features, step, boards=train.boards)
+        raw = raw_predictions(terms, train.features, step)
         rows = self._objective.operator.apply(self._point.slopes * raw)
         return self._checked(np.concatenate([rows, self._ridge_roots * step]))
 
@@ -145,7 +145,7 @@ class _Passes:
 
 @partial(Solver, METHOD, 100)
 def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
-    """Fit by SciPy's trust region reflective method; ranking, ridge and prior are all supported.
+    """Fit by SciPy's trust region reflective method; a ranking term and a ridge are supported.
 
     Begins, without a start, where Gauss-Newton does.  A pass is an accepted step.
     """

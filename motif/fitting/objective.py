@@ -77,7 +77,6 @@ class Objective:
         weights = problem.train.sample_weights
         self.roots = np.sqrt(weights / weights.sum())
         self.operator = RankingOperator(problem.ranking, self.roots, problem.train.starts)
-        self.target = problem.target
         self.penalty = np.full(problem.terms.count, problem.ridge)
         self.penalty[0] = 0.0  # the bias is free
 
@@ -87,12 +86,11 @@ class Objective:
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Point:
         """The same where the raw predictions (n,) of `weights` alone are known."""
-        penalty = float(np.sum(self.penalty * (weights - self.target) ** 2))
+        penalty = float(np.sum(self.penalty * weights**2))
         return self._point(raw, penalty)
 
     def _point(self, raw: FloatArray, penalty: float) -> Point:
         link = self.problem.link
-        raw = self.problem.train.shifted(raw)
         residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
         return Point(error, residuals, self.roots * link.slope(raw))
@@ -151,7 +149,7 @@ class Objective:
         terms, features = self.problem.terms, self.problem.train.features
         largest = np.append(1.0, np.maximum(features.max(axis=0), -features.min(axis=0)))
         first, second = terms.variables
-        return np.append(largest[first] * largest[second], np.ones(terms.count - terms.first_point))
+        return np.asarray(largest[first] * largest[second])
 
     def _pull_strengths(self) -> FloatArray:
         """Half the second derivative of the ridge by every weight."""
@@ -160,12 +158,12 @@ class Objective:
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
         """`motif.fitting.design.term_sums` over the training rows; (count,)."""
         train = self.problem.train
-        return term_sums(self.problem.terms, train.features, row_values, power, train.boards)
+        return term_sums(self.problem.terms, train.features, row_values, power)
 
     def gradient(self, weights: FloatArray, point: Point) -> FloatArray:
         """Derivative of the error by every weight (count,); `point` is `at(weights)`."""
         rows = point.slopes * self.operator.apply_twice(point.residuals)
-        return 2 * (self.term_sums(rows) + self._pulled(weights - self.target))
+        return 2 * (self.term_sums(rows) + self._pulled(weights))
 
     def curvature_product(self, point: Point, direction: FloatArray) -> FloatArray:
         """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
@@ -173,12 +171,12 @@ class Objective:
         return 2 * (self.term_sums(rows) + self._pulled(direction))
 
     def _pulled(self, away: FloatArray) -> FloatArray:
-        """Half the derivative of the ridge at a distance `away` from its target."""
+        """Half the derivative of the ridge at weights `away` from 0."""
         return self.penalty * away
 
     def _raw(self, weights: FloatArray) -> FloatArray:
         train = self.problem.train
-        return raw_predictions(self.problem.terms, train.features, weights, boards=train.boards)
+        return raw_predictions(self.problem.terms, train.features, weights)
 
 
 def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
@@ -186,7 +184,7 @@ def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
     total = rows.sample_weights.sum()
     if total == 0:
         return None
-    raw = rows.shifted(raw_predictions(problem.terms, rows.features, weights, boards=rows.boards))
+    raw = raw_predictions(problem.terms, rows.features, weights)
     squares = (problem.link.predict(raw) - rows.labels) ** 2
     return float(np.sqrt(np.sum(rows.sample_weights * squares) / total))
 
@@ -215,8 +213,7 @@ class FitResult:
 
     method: str
     weights: FloatArray
-    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart.
-    Of a joint fit (groups, count)."""
+    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
     history: tuple[PassRecord, ...]
     """One record a pass, from the start on; errors never rise."""
     stopped: str
@@ -340,14 +337,12 @@ def gradient_bound(tolerance: float) -> float:
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
-    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label;
-    zeros where offsets predict something."""
+    """Return `start` (count,), else the bias alone that predicts the mean label."""
     if start is not None:
         return checked_weights(problem.terms, start, "start")
-    weights = problem.target.copy()
-    if problem.offsets is None and not weights.any():
-        mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
-        weights[0] = problem.link.inverse(mean)
+    weights = np.zeros(problem.terms.count)
+    mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
+    weights[0] = problem.link.inverse(mean)
     return weights
 
 
@@ -378,7 +373,7 @@ class Solver:
         gradient is small too, after `max_passes`, when the validation error has not reached a new low for
         `patience` passes (the weights are then those of that low), or when `on_pass` returns True.  A fit
         that fails (`FAILURES`) ends where it stood; it is usable if its error is below that of weights that
-        were never fitted: the prior, else the bias alone that predicts the mean label.  Raises `FitError`.
+        were never fitted: the bias alone that predicts the mean label.  Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
         share = TOLERANCE if tolerance is None else tolerance

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import Board
-from motif.board.position import faults, first_bad_board
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import fast_kernel, inline_kernel
@@ -126,37 +124,21 @@ class Rows:
     """(n,)"""
     starts: IntArray
     """First row of each decision, and n last."""
-    boards: Board | None
-    """(n, 26); None where no term is read off boards."""
-    offsets: FloatArray | None
-    """(n,): what is added to the raw predictions; None for nothing."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def boards_of(self, which: IntArray | slice) -> Board | None:
-        """Boards of the rows numbered `which`; None where no term is read off boards."""
-        return None if self.boards is None else self.boards[which]
-
-    def some(self, which: IntArray) -> "Rows":
-        """The rows numbered `which`, each as a decision of its own."""
+    def take(self, which: IntArray) -> "Rows":
+        """Return the rows numbered `which`, each as a decision of its own."""
         starts = np.arange(len(which) + 1, dtype=np.int64)
-        boards = self.boards_of(which)
-        offsets = None if self.offsets is None else self.offsets[which]
-        return Rows(
-            self.features[which], self.labels[which], self.sample_weights[which], starts, boards, offsets
-        )
-
-    def shifted(self, raw: FloatArray) -> FloatArray:
-        """Raw predictions (n,) of weights with what is added to them."""
-        return raw if self.offsets is None else raw + self.offsets
+        return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What to fit.  The error that every solver minimises over the weights w is
 
-        sum s (y - label)^2 / sum s  +  ridge * |w - prior|^2  +  ranking term
+        sum s (y - label)^2 / sum s  +  ridge * |w|^2  +  ranking term
 
     over the training rows, with s the sample weights; the bias is not in the ridge.  Both sums are
     means over the samples, so a ridge means the same for any number of them (1e-6 to 1e-4 is mild
@@ -168,9 +150,7 @@ class Problem:
     sample_weights: (n,), at least 0, 1 when absent.
     decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
     needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
-    absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.  boards: int8
-    (n, 26), seen by the player on roll, needed by point terms alone.  offsets: (n,) raw predictions of
-    something else, which those of the weights are added to, 0 when absent.
+    absent, all rows train.
 
     Raises `FitError`, which names the row and what is wrong with it.  Arrays are not modified.
     """
@@ -184,13 +164,8 @@ class Problem:
     training: npt.NDArray[np.bool_] | None = None
     ridge: float = 0.0
     ranking: float = 0.0
-    prior: FloatArray | None = None
-    boards: Board | None = None
-    offsets: FloatArray | None = None
     train: Rows = field(init=False)
     validation: Rows = field(init=False)
-    target: FloatArray = field(init=False)
-    """(count,): the prior, or zeros."""
 
     def __post_init__(self) -> None:
         features = _checked_features(self.features, self.terms.size)
@@ -207,17 +182,13 @@ class Problem:
                 raise FitError(f"{name} must be finite and at least 0, not {value}")
         if self.ranking > 0 and decisions is None:
             raise FitError("the ranking term needs to know the decision of every row")
-        boards = _checked_boards(self.boards, self.terms, count) if self.terms.points else None
-        offsets = None if self.offsets is None else _checked_column(self.offsets, count, "offset")
-        columns = (features, labels, weights, decisions, boards, offsets)
-        sides = [_rows(*columns, mask) for mask in (training, ~training)]
+        sides = [_rows(features, labels, weights, decisions, mask) for mask in (training, ~training)]
         if len(sides[0]) == 0:
             raise FitError("no training samples: every row is for validation")
         if not sides[0].sample_weights.any():
             raise FitError("no training samples: the sample weight of every one is 0")
         object.__setattr__(self, "train", sides[0])
         object.__setattr__(self, "validation", sides[1])
-        object.__setattr__(self, "target", checked_weights(self.terms, self.prior, "prior"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +247,8 @@ def compact(rows: IntArray) -> slice | IntArray:
     return slice(rows[0], rows[-1] + 1) if together else rows
 
 
-def checked_weights(terms: Terms, weights: npt.ArrayLike | None, name: str) -> FloatArray:
-    """A float64 copy of a weight vector (count,), zeros when absent; `FitError` when unusable."""
-    if weights is None:
-        return np.zeros(terms.count)
+def checked_weights(terms: Terms, weights: npt.ArrayLike, name: str) -> FloatArray:
+    """Return a float64 copy of a weight vector (count,); `FitError` when unusable."""
     vector = np.array(weights, np.float64)
     if vector.shape != (terms.count,):
         raise FitError(f"the {name} must hold {terms.count} weights, not an array of shape {vector.shape}")
@@ -344,28 +313,17 @@ def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray
     return mask
 
 
-def _checked_boards(boards: Board | None, terms: Terms, count: int) -> Board:
-    array = np.ascontiguousarray(terms.needed_boards(boards, count))
-    if (row := first_bad_board(array)) >= 0:
-        raise FitError(f"row {row}: invalid position: " + "; ".join(faults(array[row])))
-    return array
-
-
 def _rows(
     features: npt.NDArray[np.float32],
     labels: FloatArray,
     weights: FloatArray,
     decisions: IntArray | None,
-    boards: Board | None,
-    offsets: FloatArray | None,
     mask: npt.NDArray[np.bool_],
 ) -> Rows:
     which = compact(np.flatnonzero(mask))
     ids = None if decisions is None else decisions[which]
     starts = decision_starts(ids, int(np.count_nonzero(mask)))
-    here = None if boards is None else boards[which]
-    added = None if offsets is None else offsets[which]
-    return Rows(features[which], labels[which], weights[which], starts, here, added)
+    return Rows(features[which], labels[which], weights[which], starts)
 
 
 @fast_kernel

@@ -2,7 +2,7 @@
 
 A weight of a head with pairs says little by itself: what a feature adds depends on where the others
 stand.  So each weight is also given as it would be with features measured from their means; a linear
-weight is then the effect of its feature in an average position.  Pairs and points keep theirs.
+weight is then the effect of its feature in an average position.  Pairs keep theirs.
 
 Standard errors are by the sandwich formula with clusters.  The covariance of the weights is H^-1 B H^-1.
 H = J^T M^T M J + ridge is half the curvature of what the fit minimises, B = sum over clusters of s s^T,
@@ -12,9 +12,9 @@ share their dice, so a cluster is a game.  Sources: Huber (1967); Liang and Zege
 data analysis using generalized linear models" (1986); Cameron and Miller, "A practitioner's guide to
 cluster-robust inference" (2015).
 
-What the formula knows is the luck of the samples.  That a ridge or a prior pulls weights, and that
-rollouts by a weak player are off in the mean, it does not.  The oracles of the tests are a bootstrap
-over games and the textbook's formula for linear least squares.
+What the formula knows is the luck of the samples. That a ridge pulls weights, and that rollouts by a weak
+player are off in the mean, it does not. The oracles of the tests are a bootstrap over games and the
+textbook's formula for linear least squares.
 
 Their table on disk, that of every fitted head, is one Parquet file with one row a term; the terms of a head
 stand together, in the order of its weight vector.  It stands beside a weight file, whose weights it repeats
@@ -32,17 +32,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from motif.board.packed import Board
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.weight_file import PAIR, SIDES, HeadWeights
+from motif.evaluators.weight_file import PAIR, HeadWeights
 from motif.fitting.curvature import centring
 from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.objective import Objective
 from motif.fitting.problem import Link, Problem, checked_weights, compact
-from motif.fitting.terms import POINT_SHAPE, FloatArray, IntArray, Terms
+from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.parameters import ParameterSet
-from motif.parameters.position_class import CLASS_NAMES, PLANS
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FitError, shown
 from motif.runtime.files import replacing
 from motif.runtime.limits import TERMS_ROWS
@@ -73,7 +72,7 @@ _DERIVED = ("z", "effect_z")
 """Columns that follow from others: z of the weight, and that of the effect."""
 _MAY_LACK = ("se", "effect_se", *_DERIVED)
 """NaN where nobody has computed standard errors."""
-_TEXTS = ("class", "plan", "head", "term")
+_TEXTS = ("class", "head", "term")
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in _TEXTS),
@@ -81,13 +80,11 @@ SCHEMA = pa.schema(
         ("slope", pa.float64()),
     ]
 )
-_OLDER_SCHEMA = pa.schema([column for column in SCHEMA if column.name != "effect_z"])
-"""Of tables that earlier programs wrote."""
 
 
 @dataclass(frozen=True, eq=False)
 class TermStatistics:
-    """Columns (count,) by term, in the order of a weight vector: bias, linear, pairs, points."""
+    """Columns (count,) by term, in the order of a weight vector: bias, linear, pairs."""
 
     weights: FloatArray
     errors: FloatArray
@@ -126,29 +123,27 @@ def term_statistics(
     weights: FloatArray,
     link: Link,
     features: npt.NDArray[np.float32],
-    boards: Board | None = None,
     sample_weights: FloatArray | None = None,
 ) -> TermStatistics:
     """The statistics of `weights` (count,) over rows of features (n, size), without standard errors.
 
-    `boards` (n, 26) are needed for point terms, `sample_weights` (n,) are 1 when absent.
+    `sample_weights` (n,) are 1 when absent.
     """
     if len(features) == 0:
         raise FitError("statistics of terms need at least one position")
     shares = np.ones(len(features)) if sample_weights is None else sample_weights
     shares = shares / shares.sum()
-    means = term_sums(terms, features, shares, boards=boards)
-    squares = term_sums(terms, features, shares, 2, boards)
+    means = term_sums(terms, features, shares)
+    squares = term_sums(terms, features, shares, 2)
     spreads = np.abs(weights) * _deviations(means, squares)
     origin = feature_means(terms, means)
     sums, centred = np.zeros(terms.count), np.zeros(terms.count)
     for begin in range(0, len(features), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         here = features[rows] - origin.astype(np.float32)[: terms.size]
-        part = None if boards is None else boards[rows]
-        sums += term_sums(terms, here, shares[rows], boards=part)
-        centred += term_sums(terms, here, shares[rows], 2, part)
-    raw = raw_predictions(terms, features, weights, boards=boards)
+        sums += term_sums(terms, here, shares[rows])
+        centred += term_sums(terms, here, shares[rows], 2)
+    raw = raw_predictions(terms, features, weights)
     unknown = np.full(terms.count, np.nan)
     return TermStatistics(
         weights=np.array(weights, np.float64),
@@ -168,11 +163,10 @@ def significance(
 ) -> TermStatistics:
     """The statistics of fitted `weights` (count,) over the training rows, with standard errors.
 
-    clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row.
-    Absent, each decision is a cluster.  Rows with a negative number carry no luck of their own (such as
-    rows that pull the weights to a prior): they count in the curvature alone.  The rows of a game need
-    not be consecutive.  The same bytes for any number of threads.  Raises `FitError` when there are not
-    at least two clusters, or when a decision of a fit with a ranking term lies in two of them.
+    clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row. Absent,
+    each decision is a cluster. The rows of a game need not be consecutive. The same bytes for any number of
+    threads. Raises `FitError` when there are not at least two clusters, or when a decision of a fit with a
+    ranking term lies in two of them.
     """
     vector = checked_weights(problem.terms, weights, "fit")
     train = problem.train
@@ -182,9 +176,7 @@ def significance(
     # A product with the inverse lets other threads run meanwhile, which SciPy's solving does not.
     inverse = Preconditioner(objective, point, ROWS_PER_WEIGHT).inverse()
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
-    statistics = term_statistics(
-        problem.terms, vector, problem.link, train.features, train.boards, train.sample_weights
-    )
+    statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
     transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
 
     def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
@@ -206,8 +198,8 @@ def significance(
 
 
 def feature_means(terms: Terms, means: FloatArray) -> FloatArray:
-    """From the means of all terms (count,): those of the features, and zeros for the points, which stay."""
-    return np.concatenate([means[1 : 1 + terms.size], np.zeros(terms.count - terms.first_point)])
+    """Return the means of the features among those of all terms (count,)."""
+    return means[1 : 1 + terms.size]
 
 
 def _deviations(means: FloatArray, squares: FloatArray) -> FloatArray:
@@ -220,11 +212,11 @@ def _ratio(values: FloatArray, errors: FloatArray) -> FloatArray:
 
 def _score(problem: Problem, scores: FloatArray, rows: _Rows) -> FloatArray:
     train = problem.train
-    return term_sums(problem.terms, train.features[rows], scores[rows], boards=train.boards_of(rows))
+    return term_sums(problem.terms, train.features[rows], scores[rows])
 
 
 def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Rows]:
-    """The training rows of each cluster that counts."""
+    """Return the training rows of each cluster."""
     starts, count = problem.train.starts, len(problem.train)
     lengths = np.diff(starts)
     if clusters is None:
@@ -241,7 +233,6 @@ def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Row
     if problem.ranking > 0 and len(breaks):
         raise FitError(f"the decision of training row {breaks[0]} lies in more than one cluster")
     order = np.argsort(ids, kind="stable")
-    order = order[np.searchsorted(ids[order], 0) :] if ids.dtype.kind == "i" else order
     cuts = np.flatnonzero(np.diff(ids[order])) + 1
     groups = [compact(rows) for rows in np.split(order, cuts) if count and len(rows)]
     if len(groups) < 2:
@@ -254,39 +245,27 @@ class HeadTerms:
     """The statistics of one fitted head."""
 
     class_name: str
-    plan: str
-    """Name of a game plan; empty for the head of the class itself."""
     head: str
     names: tuple[str, ...]
     """See `term_names`."""
     statistics: TermStatistics
 
     @property
-    def place(self) -> tuple[str, str, str]:
-        """Class, plan and head."""
-        return self.class_name, self.plan, self.head
+    def place(self) -> tuple[str, str]:
+        """Class and head."""
+        return self.class_name, self.head
 
 
 def term_names(terms: Terms, parameters: ParameterSet) -> tuple[str, ...]:
-    """Names of the weights (count,): ``bias``, ``blots``, ``blots*pip_lead``, ``own 6: 2 checkers``.
-
-    A point term names the side, the place (or ``bar``) and how many checkers stand there; the last of a
-    place, ``own 6: each further checker``, counts those beyond three.
-    """
+    """Return the names of the weights (count,): ``bias``, ``blots``, ``blots*pip_lead``."""
     names = parameters.names
-    points: list[str] = []
-    if terms.points:
-        steps = ("1 checker", "2 checkers", "3 checkers", "each further checker")
-        places = [*map(str, range(1, POINT_SHAPE[1])), "bar"]
-        points = [f"{side} {place}: {step}" for side in SIDES for place in places for step in steps]
-    return BIAS, *names, *(f"{names[i]}{PAIR}{names[j]}" for i, j in terms.pairs), *points
+    return BIAS, *names, *(f"{names[i]}{PAIR}{names[j]}" for i, j in terms.pairs)
 
 
 def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
     """The terms of a head of a weight file, and its weights (count,) in their order."""
-    terms = Terms(len(head.linear), head.pairs, head.points is not None)
-    points = [] if head.points is None else [head.points.ravel()]
-    return terms, np.concatenate([[head.bias], head.linear, head.quadratic, *points]).astype(np.float64)
+    terms = Terms(len(head.linear), head.pairs)
+    return terms, np.concatenate([[head.bias], head.linear, head.quadratic]).astype(np.float64)
 
 
 def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
@@ -295,7 +274,7 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
     for head in heads:
         count = len(head.names)
         columns["term"] += head.names
-        for name, value in zip(("class", "plan", "head"), head.place, strict=True):
+        for name, value in zip(("class", "head"), head.place, strict=True):
             columns[name] += [value] * count
         columns["slope"] += [head.statistics.slope] * count
         for name, attribute in _COLUMNS.items():
@@ -311,7 +290,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     """
     try:
         with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):
-            if not (schema.equals(SCHEMA) or schema.equals(_OLDER_SCHEMA)):
+            if not schema.equals(SCHEMA):
                 names = ", ".join(SCHEMA.names)
                 raise DatasetError(f"{path}: no table of terms: its columns are not {names}")
             table = file.read()
@@ -327,7 +306,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     there = [name for name in (*_COLUMNS, "slope") if name in table.column_names]
     numbers = {name: table.column(name).to_numpy() for name in there}
     _check_numbers(path, numbers, texts["term"])
-    places = list(zip(texts["class"], texts["plan"], texts["head"], strict=True))
+    places = list(zip(texts["class"], texts["head"], strict=True))
     starts = [row for row, place in enumerate(places) if row == 0 or place != places[row - 1]]
     heads: list[HeadTerms] = []
     for start, end in pairwise([*starts, len(places)]):
@@ -348,9 +327,9 @@ def _check_numbers(path: Path, numbers: dict[str, npt.NDArray[np.float64]], term
             raise DatasetError(f"{path}: the {name} of {shown(terms[row])} in row {row} is {column[row]}")
 
 
-def _check_place(path: Path, place: tuple[str, str, str], places: set[tuple[str, str, str]]) -> None:
-    class_name, plan, head = place
-    if class_name not in CLASS_NAMES or (plan and plan not in PLANS) or head not in HEADS:
-        raise DatasetError(f"{path}: no class, game plan and head is called {', '.join(map(shown, place))}")
+def _check_place(path: Path, place: tuple[str, str], places: set[tuple[str, str]]) -> None:
+    class_name, head = place
+    if class_name not in CLASS_NAMES or head not in HEADS:
+        raise DatasetError(f"{path}: no class and head are called {', '.join(map(shown, place))}")
     if place in places:
-        raise DatasetError(f"{path}: the terms of {' '.join(filter(None, place))} do not stand together")
+        raise DatasetError(f"{path}: the terms of {' '.join(place)} do not stand together")

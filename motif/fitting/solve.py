@@ -3,7 +3,7 @@
 Second-degree terms that do not earn their place are dropped, and the rest is fitted again: backward
 elimination in rounds.  All pairs whose |weight / standard error| is below a threshold go at
 once, the others are fitted again from where they stand, and what became superfluous goes next.  The
-bias, linear weights and point terms stay.
+bias and the linear weights stay.
 """
 
 import math
@@ -81,9 +81,7 @@ def pruned(
         mask = _mask(problem, result, clusters, z)
         if mask.all():
             break
-        prior = None if problem.prior is None else np.asarray(problem.prior)[mask]
-        smaller = Terms(terms.size, terms.pairs[mask[1 + terms.size : terms.first_point]], terms.points)
-        problem = replace(problem, terms=smaller, prior=prior)
+        problem = replace(problem, terms=Terms(terms.size, terms.pairs[mask[1 + terms.size :]]))
         result = solver(result.method)(
             problem, start=result.weights[mask], max_passes=max_passes, tolerance=tolerance
         )
@@ -97,6 +95,6 @@ def _mask(
     terms = problem.terms
     statistics = significance(problem, result.weights, clusters)
     mask = np.ones(terms.count, np.bool_)
-    pairs = slice(1 + terms.size, terms.first_point)
+    pairs = slice(1 + terms.size, None)
     mask[pairs] = np.abs(statistics.z[pairs]) >= z  # False for NaN too
     return mask

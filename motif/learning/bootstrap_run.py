@@ -52,8 +52,6 @@ TERMS = "terms.parquet"
 CHECKPOINTS = "fit"
 """Folder of how far the fit of hidden layers is, from which a run that was stopped goes on."""
 _REFERENCE = "pubeval"
-PREVIOUS = "previous"
-"""As the `pattern_start` of a version's fit, or what it corrects: the version before."""
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
 """Called with a version's folder and summary when it is finished."""
@@ -121,13 +119,6 @@ class BootstrapConfig:
         """Return settings of the run's fits, or of that of one version."""
         own = {} if version is None else self.versions[version].fit
         return FitSettings(**{"seed": self.seed, **self.fit, **own})
-
-    def fit_after(self, version: int, previous: str) -> FitSettings:
-        """Return settings of one version's fit, with `previous` where they name the version before."""
-        settings = self.fit_settings(version)
-        named = [name for name in ("pattern_start", "correct") if getattr(settings, name) == PREVIOUS]
-        changes: dict[str, Any] = dict.fromkeys(named, previous)
-        return replace(settings, **changes)
 
     def check(self) -> None:
         """Raise a `MotifError` for a value that makes no sense."""
@@ -324,7 +315,7 @@ def _make_version(
     stopwatch = Stopwatch()
     fit = fit_dataset(
         pools,
-        config.fit_after(version, previous),
+        config.fit_settings(version),
         name=name,
         version=version,
         parent=_label(config, version - 1),

@@ -14,7 +14,6 @@ import numpy as np
 from motif.fitting import least_squares
 from motif.fitting.objective import FitResult
 from motif.fitting.solve import solver
-from motif.fitting.terms import FloatArray
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HeadFit, head_problem, head_terms, rows_of_head
 from motif.learning.rows import ClassRows
@@ -67,11 +66,9 @@ def head_to_check(
     return min(heads, key=cost, default=None)
 
 
-def check_fit(
-    rows: ClassRows, head: str, settings: FitSettings, offsets: FloatArray | None = None
-) -> tuple[FitResult, int]:
+def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitResult, int]:
     """Fit a head by SciPy, to the end of the same error as `fit_head` does, and on how many positions."""
-    problem = head_problem(rows, head, settings, offsets)
+    problem = head_problem(rows, head, settings)
     # Passes are not the same thing for every method.
     result = solver(least_squares.METHOD)(problem, tolerance=settings.tolerance)
     return result, len(problem.train)

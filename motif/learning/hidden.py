@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.evaluators.pattern_words import pattern_names, typical_boards
+from motif.evaluators.hidden_unit_words import typical_boards, unit_names
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.weight_file import HeadWeights, Patterns, to_digits
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, to_digits
 from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import FitResult, PassRecord
 from motif.learning.fit_settings import FitSettings
@@ -29,7 +29,7 @@ class HiddenWeights(NamedTuple):
     """What a fit with hidden layers leaves, by class."""
 
     classes: dict[str, dict[str, HeadWeights]]
-    patterns: dict[str, Patterns]
+    layers: dict[str, HiddenLayer]
     results: dict[tuple[str, str], FitResult]
     """By class and `HEAD`: how the errors of the equity fell."""
 
@@ -61,16 +61,15 @@ def fit_hidden_classes(
                 HiddenSettings(
                     settings.hidden,
                     settings.hidden_passes,
-                    settings.hidden_rate,
-                    settings.hidden_ranking,
-                    settings.seed,
+                    ranking=settings.ranking_weight,
+                    seed=settings.seed,
                 ),
                 jobs=worker_count(jobs),
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
             )
             fitted.classes[class_name] = {head: _rounded(of) for head, of in fit.heads.items()}
-            fitted.patterns[class_name] = _named(fit.hidden, parameters, class_name)
+            fitted.layers[class_name] = _named(fit.hidden, parameters, class_name)
             fitted.results[class_name, HEAD] = _result(fit, watch.seconds)
     return fitted
 
@@ -93,24 +92,22 @@ def _rounded(head: HeadWeights) -> HeadWeights:
     return replace(head, bias=bias, linear=to_digits(head.linear), quadratic=to_digits(head.quadratic))
 
 
-def _named(hidden: Patterns, parameters: ParameterSet, class_name: str) -> Patterns:
-    """The units with the digits that a file shows, and names that say what each is about."""
-    assert hidden.outputs is not None
+def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> HiddenLayer:
+    """Return the units with the digits that a file shows, and names that say what each is about."""
     short = replace(
-        hidden,
-        bias=to_digits(hidden.bias),
-        inputs=to_digits(hidden.inputs, _INPUT_DIGITS),
-        points=to_digits(hidden.points, _INPUT_DIGITS),
-        outputs=to_digits(hidden.outputs),
+        layer,
+        bias=to_digits(layer.bias),
+        inputs=to_digits(layer.inputs, _INPUT_DIGITS),
+        points=to_digits(layer.points, _INPUT_DIGITS),
+        outputs=to_digits(layer.outputs),
     )
-    return replace(short, names=pattern_names(short, parameters, typical_boards(class_name)))
+    return replace(short, names=unit_names(short, parameters, typical_boards(class_name)))
 
 
 def _result(fit: HiddenFit, seconds: float) -> FitResult:
     """How a class was fitted, in the form that reports read."""
     heads = [np.concatenate([[of.bias], of.linear, of.quadratic]) for of in fit.heads.values()]
     hidden = fit.hidden
-    assert hidden.outputs is not None
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
     weights = np.concatenate([*heads, *(each.ravel() for each in units)]).astype(np.float64)
     return FitResult(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import BOARD_SIZE, Board, pack_many
+from motif.board.packed import BOARD_SIZE, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import bounds
 from motif.fitting.problem import Link
@@ -25,7 +25,7 @@ from motif.fitting.terms import IntArray
 from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, plans_many
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.sampling import Dataset, joined, read_column, read_parts
@@ -55,8 +55,6 @@ class ClassRows:
     """(n, 26)"""
     games: npt.NDArray[np.int32]
     """(n,): the game of the pool that each comes from."""
-    plans: npt.NDArray[np.int16]
-    """(n,): its game plan, a number of `motif.parameters.position_class.PLANS`, or `NO_PLAN`."""
     training: int
     """Number of rows that train."""
     variances: npt.NDArray[np.float32] | None = None
@@ -188,7 +186,6 @@ def _append(
                 "decisions": rows.decision,
                 "boards": rows.boards,
                 "games": rows.game.astype(np.int32),
-                "plans": plans_many(pack_many(rows.boards)),
                 "variances": variances[which],
             }
             for column, values in columns.items():
@@ -216,7 +213,6 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         decisions,
         column("boards", np.int8).reshape(-1, BOARD_SIZE),
         column("games", np.int32),
-        column("plans", np.int16),
         training=decisions_that_train // decisions.itemsize,
         variances=column("variances", np.float32).reshape(-1, len(LABELS)),
     )

@@ -308,7 +308,7 @@ def analysis_page(
         kind=f"{analysis.class_name} positions" if analysis.class_name else "all positions",
         scale=analysis.scale,
         pairs=analysis.judged.second_degree,
-        patterns=analysis.judged.patterns,
+        hidden_units=analysis.judged.hidden_units,
         parameters=analysis.parameters.parameters,
         most=[analysis.parameters.names[k] for k in analysis.by_importance[:3]],
         positions=positions_sentence(analysis),
@@ -435,8 +435,8 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
     weighted, shares = [], []
     if judged.second_degree:
         weighted, shares = ["pairs of features"], ["its half of each pair's term"]
-    if judged.patterns:
-        weighted.append(f"{judged.patterns} squashed sums of features, the patterns,")
+    if judged.hidden_units:
+        weighted.append(f"{judged.hidden_units} hidden units")
         shares.append("its share of each pattern")
     if weighted:
         text += (

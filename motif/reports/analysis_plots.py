@@ -403,7 +403,7 @@ _VIF_REACH = 1.5
 def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the importance of each feature and its weight to `path`."""
     table, scale, order = analysis.table, analysis.scale, analysis.by_importance
-    pairs = analysis.judged.second_degree or analysis.judged.patterns > 0
+    pairs = analysis.judged.second_degree or analysis.judged.hidden_units > 0
     spread = bool((table.weight_sd[order] > 1e-6 * np.abs(table.weight).max()).any())
     with picture(path, rows_height(len(order)), title_of(analysis, "importance")) as figure:
         bars, weights = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])

@@ -16,7 +16,6 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
-from motif.analysis.pattern_report import ToldPattern, told_patterns
 from motif.analysis.term_report import (
     ToldEffect,
     ToldTerm,
@@ -29,12 +28,12 @@ from motif.analysis.term_report import (
     told_effects,
     told_terms,
 )
+from motif.analysis.unit_report import UnitSummary, unit_summaries
 from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
 from motif.benchmark.choices import WorstDecision, player_choices, summary, worst_decisions
 from motif.benchmark.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
-from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
@@ -52,10 +51,10 @@ from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import (
     effect_rows,
     effects_reading,
-    pattern_rows,
-    patterns_reading,
     reading,
     term_rows,
+    unit_rows,
+    units_reading,
 )
 from motif.reports.worst_page import shown_decision
 from motif.runtime.documents import Entry
@@ -279,8 +278,8 @@ class RunTerms:
     """Terms that move its value most, most first."""
     parameters: tuple[ToldEffect, ...]
     """Parameters that do, and what more of each is worth."""
-    patterns: tuple[ToldPattern, ...] = ()
-    """Patterns that do."""
+    units: tuple[UnitSummary, ...] = ()
+    """Hidden units that do."""
 
 
 @dataclass(frozen=True)
@@ -422,13 +421,13 @@ def _run_terms(
     seen along its last samples, or its own games.  Raises a `MotifError` for files that cannot be read.
     """
     weights, source = run.weights[run.last], "the positions that it was fitted to"
-    head = chosen_head(weights, CLASS, None, None)
-    table, place = run.homes[run.last] / TERMS, (CLASS, "", head)
+    head = chosen_head(weights, CLASS, None)
+    table, place = run.homes[run.last] / TERMS, (CLASS, head)
     if run.pools is None:
         player = static_player(from_weights(weights))
-        boards = game_boards(player, _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
+        boards = game_boards(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
     else:
-        boards = dataset_boards(run.pools[-1], CLASS, "")
+        boards = dataset_boards(run.pools[-1], CLASS)
     if table.exists():
         terms = table_terms(table, weights, *place)
         begun = when_read()
@@ -444,9 +443,9 @@ def _run_terms(
         source = f"{count:,} positions of its own games"
     seen = observed_positions(weights, boards, *place)
     told, effects = told_terms(weights, terms, seen, top), told_effects(seen, top)
-    patterns = told_patterns(weights, CLASS, head, seen.boards)[:top]
+    units = unit_summaries(weights, CLASS, head, seen.boards)[:top]
     picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
-    return RunTerms(head, len(terms.names) - 1, source, told, effects, patterns), picture, begun
+    return RunTerms(head, len(terms.names) - 1, source, told, effects, units), picture, begun
 
 
 def _page(
@@ -486,8 +485,8 @@ def _page(
         effects_note=effects_reading(terms.head),
         effects_picture=pictures["effects"],
         terms=term_rows(terms.told, terms.head),
-        patterns=pattern_rows(terms.patterns),
-        patterns_note=patterns_reading(),
+        units=unit_rows(terms.units),
+        units_note=units_reading(),
         term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
@@ -524,14 +523,10 @@ def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[s
 
 
 def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
-    opening = (
+    return (
         f"How {weights.name} judges {CLASS} positions: of the {terms.count:,} terms of the {terms.head} head "
         f"those {len(terms.told)} that move its value most, over {terms.source}."
     )
-    plans = sum(class_of_plan(plan) == CLASS for plan in weights.plans)
-    if plans:
-        opening += f" Not shown: weights of {plans} game plan{'s' if plans > 1 else ''}."
-    return opening
 
 
 def duration(seconds: float) -> str:
@@ -701,7 +696,7 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
     pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}"]
-    fit += _options(_seen_from(folder, config.fit_after(last, previous)))
+    fit += _options(_seen_from(folder, config.fit_settings(last)))
     fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
     match = ["match", weights, previous, "--games", config.strength_games]
     match += ["--seed", config.strength_seed(version)]
@@ -709,12 +704,9 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
 
 
 def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
-    """Return `settings` whose files, if they name any, are found from `folder`."""
-    named = {name: getattr(settings, name) for name in ("parameters", "pattern_start", "correct")}
-    files: dict[str, Any] = {
-        name: os.path.relpath(file, folder) for name, file in named.items() if file and Path(file).is_file()
-    }
-    return replace(settings, **files)
+    """Return `settings` whose file of parameters, if they name one, is found from `folder`."""
+    file = settings.parameters
+    return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
 
 
 def _options(settings: SampleSettings | FitSettings) -> list[object]:
@@ -743,7 +735,7 @@ def advice(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
-    """On gaps between training and validation: together, in a class of positions, in game plans."""
+    """On gaps between training and validation: together, and in a class of positions."""
     ratio = _ratio(last)
     if ratio is None:
         return
@@ -760,14 +752,6 @@ def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
             f"({_RATES[widest]}) would help there."
-        )
-    plans = last.get("plans", {})
-    wide = [name for name, facts in plans.items() if (_ratio(facts) or 0.0) > _WIDE_GAP]
-    if wide:
-        yield (
-            f"In {len(wide)} of {len(plans)} game plans the validation error is more than "
-            f"{_WIDE_GAP - 1:.0%} above the training error: they have too few positions, and more games, or "
-            "a larger plan_shrinkage, would help."
         )
 
 

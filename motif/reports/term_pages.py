@@ -21,8 +21,8 @@ from motif.reports.document import Picture, html_page
 if TYPE_CHECKING:
     # Each page is asked for without what the other needs.
     from motif.analysis.explain.explanation import Explanation
-    from motif.analysis.pattern_report import ToldPattern
     from motif.analysis.term_report import ToldEffect, ToldTerm
+    from motif.analysis.unit_report import UnitSummary
 
 DICE = 6
 _SIZE, _MARGIN, _GAP = 52, 30, 4
@@ -76,11 +76,11 @@ def terms_page(
     effects: Sequence["ToldEffect"],
     picture: Picture,
     head: str,
-    patterns: Sequence["ToldPattern"] = (),
+    units: Sequence["UnitSummary"] = (),
 ) -> str:
     """Return a page called `title` of the `effects` and `terms` of the head `head`.
 
-    The `patterns` that add to it and a `picture` of the effects stand beside; `opening` and `notes` are
+    The `units` that add to it and a `picture` of the effects stand beside; `opening` and `notes` are
     sentences.
     """
     return html_page(
@@ -92,8 +92,8 @@ def terms_page(
         effects=effect_rows(effects, head),
         effects_note=effects_reading(head),
         picture=picture,
-        patterns=pattern_rows(patterns),
-        patterns_note=patterns_reading(),
+        units=unit_rows(units),
+        units_note=units_reading(),
     )
 
 
@@ -119,31 +119,31 @@ def effects_reading(head: str) -> str:
     )
 
 
-def pattern_rows(patterns: Sequence["ToldPattern"]) -> list[dict[str, str]]:
-    """Rows of a table of `patterns`."""
+def unit_rows(units: Sequence["UnitSummary"]) -> list[dict[str, str]]:
+    """Return the rows of a table of `units`."""
     return [
         {
-            "number": f"{pattern.moves:.3f}",
-            "sentence": f"{pattern.words[0].upper()}{pattern.words[1:]}.",
-            "facts": f"{pattern.name}; {_in_numbers(pattern)}",
+            "number": f"{unit.moves:.3f}",
+            "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
+            "facts": f"{unit.name}; {_in_numbers(unit)}",
         }
-        for pattern in patterns
+        for unit in units
     ]
 
 
-def _in_numbers(pattern: "ToldPattern") -> str:
+def _in_numbers(unit: "UnitSummary") -> str:
     return (
-        f"largest tenth {signed(pattern.high, 3)}, smallest tenth {signed(pattern.low, 3)}; "
-        f"on {pattern.on:.0%}, off {pattern.off:.0%} of the positions; "
-        f"amount {signed(pattern.amount, 3)}; told {pattern.share:.0%}"
+        f"largest tenth {signed(unit.high, 3)}, smallest tenth {signed(unit.low, 3)}; "
+        f"on {unit.on:.0%}, off {unit.off:.0%} of the positions; "
+        f"output weight {signed(unit.amount, 3)}; told {unit.share:.0%}"
     )
 
 
-def patterns_reading() -> str:
-    """How a list of patterns is to be read."""
+def units_reading() -> str:
+    """How a list of hidden units is to be read."""
     return (
-        "A pattern is a learned sum of parameters and of checkers on places, squashed to -1 to 1, that adds "
-        "to the raw sum of the equity head, or of each probability. The words say where it is large, by the "
+        "A hidden unit is a learned sum of parameters and of checkers on points, squashed to -1 to 1, that "
+        "adds to the raw sum of each probability. The words say where it is large, by the "
         'inputs that tell most of it along typical positions; "told" is how much of it they tell. It is on '
         "from 0.5, off from -0.5. "
         "What it is worth on the tenth of the positions where it is largest, and smallest, is in points, "

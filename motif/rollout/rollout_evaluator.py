@@ -1,6 +1,6 @@
 """A rollout as an evaluator: values of positions are means of trials.
 
-``rollout:motif-v2,trials=72,cut=7,stratified`` is motif-v2 rolled out.  The options are those of the
+``rollout:motif-v1,trials=72,cut=7,stratified`` is motif-v1 rolled out.  The options are those of the
 command rollout, without dashes in front, and ``candidates=N``: only the N best plays by static
 evaluation are rolled out.
 """

@@ -71,7 +71,7 @@ class EvaluationAnswer(ValuesAnswer):
                     "lose_backgammon": 0.0048,
                     "equity": 0.052,
                     "class": "contact",
-                    "player": "motif-v6",
+                    "player": "motif-v1",
                     "position": "4HPwATDgc/ABMA",
                 }
             ]

@@ -12,7 +12,7 @@ from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import PLANS, classify_many
+from motif.parameters.position_class import classify_many
 from motif.runtime.errors import PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.written_out import raw_sum
@@ -69,9 +69,8 @@ def test_each_class_has_its_own_weights(boards):
         assert (here == weights.classes[name]["win"].linear).all()
 
 
-def test_game_plans_and_points_have_their_part(boards):
-    plans = dict.fromkeys(PLANS[::2], ("win",))
-    weights = made_weights("keith", pairs=10, plans=plans, points=["win"])
+def test_hidden_units_have_their_part(boards):
+    weights = made_weights("keith", pairs=10, hidden={"contact": 12, "crashed": 5})
     found = analysis_of(evaluator_of(weights), boards, source="made")
     raw = [raw_sum(weights, "win", Position(board)) for board in boards]
     np.testing.assert_allclose(found.judged.raw, raw, atol=1e-5)

@@ -1,7 +1,6 @@
 """Explanations of plays: what is split adds up, and says what the boards show."""
 
 import math
-from collections.abc import Collection
 from dataclasses import replace
 from html import escape
 
@@ -17,22 +16,21 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_evaluator, load_static
-from motif.evaluators.patterns import squash_patterns
+from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.static import weights_model, with_bearoff
-from motif.evaluators.weight_file import Patterns
+from motif.evaluators.weight_file import HiddenLayer
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
 from motif.reports.term_pages import explanation_page
 from motif.runtime.errors import PlayerError, PlayError
 from tests.evaluators.made_weights import made_weights
-from tests.evaluators.written_out import pattern_sum
+from tests.evaluators.written_out import head_equity, heads_used
+from tests.evaluators.written_out import raw_sum as written_sum
 from tests.games import some_boards, some_decisions
 
 START = Position.start()
 EQUITY_TOO = dict.fromkeys(("contact", "crashed", "race"), ("equity", *OUTPUTS))
 CHANCES = dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
 WIN_ALONE = dict.fromkeys(("contact", "race"), ("win",))
-AIMS = [f"{own} against {other}" for own in ("split", "deep anchor") for other in ("split", "deep anchor")]
 
 
 def made(**settings) -> StaticEvaluator:
@@ -46,31 +44,26 @@ def calibrated() -> StaticEvaluator:
     return StaticEvaluator("made", weights_model(weights), weights)
 
 
-def patterned(amounts: Collection[str] = ()) -> StaticEvaluator:
-    """Patterns of two classes, called alike, beside pairs, points and plans; some weights are 0."""
-    return made(
-        set_name="motif",
-        classes=EQUITY_TOO,
-        points=("equity",),
-        plans=dict.fromkeys(AIMS, ("equity",)),
-        patterns={"contact": 40, "crashed": 12},
-        amounts=amounts,
-    )
+def layered() -> StaticEvaluator:
+    """Hidden units of two classes, called alike, beside pairs; some weights are 0."""
+    return made(set_name="motif", classes=CHANCES, hidden={"contact": 40, "crashed": 12})
 
 
 EVALUATORS = {
-    "one equity head": lambda: made(classes=EQUITY_TOO, points=("equity",)),
-    "plans": lambda: made(classes=EQUITY_TOO, points=("equity",), plans=dict.fromkeys(AIMS, ("equity",))),
-    "chances": lambda: made(classes=CHANCES, points=("win",)),
-    "win alone": lambda: made(classes=WIN_ALONE, points=("win",)),
+    "one equity head": lambda: made(classes=EQUITY_TOO),
+    "chances": lambda: made(classes=CHANCES),
+    "win alone": lambda: made(classes=WIN_ALONE),
     "calibrated": calibrated,
     "tables": lambda: with_bearoff(made(classes=EQUITY_TOO)),
-    "motif set": lambda: made(set_name="motif", classes=EQUITY_TOO, points=("equity",)),
-    "patterns": lambda: patterned(),
-    "patterns of plans": lambda: patterned(AIMS[1:]),
+    "motif set": lambda: made(set_name="motif", classes=EQUITY_TOO),
+    "hidden units": layered,
+    "hidden units of win alone": lambda: made(classes=WIN_ALONE, hidden={"contact": 9}),
     "bras": lambda: load_static("bras"),
     "phase": lambda: load_static("phase"),
 }
+
+
+WRITTEN_OUT = "one equity head", "chances", "win alone", "hidden units", "hidden units of win alone"
 
 
 def decisions(count: int, seed: int):
@@ -95,26 +88,14 @@ def score(evaluator: StaticEvaluator, position: Position) -> float:
     return math.atanh(np.clip(evaluator.equity_many(position.board[None])[0] / bound, -1 + 1e-13, 1 - 1e-13))
 
 
-def raw_sum(evaluator: StaticEvaluator, position: Position) -> float | None:
-    """The equity head's sum, term by term in Python's floats; None where it does not rank."""
+def raw_sum(evaluator: StaticEvaluator, position: Position) -> float:
+    """The value before its squash, written out in Python's floats."""
     weights = evaluator.weights
-    packed = pack_many(position.board[None])
-    plan = int(plans_many(packed)[0])
-    class_name = CLASS_NAMES[int(classify_many(packed)[0])]
-    heads = weights.heads_at(class_name, None if plan == NO_PLAN else PLANS[plan])
-    if "equity" not in heads:
-        return None
-    head = heads["equity"]
-    row = [float(value) for value in features(weights.parameters, position.board[None])[0]]
-    total = float(head.bias) + sum(float(w) * f for w, f in zip(head.linear, row, strict=True))
-    total += sum(float(w) * row[i] * row[j] for (i, j), w in zip(head.pairs, head.quadratic, strict=True))
-    if head.points is not None:
-        for place, count in enumerate(position.board.tolist()):
-            if count:
-                side, index = (0, place - 1) if count > 0 else (1, 24 - place)
-                steps, checkers = head.points[side, index].astype(float), abs(count)
-                total += steps[min(checkers, 3) - 1] + max(checkers - 3, 0) * steps[3]
-    return total + pattern_sum(weights, position)
+    if evaluator.model.win_only:
+        return written_sum(weights, "win", position)
+    if "equity" in heads_used(weights, position):
+        return written_sum(weights, "equity", position)
+    return math.atanh(head_equity(weights, position) / 3)
 
 
 def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> None:
@@ -134,12 +115,10 @@ def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -
 
 
 def check_written_out(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> bool:
-    """Whether both values are sums of an equity head; if so the parts must add up to their difference."""
+    """Whether both values come from weights; if so the parts must add up to their written-out difference."""
     if any(outcome(play.position) for play in (better, worse)):
         return False
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
-    if None in sums:
-        return False
     found = explain_play(evaluator, position, roll, better, worse)
     assert sum(value for _, value in found.terms) == pytest.approx(sums[1] - sums[0], abs=1e-6)
     return True
@@ -153,7 +132,7 @@ def test_the_parts_add_up(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["motif-v5", "keith-v1"])
+@pytest.mark.parametrize("name", ["motif-v1", "keith-v1"])
 def test_the_parts_of_1000_random_decisions_add_up(name):
     evaluator = load_static(name)
     for decision in decisions(1000, seed=11):
@@ -162,9 +141,9 @@ def test_the_parts_of_1000_random_decisions_add_up(name):
 
 
 @pytest.mark.slow
-def test_the_parts_of_1000_decisions_with_patterns_add_up():
+def test_the_parts_of_1000_decisions_with_hidden_units_add_up():
     """Terms, groups, and reasons, to a millionth of a point."""
-    evaluator, written = patterned(), 0
+    evaluator, written = layered(), 0
     for decision in decisions(1000, seed=13):
         check(evaluator, *decision)
         written += check_written_out(evaluator, *decision)
@@ -173,15 +152,15 @@ def test_the_parts_of_1000_decisions_with_patterns_add_up():
     assert written > 500
 
 
-def test_reasons_add_up_with_patterns():
-    evaluator = patterned()
+def test_reasons_add_up_with_hidden_units():
+    evaluator = layered()
     for decision in decisions(25, seed=17):
         found = explain_play(evaluator, *decision)
         assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-9)
 
 
-def test_values_of_many_boards_are_those_of_each_with_patterns():
-    evaluator = patterned()
+def test_values_of_many_boards_are_those_of_each_with_hidden_units():
+    evaluator = layered()
     boards = some_boards("pubeval", 300, seed=19)
     values = values_of(evaluator, boards)
     np.testing.assert_allclose(values, evaluator.equity_many(boards), atol=1e-5)
@@ -190,33 +169,30 @@ def test_values_of_many_boards_are_those_of_each_with_patterns():
     )
 
 
-def test_a_pattern_is_one_term_and_shared_among_its_inputs():
-    """Amount times the difference of the squashes; by input amount times secant times weight times step."""
-    plain = made_weights("motif", classes=EQUITY_TOO, pairs=5)
+def test_a_unit_is_one_term_and_shared_among_its_inputs():
+    """Output weight times the difference of the squashes; by input that times secant times weight times step."""
+    plain = made_weights("motif", classes=WIN_ALONE, pairs=5)
     inputs, points = np.zeros((1, 70), np.float32), np.zeros((1, 2, 25, 4), np.float32)
     names = plain.parameters.names
     inputs[0, [names.index("home_points_opponent"), names.index("hitting_rolls")]] = 3, -2
     points[0, 1, 4] = 0.5, 1, 1, 0
-    amounts, bias = np.array([0.4], np.float32), np.array([-0.3], np.float32)
-    weights = replace(plain, patterns={"contact": Patterns(("made",), amounts, bias, inputs, points)})
-    evaluators = [StaticEvaluator("made", weights_model(each), each) for each in (weights, plain)]
+    outputs, bias = np.array([[0.4], [9], [9], [9], [9]], np.float32), np.array([-0.3], np.float32)
+    layer = HiddenLayer(("made",), bias, inputs, points, outputs)
+    weights = replace(plain, hidden_layers={"contact": layer})
     plays = legal_plays(START, (3, 1))
-    two = [find_play(text, plays).position for text in ("8/5 6/5", "13/10 6/5")]
-    pieces, before = (
-        split(each.weights, *(judged(each, position) for position in two), of_other_player=False)
-        for each in evaluators
-    )
-    boards = np.array([position.board for position in two])
+    boards = np.array([find_play(text, plays).position.board for text in ("8/5 6/5", "13/10 6/5")])
     rows = features(plain.parameters, boards)
-    sums = weights.patterns["contact"].sums(rows, pack_many(boards))[:, 0]
-    squashed = squash_patterns(sums)
-    amount = float(amounts[0])
+    sums = layer.sums(rows, pack_many(boards))[:, 0]
+    squashed = squash_units(sums)
+    amount = float(outputs[0, 0])
     whole = amount * (squashed[0] - squashed[1])
-    assert dict(pieces.terms)["contact pattern made"] == pytest.approx(whole, rel=1e-6)
-    assert dict(pieces.terms)["contact pattern made"] == pytest.approx(
-        pieces.difference - before.difference, abs=1e-9
-    )
-    by_input = pieces.by_parameter - before.by_parameter, pieces.places - before.places
+
+    evaluators = [StaticEvaluator("made", weights_model(each), each) for each in (weights, plain)]
+    two, others = ([judged(each, Position(board)) for board in boards] for each in evaluators)
+    change, before = (one.forms["win"].change(one.seen, other.seen) for one, other in (two, others))
+    assert change.units[0] == pytest.approx([whole], rel=1e-6)
+    assert change.total - before.total == pytest.approx(whole, abs=1e-9)
+    by_input = change.by_feature - before.by_feature, change.by_place - before.by_place
     assert by_input[0].sum() + by_input[1].sum() == pytest.approx(whole, abs=1e-9)
     # A parameter that is no sum over places has just its own share.
     shots, secant = names.index("hitting_rolls"), (squashed[0] - squashed[1]) / (sums[0] - sums[1])
@@ -224,12 +200,19 @@ def test_a_pattern_is_one_term_and_shared_among_its_inputs():
     assert abs(share) > 0.01
     assert by_input[0][shots] == pytest.approx(share, rel=1e-5)
 
+    # The equity is a curve of the raw sum, so that every term of it is multiplied by the same.
+    pieces = split(weights, *two, of_other_player=False)
+    terms, linear = dict(pieces.terms), weights.classes["contact"]["win"].linear
+    factor = terms["hitting_rolls"] / (linear[shots] * (rows[0, shots] - rows[1, shots]))
+    assert terms["contact unit made"] == pytest.approx(factor * whole, rel=1e-5)
+    assert pieces.by_parameter.sum() + pieces.places.sum() + pieces.rest == pytest.approx(pieces.difference)
 
-def test_patterns_are_told_in_words():
-    evaluator = patterned()
+
+def test_hidden_units_are_told_in_words():
+    evaluator = layered()
     plays = legal_plays(START, (3, 1))
     found = explain_play(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
-    names = [name for name, _ in found.terms if " pattern " in name]
+    names = [name for name, _ in found.terms if " unit " in name]
     assert len(names) > 15
     assert set(found.term_words) == set(names)
     assert all("own" in words or "opponent's" in words for words in found.term_words.values())
@@ -239,14 +222,14 @@ def test_patterns_are_told_in_words():
     assert escape(found.term_words[names[0]]).replace("&#x27;", "&#39;") in page
 
 
-@pytest.mark.parametrize("name", ["one equity head", "plans", "patterns", "patterns of plans"])
+@pytest.mark.parametrize("name", WRITTEN_OUT)
 def test_the_parts_make_the_difference_of_written_out_sums(name):
     evaluator = EVALUATORS[name]()
     checked = [check_written_out(evaluator, *decision) for decision in decisions(60, seed=5)]
     assert sum(checked) > 30
 
 
-@pytest.mark.parametrize("name", ["plans", "patterns"])
+@pytest.mark.parametrize("name", ["one equity head", "hidden units"])
 def test_exchanging_the_plays_changes_the_signs(name):
     evaluator = EVALUATORS[name]()
     for position, roll, better, worse in decisions(15, seed=7):
@@ -268,16 +251,6 @@ def test_a_term_is_weight_times_change():
     for k, name in enumerate(chosen.names):
         # The mover's gain is the next player's loss.
         assert found.get(name, 0.0) == pytest.approx(-weights.linear[k] * (rows[0] - rows[1])[k], abs=1e-9)
-
-
-def test_a_change_of_plan_is_a_part_of_its_own():
-    evaluator = EVALUATORS["plans"]()
-    plays = legal_plays(START, (4, 3))
-    two = find_play("13/10 13/9", plays), find_play("24/21 13/9", plays)
-    names = [name for name, _ in explain_play(evaluator, START, (4, 3), *two).terms]
-    assert names[-2:] == ["game plan: bias", "game plan: weights"]
-    same = find_play("13/10 13/9", plays), find_play("13/6", plays)
-    assert not any("plan" in name for name, _ in explain_play(evaluator, START, (4, 3), *same).terms)
 
 
 def test_the_choice_is_the_players_and_compared_with_the_second_best():

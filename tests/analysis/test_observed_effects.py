@@ -25,7 +25,7 @@ def _planted(size: float = _SLOPE, **weights: float) -> WeightFile:
     for name, weight in weights.items():
         linear[_MOTIF.names.index(name)] = weight * size
     none = np.zeros((0, 2), np.int64), np.zeros(0, np.float32)
-    head = {"equity": HeadWeights(0.0, linear, *none, None)}
+    head = {"equity": HeadWeights(0.0, linear, *none)}
     return WeightFile("planted", 0, None, _MOTIF, {"contact": head, "crashed": head, "race": head})
 
 
@@ -100,10 +100,10 @@ def test_an_unexpected_weight_is_called_one():
 
 
 @pytest.fixture(scope="module")
-def motif_v6() -> tuple[Observed, Board]:
-    evaluator = load_static("motif-v6")
-    boards = game_boards(static_player(evaluator), 4000, "contact", "", seed=0)
-    return observed_positions(evaluator.weights, boards, "contact", "", "equity"), boards
+def motif_v1() -> tuple[Observed, Board]:
+    evaluator = load_static("motif-v1")
+    boards = game_boards(static_player(evaluator), 4000, "contact", seed=0)
+    return observed_positions(evaluator.weights, boards, "contact", "equity"), boards
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def motif_v6() -> tuple[Observed, Board]:
         (("blots_elsewhere", "blots_back"), -1),
     ],
 )
-def test_motif_v6_is_told_as_players_see_it(motif_v6, names, sign):
-    seen, _ = motif_v6
+def test_motif_v1_is_told_as_players_see_it(motif_v1, names, sign):
+    seen, _ = motif_v1
     for name in names:
         assert np.sign(seen.feature_gain(seen.parameters.names.index(name))) == sign, name
 
 
-def test_nothing_is_told_against_common_sense_without_saying_why(motif_v6):
-    seen, _ = motif_v6
+def test_nothing_is_told_against_common_sense_without_saying_why(motif_v1):
+    seen, _ = motif_v1
     effects = told_effects(seen, len(seen.parameters))
     against = [effect for effect in effects if not effect.expected]
     assert len(against) <= 3
@@ -131,8 +131,8 @@ def test_nothing_is_told_against_common_sense_without_saying_why(motif_v6):
     assert "leads are worth" in lead.sentence
 
 
-def test_twins_are_seen_in_one_frame(motif_v6):
-    seen, _ = motif_v6
+def test_twins_are_seen_in_one_frame(motif_v1):
+    seen, _ = motif_v1
     for k, parameter in enumerate(seen.parameters.parameters):
         if parameter.twin:
             twin = seen.parameters.names.index(parameter.twin)
@@ -149,5 +149,5 @@ def test_other_sets_have_the_same_frames():
 def _of_keith() -> WeightFile:
     linear = np.zeros(len(_KEITH), np.float32)
     linear[_KEITH.names.index("blots")] = -_SLOPE
-    head = {"equity": HeadWeights(0.0, linear, np.zeros((0, 2), np.int64), np.zeros(0, np.float32), None)}
+    head = {"equity": HeadWeights(0.0, linear, np.zeros((0, 2), np.int64), np.zeros(0, np.float32))}
     return WeightFile("keith", 0, None, _KEITH, {"contact": head, "crashed": head, "race": head})

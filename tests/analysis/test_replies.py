@@ -49,7 +49,7 @@ def batch(position, roll):
 
 
 def test_where_lookahead_overrules_the_terms_it_says_so():
-    evaluator = LookaheadEvaluator(load_static("motif-v6"), 2)
+    evaluator = LookaheadEvaluator(load_static("motif-v1"), 2)
     plays = legal_plays(START, (4, 4))
     one, other = (find_play(text, plays) for text in ("24/20 13/9(3)", "24/20(2) 13/5"))
     told = explain_play(evaluator, START, (4, 4), one, other)

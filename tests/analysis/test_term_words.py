@@ -8,7 +8,6 @@ from motif.analysis.term_report import (
     Gain,
     effect_words,
     pair_words,
-    point_words,
     square_words,
     subject,
     typical_amount,
@@ -101,18 +100,6 @@ def test_squares_compare_with_the_amount_before():
     )
     assert square_words(_parameter("pip_lead"), 20, 1, _equity(-0.05)).endswith(
         "equity less than the 20 before."
-    )
-
-
-def test_points():
-    assert point_words(0, 6, 0, _equity(0.02)) == (
-        "A single checker of the player on roll on his 6 point is worth 0.020 points of equity."
-    )
-    assert point_words(1, 20, 1, _equity(-0.02, 0.01)) == (
-        "Exactly two checkers of the opponent on his 20 point cost 0.020 ± 0.010 points of equity."
-    )
-    assert point_words(1, 25, 3, Gain("win", 0.01, _NAN)) == (
-        "Every further checker of the opponent on the bar adds 1.0 % to the win chance."
     )
 
 

@@ -1,6 +1,5 @@
 """The most important terms: the numbers in the sentences against the evaluator's own sums."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,17 +18,10 @@ from motif.analysis.term_report import (
 from motif.board.packed import Board, pack_many
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import HeadWeights, WeightFile
-from motif.fitting.significance import term_names, weight_vector, write_terms
+from motif.fitting.significance import weight_vector, write_terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import (
-    CLASS_NAMES,
-    NO_PLAN,
-    PLANS,
-    classify_many,
-    plans_many,
-    plans_of_class,
-)
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from tests.reports.made_run import made_boards
@@ -39,7 +31,7 @@ _NAMES = _KEITH.names
 _BOARDS = made_boards(900, np.random.default_rng(0))
 
 
-def _head(seed: int, points: bool = False) -> HeadWeights:
+def _head(seed: int) -> HeadWeights:
     rng, size = np.random.default_rng(seed), len(_KEITH)
     pairs = np.array([[0, 5], [2, 9], [4, 4], [5, 18]])
     return HeadWeights(
@@ -47,23 +39,12 @@ def _head(seed: int, points: bool = False) -> HeadWeights:
         rng.normal(0, 0.3, size).astype(np.float32),
         pairs,
         rng.normal(0, 0.3, len(pairs)).astype(np.float32),
-        rng.normal(0, 0.1, (2, 25, 4)).astype(np.float32) if points else None,
     )
 
 
 def _weights() -> WeightFile:
-    plans = {_common_plan(): {"equity": _head(3)}}
-    classes = {
-        "contact": {"win": _head(0), "equity": _head(1, points=True)},
-        "race": {"win": _head(2)},
-    }
-    return WeightFile("made", 0, None, _KEITH, classes, plans=plans)
-
-
-def _common_plan() -> str:
-    plans = plans_many(pack_many(_BOARDS))
-    contact = [PLANS.index(name) for name in plans_of_class("contact")]
-    return PLANS[max(contact, key=lambda plan: int(np.count_nonzero(plans == plan)))]
+    classes = {"contact": {"win": _head(0), "equity": _head(1)}, "race": {"win": _head(2)}}
+    return WeightFile("made", 0, None, _KEITH, classes)
 
 
 def _contact() -> Board:
@@ -71,12 +52,12 @@ def _contact() -> Board:
 
 
 def _seen(head: str = "win") -> Observed:
-    return observed_positions(_weights(), _BOARDS, "contact", "", head)
+    return observed_positions(_weights(), _BOARDS, "contact", head)
 
 
 def test_each_kind_of_term_is_told():
     weights = _weights()
-    found, count = board_terms(_BOARDS, weights, "contact", "", "equity")
+    found, count = board_terms(_BOARDS, weights, "contact", "equity")
     assert count == len(_contact())
     told = {term.name: term for term in told_terms(weights, found, _seen("equity"), 10_000)}
     assert len(told) == len(found.names) - 1
@@ -90,19 +71,16 @@ def test_each_kind_of_term_is_told():
         else:
             assert (" worth " in told[name].sentence) == (gain > 0)
     assert told["on_bar*pip_count_opponent"].full == ("2 checkers", "167 pips")
-    assert told["own 6: 2 checkers"].full == ()
-    checkers = told["own 6: 2 checkers"]
-    assert checkers.sentence.startswith("Exactly two checkers of the player on roll on his 6 point")
 
 
 def test_the_most_important_come_first():
-    found, _ = board_terms(_BOARDS, _weights(), "contact", "", "win")
+    found, _ = board_terms(_BOARDS, _weights(), "contact", "win")
     moves = [term.moves for term in told_terms(_weights(), found, _seen(), 10_000)]
     assert moves == sorted(moves, reverse=True)
     first = told_terms(_weights(), found, _seen(), 3)
     assert [term.moves for term in first] == moves[:3]
     terms, vector = weight_vector(_weights().classes["contact"]["win"])
-    values = terms.expand(features(_KEITH, _contact()), _contact()).astype(float)
+    values = terms.expand(features(_KEITH, _contact())).astype(float)
     term = first[0]
     place = found.names.index(term.name)
     assert term.weight == vector[place]
@@ -110,28 +88,14 @@ def test_the_most_important_come_first():
     assert np.isnan([term.se, term.z, term.effect_se]).all()
 
 
-def test_a_plan_is_told_from_its_own_positions_and_weights():
-    weights, plan = _weights(), _common_plan()
-    boards = np.tile(_BOARDS, (3, 1))
-    found, count = board_terms(boards, weights, "contact", plan, "equity")
-    assert count == np.count_nonzero(plans_many(pack_many(boards)) == PLANS.index(plan))
-    assert found.statistics.weights[0] == pytest.approx(weights.plans[plan]["equity"].bias)
-    assert chosen_head(weights, "contact", plan, None) == "equity"
-
-
 def test_the_head_that_chooses_plays():
     weights = _weights()
-    assert chosen_head(weights, "contact", None, None) == "equity"
-    assert chosen_head(weights, "race", None, None) == "win"
-    assert chosen_head(weights, "contact", None, "win") == "win"
-    crashed = plans_of_class("crashed")[0]
-    other = next(plan for plan in plans_of_class("contact") if plan != _common_plan())
+    assert chosen_head(weights, "contact", None) == "equity"
+    assert chosen_head(weights, "race", None) == "win"
+    assert chosen_head(weights, "contact", "win") == "win"
     for arguments, words in (
-        (("race", None, "equity"), "have no head 'equity' for race positions; there are win"),
-        (("crashed", None, None), "have none of their own for crashed positions"),
-        (("contact", other, None), "have none of their own for the plan"),
-        (("contact", "attack", None), "no game plan is called 'attack'; there are"),
-        (("contact", crashed, None), "is a game plan of crashed positions, not of contact"),
+        (("race", "equity"), "have no head 'equity' for race positions; there are win"),
+        (("crashed", None), "have none of their own for crashed positions"),
     ):
         with pytest.raises(SettingError, match=words):
             chosen_head(weights, *arguments)
@@ -139,20 +103,20 @@ def test_the_head_that_chooses_plays():
 
 def test_a_table_must_be_that_of_the_weights(tmp_path):
     weights, path = _weights(), tmp_path / "terms.parquet"
-    found, _ = board_terms(_BOARDS, weights, "race", "", "win")
+    found, _ = board_terms(_BOARDS, weights, "race", "win")
     write_terms(path, [found])
-    read = table_terms(path, weights, "race", "", "win")
-    races = observed_positions(weights, _BOARDS, "race", "", "win")
+    read = table_terms(path, weights, "race", "win")
+    races = observed_positions(weights, _BOARDS, "race", "win")
     told, again = (told_terms(weights, terms, races, 5) for terms in (found, read))
     assert list(map(str, told)) == list(map(str, again))  # NaN is not itself
     with pytest.raises(DatasetError, match="has no terms of contact win"):
-        table_terms(path, weights, "contact", "", "win")
+        table_terms(path, weights, "contact", "win")
     others = replace(weights, classes={**weights.classes, "race": {"win": _head(8)}})
     with pytest.raises(DatasetError, match="that of other weights than 'made'"):
-        table_terms(path, others, "race", "", "win")
+        table_terms(path, others, "race", "win")
     fewer = replace(_head(2), pairs=np.zeros((0, 2), np.int64), quadratic=np.zeros(0, np.float32))
     with pytest.raises(DatasetError, match="that of other weights"):
-        table_terms(path, replace(weights, classes={"race": {"win": fewer}}, plans={}), "race", "", "win")
+        table_terms(path, replace(weights, classes={"race": {"win": fewer}}), "race", "win")
 
 
 def test_positions_that_the_head_does_not_judge_are_left_out():
@@ -160,38 +124,26 @@ def test_positions_that_the_head_does_not_judge_are_left_out():
     races = _BOARDS[classify_many(pack_many(_BOARDS)) == CLASS_NAMES.index("race")]
     heads = {**weights.classes, "race": {"win": _head(2), "win_gammon": _head(4)}}
     gammons = replace(weights, classes=heads)
-    assert board_terms(_BOARDS, gammons, "race", "", "win")[1] == len(races)
+    assert board_terms(_BOARDS, gammons, "race", "win")[1] == len(races)
     still_there = np.minimum(races, 0).sum(axis=1) == -15
     assert 0 < still_there.sum() < len(races)
-    assert board_terms(_BOARDS, gammons, "race", "", "win_gammon")[1] == still_there.sum()
+    assert board_terms(_BOARDS, gammons, "race", "win_gammon")[1] == still_there.sum()
     # All made races stand in the home boards, where the tables reach.
     with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .*, not 0"):
-        board_terms(_BOARDS, replace(weights, bearoff=True), "race", "", "win")
+        board_terms(_BOARDS, replace(weights, bearoff=True), "race", "win")
 
 
 def test_too_few_positions():
     with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .* not 0"):
-        board_terms(_contact(), _weights(), "race", "", "win")
+        board_terms(_contact(), _weights(), "race", "win")
 
 
 def test_positions_of_games_are_those_asked_for():
-    weights = _weights()
-    player = CompiledPlayer("made", weights_model(weights), StaticEvaluator("made", weights_model(weights)))
-    races = game_boards(player, 150, "race", "", seed=4, jobs=1)
+    model = weights_model(replace(_weights(), classes={"contact": {"win": _head(2)}}))
+    player = CompiledPlayer("made", model, StaticEvaluator("made", model))
+    races = game_boards(player, 150, "race", seed=4, jobs=1)
     assert len(races) == 150
     assert (classify_many(pack_many(races)) == CLASS_NAMES.index("race")).all()
-    plans = plans_many(pack_many(game_boards(player, 300, "contact", "", seed=4, jobs=1)))
-    assert (plans != NO_PLAN).all()
-    contact = plans_of_class("contact")
-    rare = min(contact, key=lambda name: int(np.count_nonzero(plans == PLANS.index(name))))
-    with pytest.raises(
-        PlayerError, match=f"of the plan '{re.escape(rare)}': a dataset or a file of positions is needed"
-    ):
-        game_boards(player, 5, "contact", rare, seed=4, jobs=1)
-
-
-def test_points_and_terms_have_one_order():
-    head = _head(1, points=True)
-    terms, vector = weight_vector(head)
-    names = term_names(terms, _KEITH)
-    assert vector[names.index("opponent bar: 1 checker")] == head.points[1, 24, 0]
+    few = r"games of 'made' hold \d contact positions: a dataset or a file of positions is needed"
+    with pytest.raises(PlayerError, match=few):
+        game_boards(player, 5, "contact", seed=4, jobs=1)

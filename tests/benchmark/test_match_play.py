@@ -19,7 +19,7 @@ from motif.evaluators import load_static
 from motif.players import load
 from motif.runtime.errors import SettingError
 
-ADVISER = load_static("motif-v6")
+ADVISER = load_static("motif-v1")
 
 
 def played(first: str, second: str, length: int, matches: int, **rest):
@@ -34,21 +34,21 @@ def test_a_player_against_himself_wins_one_of_each_pair():
 
 
 def test_any_number_of_jobs_plays_the_same():
-    one, two = (played("motif-v6", "pubeval", 3, 12, seed=2, jobs=jobs) for jobs in (1, 2))
+    one, two = (played("motif-v1", "pubeval", 3, 12, seed=2, jobs=jobs) for jobs in (1, 2))
     assert one == two
     assert one.mwc > 0.5
 
 
 @pytest.mark.slow
 def test_the_cube_shortens_matches():
-    with_cube, without = (played("motif-v6", "motif-v5", 7, 10, cube=cube, seed=3) for cube in (True, False))
+    with_cube, without = (played("motif-v1", "motif-v0", 7, 10, cube=cube, seed=3) for cube in (True, False))
     assert with_cube.games < without.games
     assert with_cube.cube
     assert not without.cube
 
 
 def test_a_player_without_chances_goes_by_the_adviser():
-    assert played("random", "motif-v6", 5, 6, seed=1).mwc < 0.4
+    assert played("random", "motif-v1", 5, 6, seed=1).mwc < 0.4
 
 
 def test_the_crawford_game_is_the_first_at_match_point():
@@ -76,12 +76,12 @@ def test_refusals():
 
 
 def test_the_command(capsys):
-    words = ["match", "motif-v6", "random", "--length", "3", "--games", "4", "--jobs", "1", "--json"]
+    words = ["match", "motif-v1", "random", "--length", "3", "--games", "4", "--jobs", "1", "--json"]
     assert main(words) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["matches"] == record["wins"] + record["losses"] == 4
     assert record["mwc"] == record["wins"] / 4
-    assert (record["length"], record["cube"], record["players"]) == (3, True, ["motif-v6", "random"])
+    assert (record["length"], record["cube"], record["players"]) == (3, True, ["motif-v1", "random"])
     assert main([*words[:-1], "--until-certain"]) == 2
     assert "money" in capsys.readouterr().err
 
@@ -91,17 +91,17 @@ def money(first: str, second: str, games: int, **rest):
 
 
 def test_money_games_have_a_cube_that_raises_the_stakes():
-    result = money("motif-v6", "pubeval", 60, seed=3)
+    result = money("motif-v1", "pubeval", 60, seed=3)
     assert result.games == result.wins + result.losses == 60
     assert result.stake > 1.5
-    assert result == money("motif-v6", "pubeval", 60, seed=3, jobs=2)
-    assert result.ppg == pytest.approx(-money("pubeval", "motif-v6", 60, seed=3).ppg)
+    assert result == money("motif-v1", "pubeval", 60, seed=3, jobs=2)
+    assert result.ppg == pytest.approx(-money("pubeval", "motif-v1", 60, seed=3).ppg)
     assert result.ppg > 0
 
 
 def test_by_the_jacoby_rule_a_backgammon_without_a_double_is_a_single_game():
     """Three points are a backgammon with the cube in the middle; the dice are the same."""
-    sides = match_side(load("motif-v6"), ADVISER), match_side(load("random"), ADVISER)
+    sides = match_side(load("motif-v1"), ADVISER), match_side(load("random"), ADVISER)
     with_rule, without = (play_money_pairs(jacoby, *sides, 1, 0, 60)[0] for jacoby in (True, False))
     assert 3 not in with_rule
     assert 3 in without
@@ -114,7 +114,7 @@ def test_a_player_against_himself_for_money_wins_one_of_each_pair():
 
 
 def test_a_pairing_of_a_tournament_for_money_is_its_match_with_the_cube():
-    names = ["motif-v6", "pubeval", "motif-v1"]
+    names = ["motif-v1", "pubeval", "motif-v0"]
     result = play_money_tournament([load(name) for name in names], 12, adviser=ADVISER, seed=5)
     for pairing in result.pairings:
         seats = names[pairing.first], names[pairing.second]
@@ -123,25 +123,25 @@ def test_a_pairing_of_a_tournament_for_money_is_its_match_with_the_cube():
 
 
 def test_the_commands_for_money_with_a_cube(capsys):
-    words = ["match", "motif-v6", "motif-v1", "--cube", "--games", "6", "--seed", "2"]
+    words = ["match", "motif-v1", "motif-v0", "--cube", "--games", "6", "--seed", "2"]
     assert main([*words, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    played = money("motif-v6", "motif-v1", 6, seed=2).to_dict()
-    assert record == {**played, "players": ["motif-v6", "motif-v1"], "seed": 2}
+    played = money("motif-v1", "motif-v0", 6, seed=2).to_dict()
+    assert record == {**played, "players": ["motif-v1", "motif-v0"], "seed": 2}
     assert record["cube"] is True
     assert main([*words, "--no-jacoby"]) == 0
     assert "with the cube" in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2
     assert "without a cube" in capsys.readouterr().err
-    assert main(["tournament", "motif-v6", "pubeval", "--cube", "--games", "4", "--json"]) == 0
+    assert main(["tournament", "motif-v1", "pubeval", "--cube", "--games", "4", "--json"]) == 0
     (pairing,) = json.loads(capsys.readouterr().out)["pairings"]
     assert (pairing["cube"], pairing["games"]) == (True, 4)
 
 
 def test_matches_and_money_games_without_luck_are_more_certain():
     for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 100})):
-        raw = play("motif-v6", "pubeval", seed=3, **count)
-        result = play("motif-v6", "pubeval", seed=3, **count, judge=ADVISER, jobs=2)
+        raw = play("motif-v1", "pubeval", seed=3, **count)
+        result = play("motif-v1", "pubeval", seed=3, **count, judge=ADVISER, jobs=2)
         left = result.without_luck
         assert result.se == raw.se
         assert left.se < 0.7 * result.se
@@ -158,7 +158,7 @@ def test_the_luck_of_a_match_is_told_in_chances_to_win_it():
 
 def test_the_command_tells_what_is_left_without_luck(capsys):
     for more in ([], ["--cube"], ["--length", "2"]):
-        words = ["match", "motif-v6", "motif-v1", "--games", "6", "--without-luck", *more]
+        words = ["match", "motif-v1", "motif-v0", "--games", "6", "--without-luck", *more]
         assert main(words) == 0
         assert "without the luck of the dice, as " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2

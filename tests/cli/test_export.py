@@ -51,7 +51,7 @@ def test_bad_input(motif, weight_file, tmp_path):
     torn.write_bytes(b"\x08\x07\x12")
     cases = [
         (("export", "pubeval", "--onnx", "x"), "'pubeval' has no weights to export"),
-        (("export", "motif-v2+bearoff", "--onnx", "x"), r"'motif-v2\+bearoff' has tables beside its weights"),
+        (("export", "motif-v1+bearoff", "--onnx", "x"), r"'motif-v1\+bearoff' has tables beside its weights"),
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),
         (("export", weight_file, "--onnx", weight_file), "--onnx .* is the weight file itself$"),
@@ -74,7 +74,7 @@ def test_bad_input(motif, weight_file, tmp_path):
 
 def test_help_has_an_example(motif):
     ending = motif("export", "--help")
-    assert "motif export motif-v2 --onnx motif-v2.onnx" in ending.out
+    assert "motif export motif-v1 --onnx motif-v1.onnx" in ending.out
 
 
 def test_json_is_one_object(motif, weight_file, tmp_path):

@@ -39,7 +39,7 @@ def test_text_names_the_page(motif, dataset, tmp_path):
         (("bras@1",), "'bras@1' looks ahead"),
         (("none.yaml",), "none.yaml: no such weight file"),
         (("bras", "--head", "equity"), "bras has no head 'equity' for contact positions: there are win"),
-        (("motif-v2", "--head", "equity"), "motif-v2 has no head 'equity' for race positions"),
+        (("motif-v1", "--head", "equity"), "motif-v1 has no head 'equity' for race positions"),
         (("bras", "--positions", "7"), "--positions must be at least 100, not 7"),
         (("bras", "--class", "blot"), "--class"),
         (("bras", "--player", "nobody"), "no player is called 'nobody'"),

@@ -270,17 +270,17 @@ def test_fit_makes_a_player(motif_json, dataset, tmp_path):
     assert 0 < motif_json("evaluate", START, "--player", path)["win"] < 1
 
 
-def test_fit_with_points_plans_and_bearoffs(motif_json, dataset, tmp_path):
+def test_fit_with_hidden_units_and_bearoffs(motif_json, dataset, tmp_path):
     path = tmp_path / "fitted.yaml"
-    options = ("--parameters", "keith", "--terms", "linear", "--points", "--bearoff", "--jobs", 1)
-    plans = ("--plans", "--plan-rows", 20, "--plan-shrinkage", 100)
-    record = motif_json("fit", dataset, "--out", path, *options, *plans)
+    options = ("--parameters", "keith", "--hidden", 3, "--passes", 2, "--bearoff", "--jobs", 1)
+    record = motif_json("fit", dataset, "--out", path, *options)
     weights = load_evaluator(str(path)).weights
     assert weights.bearoff
-    assert weights.classes["race"]["win"].points is not None
-    assert set(weights.plans) == set(record["plans"]) != set()
+    assert set(weights.hidden_layers) == set(weights.classes) != set()
+    assert all(len(layer.names) == 3 for layer in weights.hidden_layers.values())
+    assert not any("equity" in heads for heads in weights.classes.values())
     assert "all" in record["choice_error"]
-    assert weights.fit["plan_shrinkage"] == 100
+    assert (weights.fit["hidden"], weights.fit["passes"]) == (3, 2)
     assert 0 < motif_json("evaluate", START, "--player", path)["win"] < 1
 
 

@@ -56,12 +56,12 @@ def test_every_field_is_an_option(command):
             "--stratified: --trials must be a multiple of 36, not 35",
         ),
         (
-            ("fit", "none", "--out", "x.yaml", "--plans", "--heads", "win"),
-            "--plans: game plans have equity heads, so --heads must be all",
+            ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--heads", "win"),
+            "--hidden: hidden units go with heads all and terms pairs",
         ),
         (
-            ("fit", "none", "--out", "x.yaml", "--plans", "--prune"),
-            "--prune: with --plans a class keeps all its terms, which its plans are drawn to",
+            ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--prune"),
+            "--prune: hidden units are fitted without",
         ),
         (("match", "bras", "bras", "--error-rate", "2"), "--error-rate must be above 0 and below 1, not 2.0"),
         (

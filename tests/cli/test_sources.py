@@ -99,7 +99,7 @@ def test_the_other_commands_work(motif, folder):
         if not line.startswith(QUICK):
             ending = motif(*smaller(line))
             assert ending.code == 0, f"{line}: {ending.err}"
-    assert (folder / "runs" / "motif-v2.onnx").exists()
+    assert (folder / "runs" / "motif-v1.onnx").exists()
 
 
 def test_the_posts_line_says_what_the_page_says(motif, folder):

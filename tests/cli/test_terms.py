@@ -38,12 +38,7 @@ def fitted(dataset, tmp_path_factory):
 
 def test_its_own_games_show_what_matters(motif_json, weight_file):
     found = motif_json("terms", weight_file, "--top", 5, "--jobs", 1)
-    assert (found["weights"], found["class"], found["plan"], found["head"]) == (
-        "small",
-        "contact",
-        None,
-        "win",
-    )
+    assert (found["weights"], found["class"], found["head"]) == ("small", "contact", "win")
     assert found["source"] == "2,000 positions of its own games"
     assert found["count"] == 20
     assert found["slope"] > 0
@@ -57,35 +52,35 @@ def test_its_own_games_show_what_matters(motif_json, weight_file):
 
 
 @pytest.fixture(scope="module")
-def patterned(tmp_path_factory):
-    """A weight file with patterns, and positions."""
-    folder = tmp_path_factory.mktemp("patterned")
-    heads = dict.fromkeys(("contact", "race"), ("equity", "win"))
-    made_weights("keith", classes=heads, pairs=9, patterns={"contact": 6}).save(folder / "made.yaml")
+def layered(tmp_path_factory):
+    """A weight file with hidden units, and positions."""
+    folder = tmp_path_factory.mktemp("layered")
+    made_weights("keith", pairs=9, hidden={"contact": 6}).save(folder / "made.yaml")
     positions = folder / "positions.txt"
     positions.write_text("\n".join(gnubg_ids(some_boards("pubeval", 400, seed=2))) + "\n")
     return folder / "made.yaml", positions
 
 
-def test_patterns_are_listed(motif, motif_json, patterned, tmp_path):
-    file, positions = patterned
+def test_hidden_units_are_listed(motif, motif_json, layered, tmp_path):
+    file, positions = layered
     page = tmp_path / "page.html"
     words = ("terms", file, "--positions", positions, "--top", 4, "--html", page)
     found = motif_json(*words)
     assert len(found["patterns"]) == 4
-    for pattern in found["patterns"]:
-        assert set(pattern) == {*("name", "words", "share", "amount", "on", "off", "moves", "high", "low")}
+    for unit in found["patterns"]:
+        assert set(unit) == {*("name", "words", "share", "amount", "on", "off", "moves", "high", "low")}
     ending = motif(*words)
-    assert "where a pattern is large" in ending.out
-    assert " terms and 6 patterns, from " in " ".join(ending.out.split())
+    assert "where a unit is large" in ending.out
+    assert " terms and 6 hidden units, from " in " ".join(ending.out.split())
     first = found["patterns"][0]
     assert first["name"] in page.read_text("utf-8")
-    assert motif_json(*words, "--head", "win")["patterns"] == []
+    assert first["amount"] != motif_json(*words, "--head", "win_gammon")["patterns"][0]["amount"]
+    assert motif_json(*words, "--class", "race")["patterns"] == []
 
 
-def test_boards_of_a_pattern_are_drawn(motif, motif_json, patterned):
-    file, positions = patterned
-    words = ("terms", file, "--positions", positions, "--pattern", "p2", "--boards", 2)
+def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
+    file, positions = layered
+    words = ("terms", file, "--positions", positions, "--unit", "p2", "--boards", 2)
     ending = motif(*words)
     assert (ending.code, ending.err) == (0, "")
     assert ending.out.count("Position ID: ") == 4
@@ -102,16 +97,16 @@ def test_boards_of_a_pattern_are_drawn(motif, motif_json, patterned):
     ("words", "message"),
     [
         (
-            ("--pattern", "p9"),
-            "no pattern of contact positions is called 'p9': there are 6, such as p1",
+            ("--unit", "p9"),
+            "no hidden unit of contact positions is called 'p9': there are 6, such as p1",
         ),
-        (("--pattern", "p1", "--class", "race"), "have no patterns for race positions"),
-        (("--pattern", "p1", "--head", "win"), "--pattern and --head exclude each other"),
-        (("--pattern", "p1", "--boards", "0"), "--boards"),
+        (("--unit", "p1", "--class", "race"), "have no hidden units for race positions"),
+        (("--unit", "p1", "--head", "win"), "--unit and --head exclude each other"),
+        (("--unit", "p1", "--boards", "0"), "--boards"),
     ],
 )
-def test_patterns_that_cannot_be_shown(motif, patterned, words, message):
-    ending = motif("terms", patterned[0], *words)
+def test_units_that_cannot_be_shown(motif, layered, words, message):
+    ending = motif("terms", layered[0], *words)
     assert ending.code == 2
     assert message in " ".join(ending.err.split())
 
@@ -131,7 +126,7 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     assert "± is one standard error, games taken as wholes" in told
 
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
-    write_terms(table, [dataset_terms(dataset, weights, "contact", "", "equity")[0]])
+    write_terms(table, [dataset_terms(dataset, weights, "contact", "equity")[0]])
     from_table = motif_json("terms", fitted, "--terms", table, "--top", 4, "--jobs", 1)
     # The words are those of other positions: its own games.
     for told_of, by_table in zip(found["terms"], from_table["terms"], strict=True):
@@ -169,7 +164,6 @@ def test_a_page(motif_json, weight_file, tmp_path):
         (("missing.yaml",), "missing.yaml: no such weight file"),
         (("{weights}", "--head", "equity"), "have no head 'equity' for contact positions; there are win, "),
         (("{weights}", "--class", "crashed"), "have none of their own for crashed positions"),
-        (("{weights}", "--plan", "attack"), "no game plan is called 'attack'"),
         (("{weights}", "--terms", "missing.parquet"), "missing.parquet: there is no such file"),
         (("{weights}", "--terms", "{weights}"), "small.yaml: no table of terms"),
         (("{weights}", "--data", "nowhere"), "nowhere"),

@@ -141,8 +141,8 @@ def test_who_is_ahead_by_luck_beats_nobody(motif):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((2,), r"motif-v13 and pubeval are even: 0\.000 points a game over 2 games\n"),
-        ((3,), r"motif-v13 is ahead of pubeval by 1\.000 points a game over 4 games\n"),
+        ((2,), r"motif-v14 and pubeval are even: 0\.000 points a game over 2 games\n"),
+        ((3,), r"motif-v14 is ahead of pubeval by 1\.000 points a game over 4 games\n"),
         ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points a game over 4 games; with the cube, "),
         (
             (2, "--length", 1),
@@ -152,7 +152,7 @@ def test_who_is_ahead_by_luck_beats_nobody(motif):
     ],
 )
 def test_a_handful_of_games_proves_nothing(motif, words, said):
-    out = motif("match", "motif-v13", "pubeval", "--jobs", 1, "--games", *words).out
+    out = motif("match", "motif-v14", "pubeval", "--jobs", 1, "--games", *words).out
     assert re.search(said, out), out
     assert not re.search(r"nan|beats|p [=<]|±", out)
     assert "fewer than 60 are too few for a standard error\n" in out

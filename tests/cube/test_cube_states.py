@@ -15,12 +15,12 @@ from motif.cube import cube_decision_at, cube_decision_by
 from motif.cube.cube_states import decided_ahead, stakes_of
 from motif.cube.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
-from motif.evaluators.kernels import CLEARLY
+from motif.evaluators.lookahead_kernels import CLEARLY
 from motif.evaluators.stakes import best_of_double, known_boards
 from motif.players import load
 from motif.rollout.games import SeededDice, lockstep, starts
 
-JUDGE = load_evaluator("motif-v6@1")
+JUDGE = load_evaluator("motif-v1@1")
 BASE = JUDGE.without_lookahead
 GAMES = 12
 CLOSE = 0.12
@@ -74,7 +74,7 @@ def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side
 
 
 class General(Evaluator):
-    """What motif-v6 says, without its kernels."""
+    """What motif-v1 says, without its kernels."""
 
     name = "general"
 
@@ -155,11 +155,11 @@ def test_two_plies_by_recursion(state):
 
 
 @every_state
-@pytest.mark.parametrize("spec", ["motif-v6", "motif-v6@1", "motif-v6@2"])
+@pytest.mark.parametrize("spec", ["motif-v1", "motif-v1@1", "motif-v1@2"])
 def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, state, spec):
     """The equity of a play is minus that of the opponent, on roll after it, who may double."""
     evaluator = load_evaluator(spec)
-    for k, board in enumerate(boards[:: 12 if spec == "motif-v6@2" else 4]):
+    for k, board in enumerate(boards[:: 12 if spec == "motif-v1@2" else 4]):
         position, roll = Position(board), np.array([[1 + k % 6, 1 + k % 3]])
         roll = -np.sort(-roll)
         batch = next(play_batches(board[None], roll))

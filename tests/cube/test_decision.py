@@ -218,7 +218,7 @@ RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
 def test_a_leader_does_not_double_who_is_redoubled_at_once():
     """The model at once holds half of the cube's worth for him, which is gone with the next roll."""
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
-    judge = load_evaluator("motif-v6@2")
+    judge = load_evaluator("motif-v1@2")
     chances = judge.evaluate(position)
     assert cube_decision_at(position, chances, state).should_double
     decision = cube_decision_by(judge, position, chances, state)
@@ -230,13 +230,13 @@ def test_a_leader_does_not_double_who_is_redoubled_at_once():
 
 def test_without_lookahead_the_cube_does_not_look_ahead_either():
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
-    for name in ("motif-v6", "pubeval"):
+    for name in ("motif-v1", "pubeval"):
         evaluator = load_evaluator(name)
         chances = evaluator.evaluate(position)
         assert cube_decision_by(evaluator, position, chances, state) == cube_decision_at(
             position, chances, state
         )
-    judge = load_evaluator("motif-v6@2")
+    judge = load_evaluator("motif-v1@2")
     model = cube_decision_at(position, chances, state, efficiency=0.6)
     assert cube_decision_by(judge, position, chances, state, efficiency=0.6) == model
 
@@ -245,7 +245,7 @@ def test_without_lookahead_the_cube_does_not_look_ahead_either():
 def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
     """With a dead cube it adds nothing to what the evaluator says, whether or not games end on the way."""
     position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
-    judge = load_evaluator("motif-v6@2")
+    judge = load_evaluator("motif-v1@2")
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
     chances = judge.staked(stakes_of(state)).evaluate(position)
     decision = cube_decision_by(judge, position, chances, state)
@@ -256,7 +256,7 @@ def test_a_double_that_can_wait_a_roll_is_made():
     """Post-Crawford, 3-away: both are worth the same, but for rounding."""
     position = Position.start()
     state = MatchState(length=5, own_score=2, opponent_score=4)
-    judge = load_evaluator("motif-v6@2")
+    judge = load_evaluator("motif-v1@2")
     decision = cube_decision_by(judge, position, judge.evaluate(position), state)
     assert decision.double_take == pytest.approx(decision.no_double, abs=1e-6)
     assert decision.action == "double, take"

@@ -16,7 +16,7 @@ from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_kno
 from motif.evaluators.nets import exported
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import model_fingerprint, with_bearoff, without_calibration
-from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
 from motif.rollout.rollout_settings import playing_for
 from motif.runtime.errors import PlayerError, WeightFileError
@@ -30,9 +30,8 @@ KNOTS = {
 BOARDS = np.concatenate([some_boards("pubeval", 400, seed=3), some_boards("random", 100, seed=4)])
 WIN_ONLY = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=3)
 CHANCES = made_weights(pairs=3)
-EQUITY = made_weights(
-    classes=dict.fromkeys(("contact", "race"), (*OUTPUTS, "equity")), plans={PLANS[0]: ["win"]}
-)
+EQUITY = made_weights(classes=dict.fromkeys(("contact", "race"), (*OUTPUTS, "equity")))
+HIDDEN = made_weights("motif", hidden={"contact": 6, "race": 2})
 
 
 def calibrated(weights: WeightFile) -> StaticEvaluator:
@@ -55,7 +54,9 @@ def by_numpy(chances: np.ndarray, boards: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("weights", [WIN_ONLY, CHANCES, EQUITY], ids=["win only", "chances", "equity"])
+@pytest.mark.parametrize(
+    "weights", [WIN_ONLY, CHANCES, EQUITY, HIDDEN], ids=["win only", "chances", "equity", "hidden"]
+)
 def test_shown_chances_follow_the_knots(weights):
     plain, shown = evaluator_of(weights).evaluate_many(BOARDS), calibrated(weights).evaluate_many(BOARDS)
     expected = by_numpy(plain[:, 0], BOARDS)
@@ -95,7 +96,9 @@ def test_without_an_equity_head_the_calibrated_chances_rank():
     assert after.equity_many(BOARDS) == pytest.approx(by_chances, abs=2e-6)
 
 
-@pytest.mark.parametrize("weights", [WIN_ONLY, CHANCES, EQUITY], ids=["win only", "chances", "equity"])
+@pytest.mark.parametrize(
+    "weights", [WIN_ONLY, CHANCES, EQUITY, HIDDEN], ids=["win only", "chances", "equity", "hidden"]
+)
 @pytest.mark.parametrize("scoring", ["money", "dmp"])
 def test_compiled_play_takes_what_evaluation_ranks_first(weights, scoring):
     model = playing_for(calibrated(weights).model, scoring)

@@ -13,7 +13,7 @@ from motif.players import load
 from motif.runtime.errors import PlayerError
 from tests.games import some_boards, some_decisions
 
-PARTS = {"race": "motif-v6", "contact": "pubeval", "crashed": "motif-v1"}
+PARTS = {"race": "motif-v1", "contact": "pubeval", "crashed": "motif-v1"}
 NAME = "composite:" + ",".join(f"{one}={player}" for one, player in PARTS.items())
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from motif.analysis.explain.judged import judged
 from motif.analysis.explain.split import split
-from motif.analysis.pattern_report import extremes, told_patterns
+from motif.analysis.unit_report import extremes, unit_summaries
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.evaluators.probabilities import HEADS, OUTPUTS, equities
+from motif.evaluators.probabilities import HEADS, equities
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import keep_weights, kept_weights, read_weight_file
@@ -42,15 +42,17 @@ def test_plays_are_ranked_by_the_equity_of_the_probabilities(boards):
 
 @pytest.mark.parametrize("classes", [("contact", "crashed", "race"), ("contact",), ("contact", "race")])
 def test_a_board_has_the_same_value_whatever_stands_beside_it(boards, classes):
-    evaluator = evaluator_of(replace(MADE, patterns={of: MADE.patterns[of] for of in classes}))
+    evaluator = evaluator_of(replace(MADE, hidden_layers={of: MADE.hidden_layers[of] for of in classes}))
     together = evaluator.equity_many(boards)
     alone = np.concatenate([evaluator.equity_many(board[None]) for board in boards])
     assert (together == alone).all()
 
 
 def test_a_class_without_units_has_its_heads_alone(boards):
-    without = replace(MADE, patterns={"contact": MADE.patterns["contact"]})
-    plain, some = (evaluator_of(each).equity_many(boards) for each in (replace(MADE, patterns={}), without))
+    without = replace(MADE, hidden_layers={"contact": MADE.hidden_layers["contact"]})
+    plain, some = (
+        evaluator_of(each).equity_many(boards) for each in (replace(MADE, hidden_layers={}), without)
+    )
     contact = classify_many(pack_many(boards)) == CLASS_NAMES.index("contact")
     assert (plain[~contact] == some[~contact]).all()
     assert (plain[contact] != some[contact]).any()
@@ -67,14 +69,14 @@ def test_differences_are_told_by_terms_that_add_up(boards):
 
 
 def test_what_units_do_is_told_in_points(boards):
-    told = told_patterns(MADE, "contact", "win", boards)
+    told = unit_summaries(MADE, "contact", "win", boards)
     assert len(told) == 130
-    assert {of.name for of in told} == set(MADE.patterns["contact"].names)
+    assert {of.name for of in told} == set(MADE.hidden_layers["contact"].names)
     name = told[0].name
     best = extremes(MADE, "contact", name, boards, 1).largest[0]
     equity = equities(evaluator_of(MADE).evaluate_many(best.board[None]).astype(np.float64))[0]
     assert best.equity == pytest.approx(equity, abs=1e-4)
-    assert told_patterns(MADE, "contact", "equity", boards) == ()
+    assert unit_summaries(MADE, "contact", "equity", boards) == ()
 
 
 def test_a_file_keeps_them(tmp_path):
@@ -88,7 +90,7 @@ def test_a_file_keeps_them(tmp_path):
     assert kept is not None
     for one in (back, kept):
         assert model_fingerprint(weights_model(one)) == model_fingerprint(weights_model(MADE))
-        assert one.patterns["crashed"].names == MADE.patterns["crashed"].names
+        assert one.hidden_layers["crashed"].names == MADE.hidden_layers["crashed"].names
 
 
 @pytest.mark.parametrize(
@@ -111,14 +113,8 @@ def test_a_damaged_unit_is_named(tmp_path, line, other, message):
 
 def test_an_equity_head_has_no_units_beside_it():
     heads = dict.fromkeys(CLASS_NAMES, HEADS)
-    with pytest.raises(WeightFileError, match="they add to probabilities, so it can have no equity head"):
+    with pytest.raises(WeightFileError, match="it adds to probabilities"):
         made_weights("motif", classes=heads, hidden={"contact": 3})
-
-
-def test_units_and_patterns_do_not_mix():
-    classes = {"contact": HEADS, "race": OUTPUTS}
-    with pytest.raises(WeightFileError, match="in all classes, or to probabilities in all"):
-        made_weights("motif", classes=classes, patterns={"contact": 3}, hidden={"race": 3})
 
 
 def test_the_first_screen_of_a_file_is_for_people(tmp_path):

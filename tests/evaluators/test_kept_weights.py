@@ -8,7 +8,6 @@ import pytest
 
 from motif.evaluators import read_weight_file, weight_reader
 from motif.evaluators.weight_file import WeightFile
-from motif.parameters.position_class import PLANS
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
 
@@ -22,9 +21,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def saved(tmp_path, seed: int, **changes: object):
-    weights = made_weights(
-        pairs=3, kept=4, points=["win"], plans={PLANS[0]: ["win"], PLANS[-1]: ["equity"]}, seed=seed
-    )
+    weights = made_weights(pairs=3, kept=4, hidden={"contact": 3, "crashed": 1}, seed=seed)
     rows = np.array([[-0.5, 0.25], [0.5, 0.75]], np.float32)
     fields = {**vars(weights), "calibration": {"race": rows}, **changes}
     path = tmp_path / f"made-{seed}.yaml"
@@ -125,7 +122,7 @@ def test_a_damaged_file_is_made_anew(folder, tmp_path, damage):
 
 
 def test_few_are_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(weight_reader, "_MOST_KEPT", 2)
+    monkeypatch.setattr(weight_reader, "_MAX_KEPT_FILES", 2)
     for seed in range(4):
         read_weight_file(saved(tmp_path, seed))
     assert len(list(folder.iterdir())) == 2

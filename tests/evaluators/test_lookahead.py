@@ -19,14 +19,14 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.evaluator import first_best
-from motif.evaluators.kernels import (
+from motif.evaluators.lookahead import DEPTHS
+from motif.evaluators.lookahead_kernels import (
     _SEVENTH_OF_THROW,
     _SEVENTH_SHARES,
     _SEVENTHS,
     _THIRDS,
     _THROW_OF_ROLL,
 )
-from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
@@ -298,7 +298,7 @@ def test_each_ply_sees_the_plays_that_its_filter_lets_through(depth):
 
 
 def test_a_play_that_was_left_behind_returns_when_the_best_turn_out_worse():
-    base = load_static("motif-v9")
+    base = load_static("motif-v14")
     boards, rolls = decisions(150, seed=15)
     (plays,) = play_batches(boards, rolls)
     static = base.play_equities(boards, plays)

@@ -42,7 +42,7 @@ def test_every_entry_has_a_home_a_name_and_a_line():
         ("bras", Kind.STATIC),
         ("bras:some.yaml", Kind.STATIC),
         ("latest", Kind.STATIC),
-        ("motif-v6", Kind.STATIC),
+        ("motif-v1", Kind.STATIC),
         ("some/file.yml", Kind.STATIC),
         ("wildbg", Kind.NET),
         ("onnx:some.yaml", Kind.NET),
@@ -50,7 +50,7 @@ def test_every_entry_has_a_home_a_name_and_a_line():
         ("gnubg@2", Kind.PROGRAM),
         ("human", Kind.CHOOSER),
         ("bras@1", None),
-        ("motif-v6+bearoff", None),
+        ("motif-v1+bearoff", None),
         ("", None),
     ],
 )
@@ -94,8 +94,8 @@ def test_nobody_stands_in_for_weights_that_did_not_come(name):
     for loader in (load, load_evaluator):
         with pytest.raises(PlayerError, match=r"^no weights came with this motif for 'latest' to play by: "):
             loader(name)
-    with pytest.raises(PlayerError, match=r"^no player is called 'motif-v6'; there are pubeval, "):
-        load("motif-v6")
+    with pytest.raises(PlayerError, match=r"^no player is called 'motif-v1'; there are pubeval, "):
+        load("motif-v1")
 
 
 def test_the_names_cost_no_players():

@@ -4,7 +4,7 @@ from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.named import default_player, shipped_weights
 
-SHIPPED = ("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(15)))
+SHIPPED = ("keith-v0", "keith-v1", "motif-v0", "motif-v1", "motif-v14")
 
 
 def test_versions_stand_in_their_order():

@@ -12,7 +12,6 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import filtered, model_fingerprint, weights_model
-from motif.parameters.position_class import PLANS
 from motif.players import CompiledPlayer
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
@@ -24,7 +23,6 @@ from tests.strategies import positions
 
 ALL = ("contact", "crashed", "race")
 WIN_ONLY = {"contact": ["win"], "crashed": ["win"], "race": ["win"]}
-EVERY_PLAN = dict.fromkeys(PLANS, ("win", "lose_gammon", "equity"))
 WITH_EQUITY = {"contact": [*OUTPUTS, "equity"], "crashed": [*OUTPUTS, "equity"], "race": OUTPUTS}
 
 
@@ -43,12 +41,10 @@ MADE = {
     "no crashed class": made_weights("keith", classes=dict.fromkeys(("contact", "race"), OUTPUTS), pairs=9),
     "win only": made_weights("keith", classes=WIN_ONLY, pairs=30, seed=7),
     "no backgammons": made_weights("keith", classes=dict.fromkeys(ALL, OUTPUTS[:2]), pairs=30, seed=8),
-    "points": made_weights("keith", classes=WITH_EQUITY, pairs=9, points=["win", "equity"], seed=9),
-    "game plans": made_weights("keith", classes=WITH_EQUITY, pairs=9, plans=EVERY_PLAN, seed=10),
-    "plans of one class, with points": made_weights(
-        "motif", plans={PLANS[-1]: ["win", "equity"]}, points=["lose_gammon", "equity"], seed=11
+    "hidden units": made_weights("keith", pairs=9, hidden={"contact": 20, "race": 3}, seed=9),
+    "hidden units, one class": made_weights(
+        "motif", classes={"contact": OUTPUTS, "race": OUTPUTS[:2]}, hidden={"contact": 5}, seed=10
     ),
-    "plans of the chance to win": made_weights("keith", classes=WIN_ONLY, plans={PLANS[0]: ["win"]}, seed=12),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 

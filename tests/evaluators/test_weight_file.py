@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from motif.evaluators import OUTPUTS, WeightFile, load_static, read_weight_file
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.weight_file import HeadWeights, class_of_plan
-from motif.parameters.position_class import PLANS
+from motif.evaluators.weight_file import HeadWeights
 from tests.evaluators.made_weights import FIT, evaluator_of, made_weights
 from tests.games import some_boards
 
@@ -32,10 +31,7 @@ MADE = {
     "linear with a filter": made_weights(kept=8),
     "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
     "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
-    "everything": made_weights(
-        pairs=3, kept=2, points=["win"], plans=dict.fromkeys(PLANS, ("win", "equity")), bearoff=True
-    ),
-    "a plan with nothing": made_weights(plans={PLANS[0]: [], PLANS[1]: ["win"]}),
+    "everything": made_weights(pairs=3, kept=2, hidden={"contact": 7, "race": 2}, bearoff=True),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 
@@ -56,16 +52,25 @@ def same_bits(one: HeadWeights, other: HeadWeights) -> bool:
         and one.linear.tobytes() == other.linear.tobytes()
         and one.pairs.tolist() == other.pairs.tolist()
         and one.quadratic.tobytes() == other.quadratic.tobytes()
-        and (one.points is None) == (other.points is None)
-        and (one.points is None or one.points.tobytes() == other.points.tobytes())
     )
 
 
 def same_heads(one: Mapping[str, Heads], other: Mapping[str, Heads]) -> bool:
-    """Whether the heads by class or plan are the same, in any order."""
+    """Whether the heads by class are the same, in any order."""
     return {name: set(heads) for name, heads in one.items()} == {
         name: set(heads) for name, heads in other.items()
     } and all(same_bits(head, other[name][key]) for name, heads in one.items() for key, head in heads.items())
+
+
+def same_layers(one: WeightFile, other: WeightFile) -> bool:
+    layers = [
+        {
+            name: (of.names, *(part.tobytes() for part in (of.bias, of.inputs, of.points, of.outputs)))
+            for name, of in weights.hidden_layers.items()
+        }
+        for weights in (one, other)
+    ]
+    return layers[0] == layers[1]
 
 
 def same_content(one: WeightFile, other: WeightFile) -> bool:
@@ -76,7 +81,7 @@ def same_content(one: WeightFile, other: WeightFile) -> bool:
     ]
     return (
         same_heads(one.classes, other.classes)
-        and same_heads(one.plans, other.plans)
+        and same_layers(one, other)
         and filters[0] == filters[1]
         and (one.name, one.version, one.parent, one.fit, one.bearoff)
         == (other.name, other.version, other.parent, other.fit, other.bearoff)
@@ -109,18 +114,21 @@ def test_the_weights_that_come_with_motif_are_written_as_motif_writes(path, tmp_
 
 
 def with_numbers(numbers: list[float]) -> WeightFile:
-    """A weight file whose linear and quadratic weights, point terms and filter are made of `numbers`."""
-    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=5, kept=3)
+    """A weight file whose linear and quadratic weights, hidden units and filter are made of `numbers`."""
+    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=5, kept=3, hidden={"race": 4})
     values = np.resize(np.array(numbers, np.float32), 19)
     head = replace(
         weights.classes["race"]["win"], bias=float(values[0]), linear=values, quadratic=values[:5].copy()
     )
     steps = {name: np.resize(values, each.shape) for name, each in weights.pre_filter.steps.items()}
-    pointed = replace(head, points=np.resize(values, (2, 25, 4)))
+    layer = weights.hidden_layers["race"]
+    parts = {
+        key: np.resize(values, getattr(layer, key).shape) for key in ("bias", "inputs", "points", "outputs")
+    }
     return replace(
         weights,
-        classes={"contact": {"win": head}, "race": {"win": pointed}},
-        plans={PLANS[0]: {"equity": pointed}},
+        classes={"contact": {"win": head}, "race": {"win": head}},
+        hidden_layers={"race": replace(layer, **parts)},
         pre_filter=replace(weights.pre_filter, steps=steps),
     )
 
@@ -129,38 +137,6 @@ def with_numbers(numbers: list[float]) -> WeightFile:
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=19))
 def test_any_float32_survives(tmp_path_factory, numbers):
     weights = with_numbers(numbers)
-    assert same_content(round_trip(weights, tmp_path_factory.getbasetemp()), weights)
-
-
-FEW_NUMBERS = st.sampled_from([0.0, 0.0, 0.0, -0.0, 1.5, -3e-8])
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.dictionaries(
-        st.sampled_from(PLANS),
-        st.dictionaries(
-            st.sampled_from(HEADS),
-            st.none() | st.lists(FEW_NUMBERS, min_size=1, max_size=40),
-            max_size=3,
-        ),
-        max_size=6,
-    ),
-    st.booleans(),
-)
-def test_any_plans_and_points_survive(tmp_path_factory, found, bearoff):
-    weights = made_weights("bras", pairs=2)
-
-    def made(heads: dict[str, list[float] | None]) -> dict[str, HeadWeights]:
-        head = weights.classes["contact"]["win"]
-        points = {
-            key: None if numbers is None else np.resize(np.array(numbers, np.float32), (2, 25, 4))
-            for key, numbers in heads.items()
-        }
-        return {key: replace(head, points=each) for key, each in points.items()}
-
-    plans = {plan: made(heads) for plan, heads in found.items()}
-    weights = replace(weights, plans=plans, bearoff=bearoff)
     assert same_content(round_trip(weights, tmp_path_factory.getbasetemp()), weights)
 
 
@@ -234,24 +210,20 @@ def test_a_person_can_read_it(tmp_path):
     assert lines[-1] == "fit: " + str(FIT).replace("'", "").replace("None", "null")
 
 
-def test_plans_and_points_can_be_read_too(tmp_path):
+def test_hidden_units_can_be_read_too(tmp_path):
     path = tmp_path / "weights.yaml"
-    points = np.zeros((2, 25, 4), np.float32)
-    points[0, 5], points[1, 24, 0] = [0.5, 1, 1.5, 0.25], -1
-    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, bearoff=True)
-    head = replace(weights.classes["contact"]["win"], points=points)
-    empty = replace(head, points=np.zeros((2, 25, 4), np.float32))
-    plan = next(name for name in PLANS if class_of_plan(name) == "contact")
-    replace(weights, plans={plan: {"win": head, "equity": empty}}).save(path)
+    weights = made_weights(hidden={"contact": 2}, bearoff=True)
+    weights.save(path)
     content = yaml.safe_load(path.read_text())
     assert list(content)[5:7] == ["bearoff", "classes"]
     assert content["bearoff"] is True
-    (name, heads), *others = content["classes"]["contact"]["plans"].items()
-    assert (name, others, list(heads)) == (plan, [], ["win", "equity"])
-    assert list(heads["win"]) == ["bias", "linear", "points", "quadratic"]
-    assert heads["win"]["points"] == {"own": {6: [0.5, 1, 1.5, 0.25]}, "opponent": {25: [-1, 0, 0, 0]}}
-    assert heads["equity"]["points"] == {}
-    assert "              6: [0.5, 1.0, 1.5, 0.25]" in path.read_text().splitlines()
+    layer, units = weights.hidden_layers["contact"], content["classes"]["contact"]["hidden"]
+    assert list(units) == ["p1", "p2"]
+    assert list(units["p2"]) == ["bias", "outputs", "inputs", "own", "opponent"]
+    assert np.float32(units["p2"]["outputs"]).tolist() == layer.outputs[:, 1].tolist()
+    assert np.float32(units["p2"]["inputs"]).tolist() == layer.inputs[1].tolist()
+    for side, key in enumerate(("own", "opponent")):
+        assert np.float32(units["p2"][key]).tolist() == layer.points[1, side].ravel().tolist()
 
 
 def test_classes_and_heads_are_written_in_one_order(tmp_path):

@@ -5,22 +5,13 @@ import re
 import pytest
 
 from motif.evaluators import load_static, read_weight_file
-from motif.parameters.position_class import PLANS
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
 from tests.evaluators.test_weight_file import same_content
 
-WEIGHTS = made_weights(
-    pairs=3, kept=4, points=["win"], plans={PLANS[0]: ["win"], PLANS[-1]: ["equity"]}, bearoff=True, seed=1
-)
-SMALL = made_weights(
-    classes={"contact": ["win"], "race": ["win"]},
-    pairs=3,
-    kept=4,
-    plans={PLANS[0]: ["equity"]},
-    points=["equity"],
-)
-OF_PLAN = f"classes.contact.plans.{PLANS[0]}"
+WEIGHTS = made_weights(pairs=3, kept=4, hidden={"contact": 2}, bearoff=True, seed=1)
+SMALL = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=3, kept=4, hidden={"race": 1})
+OF_UNIT = "classes.contact.hidden.p1"
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +42,7 @@ UNKNOWN: list[tuple[str, str, str]] = [
     ("  kept: 4", "  kept: 4\n  blots: 1", "filter.blots"),
     ("\n    own:", "\n    mine: 1\n    own:", "filter.contact.mine"),
     ("\n      25: [", "\n      26: [1, 1, 1, 1]\n      25: [", "filter.contact.own.26"),
-    ("        own:", "        mine: 1\n        own:", "classes.contact.win.points.mine"),
-    ("          1: [", "          0: [1, 1, 1, 1]\n          1: [", "classes.contact.win.points.own.0"),
-    ("        win:", "        draw: 1\n        win:", f"{OF_PLAN}.draw"),
+    ("        own:", "        mine: 1\n        own:", f"{OF_UNIT}.mine"),
 ]
 
 
@@ -175,36 +164,25 @@ WRONG: list[tuple[str, str, str]] = [
     (r"\n    own:\n(      .*\n)*", "\n", "filter.contact.own: must be a mapping, not None"),
     (r"bearoff: true", "bearoff: 1", "bearoff: must be true or false, not 1"),
     (r"bearoff: true", "bearoff:", "bearoff: must be true or false, not None"),
-    (r"    plans:\n", "    plans: 3\n    planned:\n", "classes.contact.planned: unknown key; known are win,"),
-    (r"    plans:\n(      .*\n)*", "    plans: 3\n", "classes.contact.plans: must be a mapping, not 3"),
-    (rf"      {PLANS[0]}:", "      hope:", "classes.contact.plans.hope: no such game plan"),
     (
-        rf"      {PLANS[0]}:",
-        f"      {PLANS[-1]}:",
-        f"classes.contact.plans.{PLANS[-1]}: a game plan of the class crashed, not of contact",
+        r"    hidden:\n",
+        "    plans: {}\n    hidden:\n",
+        "classes.contact.plans: heads of game plans are of an older form of weights, which is no longer read",
     ),
     (
-        r"(?s)(  race:\n)(.*)\Z",
-        rf"\1    plans: {{{PLANS[0]}: {{}}}}\n\2",
-        f"classes.race.plans.{PLANS[0]}: a game plan of the class contact, not of race",
+        r"    hidden:\n",
+        "    patterns: {}\n    hidden:\n",
+        "classes.contact.patterns: hidden units that add to an equity head are of an older form of weights",
     ),
+    (r"    hidden:\n(      .*\n)*", "    hidden: 3\n", "classes.contact.hidden: must be a mapping, not 3"),
     (
-        rf"      {PLANS[0]}:\n(        .*\n)*",
-        f"      {PLANS[0]}: 1\n",
-        f"{OF_PLAN}: must be a mapping, not 1",
+        r"    hidden:\n(      .*\n)*",
+        "    hidden: {}\n",
+        "classes.contact.hidden: must be 1 to 512 hidden units",
     ),
-    (r"          bias: .*", "          bias: .nan", f"{OF_PLAN}.win.bias: must be a finite number, not nan"),
-    (r"      points:\n(        .*\n)*", "      points: 3\n", "classes.contact.win.points: must be a mapping"),
-    (
-        r"          7: \[.*",
-        "          7: [1, 2, 3]",
-        "classes.contact.win.points.own.7: must be 4 numbers, not [1, 2, 3]",
-    ),
-    (
-        r"          7: \[.*",
-        "          7: [1, 2, 3, .inf]",
-        "classes.contact.win.points.own.7: must be a finite number, not inf",
-    ),
+    (r"      p1:\n(        .*\n)*", "      p1: 1\n", f"{OF_UNIT}: must be a mapping, not 1"),
+    (r"        outputs: \[.*", "        outputs: [1, 2]", f"{OF_UNIT}.outputs: must be 5 numbers"),
+    (r"        own: \[", "        own: [.inf, ", f"{OF_UNIT}.own: must be 100 numbers"),
     (r"fit: .*\n", "", "fit: missing"),
     (r"fit: .*", "fit: well", "fit: must be a mapping, not 'well'"),
 ]

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from motif.board.packed import OPPONENT_BAR, OWN_BAR, POINTS, pack_many
+from motif.board.packed import OPPONENT_BAR, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, WeightFile
 from motif.evaluators.weight_file import HeadWeights
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import PLANS, plans_many
 from tests.parameters import reference
 
 
@@ -20,11 +19,7 @@ def class_used(weights: WeightFile, position: Position) -> str:
 
 
 def heads_used(weights: WeightFile, position: Position) -> Mapping[str, HeadWeights]:
-    """The class's heads, but those of the position's plan where the plan has its own."""
-    heads = dict(weights.classes[class_used(weights, position)])
-    plan = int(plans_many(pack_many(position.board[None]))[0])
-    heads.update(weights.plans.get(PLANS[plan], {}) if plan >= 0 else {})
-    return heads
+    return weights.classes[class_used(weights, position)]
 
 
 def point_sum(points: np.ndarray, position: Position) -> float:
@@ -42,32 +37,26 @@ def point_sum(points: np.ndarray, position: Position) -> float:
 
 
 def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
-    """bias + sum of w_i f_i + sum of w_ij f_i f_j + the points' terms."""
+    """bias + sum of w_i f_i + sum of w_ij f_i f_j + what hidden units add."""
     f = features(weights.parameters, position.board[None])[0].astype(float)
     chosen = heads_used(weights, position)[head]
     i, j = chosen.pairs.T
-    by_points = 0.0 if chosen.points is None else point_sum(chosen.points, position)
     products = chosen.quadratic * f[i] * f[j]
-    by_patterns = pattern_sum(weights, position, head)
-    return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_points + by_patterns)
+    by_units = unit_sum(weights, position, head)
+    return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_units)
 
 
-def pattern_sum(weights: WeightFile, position: Position, head: str = "equity") -> float:
-    """The class's patterns: each amount, a plan's own where it has any, times the squashed sum."""
-    patterns = weights.patterns.get(class_used(weights, position))
-    if patterns is None or (patterns.outputs is None) != (head == "equity"):
+def unit_sum(weights: WeightFile, position: Position, head: str) -> float:
+    """The class's hidden units: each output weight times the squashed sum; nothing for an equity head."""
+    layer = weights.hidden_layers.get(class_used(weights, position))
+    if layer is None or head == "equity":
         return 0.0
     f = features(weights.parameters, position.board[None])[0].astype(float)
     total = 0.0
-    plan = int(plans_many(pack_many(position.board[None]))[0])
-    own = weights.plan_amounts.get(PLANS[plan]) if plan >= 0 else None
-    amounts = patterns.amounts if own is None else own
-    if patterns.outputs is not None:
-        amounts = patterns.outputs[OUTPUTS.index(head)]
-    for k, amount in enumerate(amounts.tolist()):
-        x = float(patterns.bias[k]) + float((patterns.inputs[k] * f).sum())
-        x = max(-3.0, min(3.0, x + point_sum(patterns.points[k], position)))
-        total += amount * x * (27 + x * x) / (27 + 9 * x * x)
+    for k, weight in enumerate(layer.outputs[OUTPUTS.index(head)].tolist()):
+        x = float(layer.bias[k]) + float((layer.inputs[k] * f).sum())
+        x = max(-3.0, min(3.0, x + point_sum(layer.points[k], position)))
+        total += weight * x * (27 + x * x) / (27 + 9 * x * x)
     return total
 
 
@@ -104,9 +93,8 @@ def expected(weights: WeightFile, position: Position) -> Probabilities:
     return five._replace(win=float(np.clip(win, five.win_gammon, 1 - five.lose_gammon)))
 
 
-def row_sum(head: HeadWeights, row: np.ndarray, board: np.ndarray) -> float:
-    """The raw sum of a head for a board int8 (26,) whose row of features (n,) is `row`."""
+def row_sum(head: HeadWeights, row: np.ndarray) -> float:
+    """The raw sum of a head for a row of features (n,)."""
     low, high = head.pairs.T
     terms = head.linear * row, head.quadratic * row[low] * row[high]
-    points = 0.0 if head.points is None else point_sum(head.points, Position(board))
-    return float(head.bias) + float(sum(part.sum(dtype=np.float64) for part in terms)) + points
+    return float(head.bias) + float(sum(part.sum(dtype=np.float64) for part in terms))

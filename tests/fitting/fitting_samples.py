@@ -42,12 +42,10 @@ def random_boards(count: int, seed: int = 0) -> np.ndarray:
     return boards
 
 
-def planted_weights(
-    terms: Terms, features: np.ndarray, seed: int = 0, boards: np.ndarray | None = None
-) -> np.ndarray:
+def planted_weights(terms: Terms, features: np.ndarray, seed: int = 0) -> np.ndarray:
     """Weights whose raw predictions on `features` have mean 0 and standard deviation 0.8."""
     weights = np.random.default_rng(seed).standard_normal(terms.count)
-    raw = terms.expand(features, boards).astype(np.float64) @ weights
+    raw = terms.expand(features).astype(np.float64) @ weights
     weights *= 0.8 / raw.std()
     weights[0] -= 0.8 * raw.mean() / raw.std()
     return weights

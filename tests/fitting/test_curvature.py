@@ -8,8 +8,8 @@ from motif.fitting.curvature import curvature
 from motif.fitting.objective import Objective, Point
 from motif.fitting.problem import EQUITY, Problem
 from motif.fitting.terms import Terms
-from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, random_boards
-from tests.fitting.joint_reference import curvature_root
+from tests.fitting.curvature_reference import curvature_root
+from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids
 
 ALL = 10**9
 
@@ -17,17 +17,16 @@ ALL = 10**9
 def made_problem(count: int, terms: Terms) -> tuple[Problem, Objective, Point]:
     rng = np.random.default_rng(1)
     features = correlated_features(count, terms.size)
-    boards = np.tile(random_boards(200), (-(-count // 200), 1))[:count] if terms.points else None
     weights = rng.integers(1, 4, count).astype(float)
     problem = Problem(
         features, rng.random(count), terms, EQUITY, sample_weights=weights,
-        decisions=decision_ids(count), ranking=5.0, boards=boards,
+        decisions=decision_ids(count), ranking=5.0,
     )  # fmt: skip
     objective = Objective(problem)
     return problem, objective, objective.at(0.2 * np.random.default_rng(2).standard_normal(terms.count))
 
 
-@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(3, points=True)])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(3)])
 def test_all_rows_give_the_curvature_of_the_error(terms):
     count = 600
     problem, objective, point = made_problem(count, terms)
@@ -55,13 +54,12 @@ def test_of_some_rows_only_those_are_compared():
 
 
 @pytest.mark.parametrize("always", [0.0, 0.5])
-@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(5, points=True)])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(5)])
 def test_features_that_are_always_alike(terms, always):
     count = 400
     features = correlated_features(count, 5)
     features[:, [1, 4]] = always
-    boards = random_boards(count) if terms.points else None
-    problem = Problem(features, np.full(count, 0.4), terms, EQUITY, boards=boards)
+    problem = Problem(features, np.full(count, 0.4), terms, EQUITY)
     objective = Objective(problem)
     weights = 0.2 * np.random.default_rng(2).standard_normal(terms.count)
     point = objective.at(weights)
@@ -119,7 +117,7 @@ def test_products_of_features_that_never_occur_together_can_be_factorised():
 
 def test_same_bytes_for_any_number_of_threads(monkeypatch):
     count = 3 * design.CHUNK_ROWS
-    problem, objective, point = made_problem(count, Terms.all_pairs(4, points=True))
+    problem, objective, point = made_problem(count, Terms.all_pairs(4))
     rows, found = np.flatnonzero(np.arange(count) % 7 != 3), []
     for threads in (1, 2, 4):
         monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)

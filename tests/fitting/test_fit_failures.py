@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.fitting import coordinate, gauss_newton, joint, keith_descent, least_squares
+from motif.fitting import coordinate, gauss_newton, keith_descent, least_squares
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.joint import solve_jointly
 from motif.fitting.objective import Objective, gradient_bound, starting_weights
 from motif.fitting.problem import EQUITY, PROBABILITY, Problem
 from motif.fitting.solve import SOLVERS
 from motif.fitting.terms import Terms
-from tests.fitting.fitting_samples import correlated_features, exact_problem, noisy_problem, planted_weights
+from tests.fitting.fitting_samples import correlated_features, exact_problem, noisy_problem
 
 Change = Callable[[np.ndarray], np.ndarray]
 every_solver = pytest.mark.parametrize("method", SOLVERS)
@@ -222,18 +221,6 @@ def test_large_weights_of_planted_or_collinear_terms_are_no_divergence(method):
     twins = Problem(features, labels, Terms.linear(3))
     result = SOLVERS[method](twins, max_passes=200)
     assert result.diverging is None
-
-
-def test_a_joint_fit_that_fails_keeps_the_common_weights(monkeypatch):
-    problem = noisy_problem(1000, 3)
-    groups = np.arange(1000) // 10 % 2
-    common = planted_weights(problem.terms, problem.features)
-    real = joint._direction
-    for change, stopped in ((REVERSED, "not-a-descent-direction"), (lost, "not-finite")):
-        monkeypatch.setattr(joint, "_direction", lambda *a, change=change: change(real(*a)))
-        result = solve_jointly(problem, groups, common, 10.0)
-        assert result.stopped == stopped
-        assert (result.weights == common).all()
 
 
 def test_the_solvers_stay_those_of_the_table():

@@ -14,14 +14,14 @@ def _random_weights(terms: Terms, seed: int = 3) -> np.ndarray:
     return 0.3 * np.random.default_rng(seed).standard_normal(terms.count)
 
 
-def _settings(count: int, terms: Terms) -> dict:
+def _settings(count: int) -> dict:
     rng = np.random.default_rng(4)
     weights = rng.integers(0, 4, count).astype(float)
-    return {"sample_weights": weights, "ridge": 0.01, "ranking": 7.0, "prior": _random_weights(terms, 8)}
+    return {"sample_weights": weights, "ridge": 0.01, "ranking": 7.0}
 
 
 def _problem() -> Problem:
-    return noisy_problem(400, 5, link=EQUITY, **_settings(400, Terms.all_pairs(5)))
+    return noisy_problem(400, 5, link=EQUITY, **_settings(400))
 
 
 def test_error_is_the_formula():
@@ -29,7 +29,7 @@ def test_error_is_the_formula():
     weights = _random_weights(problem.terms)
     residuals = problem.link.predict(problem.terms.expand(problem.features) @ weights) - problem.labels
     shares = problem.sample_weights / problem.sample_weights.sum()
-    error = shares @ residuals**2 + 0.01 * np.sum((weights - problem.prior)[1:] ** 2)
+    error = shares @ residuals**2 + 0.01 * np.sum(weights[1:] ** 2)
     for decision in np.unique(problem.decisions):
         rows = problem.decisions == decision
         if shares[rows].any():
@@ -169,8 +169,6 @@ def _with(array, place, value):
         ({"ranking": 5.0}, "the ranking term needs to know the decision of every row"),
         ({"ridge": -1.0}, "ridge must be finite and at least 0, not -1.0"),
         ({"ranking": np.nan}, "ranking must be finite and at least 0, not nan"),
-        ({"prior": np.zeros(3)}, "the prior must hold 4 weights, not an array of shape (3,)"),
-        ({"prior": _with(np.zeros(4), 2, np.nan)}, "weight 2 of the prior is nan"),
     ],
 )
 def test_bad_input_is_named(changes, message):

@@ -10,7 +10,7 @@ from motif.fitting.problem import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fas
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
-from tests.fitting.fitting_samples import correlated_features, planted_weights, random_boards
+from tests.fitting.fitting_samples import correlated_features, planted_weights
 
 SOME_PAIRS = np.array([[2, 4], [0, 0], [0, 3], [4, 4]])
 
@@ -23,15 +23,11 @@ def test_expand_is_the_obvious_loop(terms):
         assert values.tolist() == [1.0, *row, *products]
 
 
-@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS, points=True)])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS)])
 def test_expanded_rows_are_multiplied_by_their_factors_last(terms):
-    features, boards = correlated_features(40, 5), random_boards(40)
-    factors, points = np.linspace(-1, 2, 40), np.linspace(0, 1, terms.count - terms.first_point)
-    expected = terms.expand(features, boards)
-    expected[:, terms.first_point :] -= points.astype(np.float32)
-    expected *= factors.astype(np.float32)[:, None]
-    found = terms.expand(features, boards, factors, points.astype(np.float32))
-    assert (found == expected).all()
+    features, factors = correlated_features(40, 5), np.linspace(-1, 2, 40)
+    expected = terms.expand(features) * factors.astype(np.float32)[:, None]
+    assert (terms.expand(features, factors) == expected).all()
 
 
 def test_counts_and_order():
@@ -42,20 +38,20 @@ def test_counts_and_order():
 
 
 @pytest.mark.parametrize("kept", [[0], [1, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
-@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS, points=True)])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS)])
 def test_the_terms_of_some_features_are_among_all(terms, kept):
-    features, boards = correlated_features(40, 5), random_boards(40) if terms.points else None
+    features = correlated_features(40, 5)
     some, places = terms.among(np.array(kept))
-    expanded = terms.expand(features, boards)
-    assert (some.expand(features[:, kept], boards) == expanded[:, places]).all()
+    expanded = terms.expand(features)
+    assert (some.expand(features[:, kept]) == expanded[:, places]).all()
     features[:, np.setdiff1d(np.arange(5), kept)] = 0
     others = np.setdiff1d(np.arange(terms.count), places)
-    assert not terms.expand(features, boards)[:, others].any()
+    assert not terms.expand(features)[:, others].any()
 
 
 def test_split_takes_a_weight_vector_apart():
-    bias, linear, quadratic, points = Terms(2, [[0, 1]]).split([1, 2, 3, 4])
-    assert (bias, linear.tolist(), quadratic.tolist(), len(points)) == (1.0, [2.0, 3.0], [4.0], 0)
+    bias, linear, quadratic = Terms(2, [[0, 1]]).split([1, 2, 3, 4])
+    assert (bias, linear.tolist(), quadratic.tolist()) == (1.0, [2.0, 3.0], [4.0])
 
 
 @pytest.mark.parametrize("count", [1, 300, 2 * design.CHUNK_ROWS + 17])

@@ -7,7 +7,7 @@ import pytest
 
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.evaluators.patterns import squash_patterns
+from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.probabilities import OUTPUTS
 from motif.fitting import hidden_fit
 from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
@@ -20,7 +20,7 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
     """Rows whose probabilities follow a product of two features, and a bend of two others."""
     random = np.random.default_rng(seed)
     features = random.random((count, SIZE)).astype(np.float32)
-    bend = squash_patterns(5 * features[:, 2] + 5 * features[:, 3] - 5)
+    bend = squash_units(5 * features[:, 2] + 5 * features[:, 3] - 5)
     raw = 2 * features[:, 0] * features[:, 1] - 0.5 + 0.4 * bend
     labels = np.zeros((count, len(OUTPUTS)), np.float32)
     labels[:, 0] = (np.tanh(raw) + 1) / 2
@@ -31,7 +31,7 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
 
 def shown(fit: HiddenFit, rows: HiddenRows) -> np.ndarray:
     """The probabilities of `rows`, by the weights as they would stand in a file."""
-    squashed = squash_patterns(fit.hidden.sums(rows.features, pack_many(rows.boards)))
+    squashed = squash_units(fit.hidden.sums(rows.features, pack_many(rows.boards)))
     found = []
     for number, head in enumerate(fit.heads.values()):
         products = rows.features[:, head.pairs[:, 0]] * rows.features[:, head.pairs[:, 1]]

@@ -12,7 +12,6 @@ from motif.fitting.solve import SOLVERS, pruned
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids
-from tests.reports.made_run import made_boards
 
 _SIZE = 6
 _PLANTED = ((0, 1), (2, 5), (3, 3))
@@ -55,23 +54,6 @@ def test_what_is_left_has_earned_its_place():
     assert (np.abs(z) >= 3).all()
     again = solve_gauss_newton(left)
     assert result.history[-1].error == pytest.approx(again.history[-1].error, rel=1e-5)
-
-
-def test_points_and_the_prior_go_with_their_terms():
-    rng = np.random.default_rng(2)
-    prior = 0.1 * rng.standard_normal(Terms.all_pairs(_SIZE, points=True).count)
-    boards = made_boards(4000, rng)
-    whole = replace(_problem(), terms=Terms.all_pairs(_SIZE, points=True), boards=boards, prior=prior)
-    problem = replace(whole, ridge=1e-4)
-    terms, result = pruned(problem, solve_gauss_newton(problem))
-    assert terms.points
-    assert len(terms.pairs) < 21
-    assert terms.split(result.weights).points.shape == (2, 25, 4)
-    # Weights of terms that never occur stand at the prior, so the prior was cut as the weights were.
-    found = significance(problem, solve_gauss_newton(problem).weights)
-    never = np.flatnonzero(found.means[-200:] == 0)
-    assert len(never) > 0
-    np.testing.assert_allclose(result.weights[-200:][never], prior[-200:][never], atol=1e-6)
 
 
 def test_nothing_to_drop_changes_nothing():

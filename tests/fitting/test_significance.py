@@ -11,7 +11,6 @@ from motif.fitting.significance import significance, term_statistics
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, noisy_problem
-from tests.reports.made_run import made_boards
 
 _DECISIONS_A_GAME = 5
 
@@ -23,7 +22,7 @@ def _games(count: int) -> np.ndarray:
 def _sandwich(problem: Problem, weights: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """The covariance, with every matrix formed; `clusters` are those of the training rows."""
     train = problem.train
-    values = problem.terms.expand(train.features, train.boards).astype(np.float64)
+    values = problem.terms.expand(train.features).astype(np.float64)
     raw = values @ weights
     shares = train.sample_weights / train.sample_weights.sum()
     metric = np.diag(shares)
@@ -38,7 +37,7 @@ def _sandwich(problem: Problem, weights: np.ndarray, clusters: np.ndarray) -> np
     penalty[0, 0] = 0
     inverse = np.linalg.inv(jacobian.T @ metric @ jacobian + penalty)
     rows = jacobian * (metric @ residuals)[:, None]
-    names = np.unique(clusters[clusters >= 0])
+    names = np.unique(clusters)
     scores = np.array([rows[clusters == name].sum(axis=0) for name in names])
     scores -= scores.mean(axis=0)
     return inverse @ (scores.T @ scores) @ inverse * len(names) / (len(names) - 1)
@@ -64,40 +63,33 @@ def test_least_squares_has_the_textbooks_errors():
     assert found.slope == pytest.approx(1e5)
 
 
-@pytest.mark.parametrize("points", [False, True])
-def test_errors_are_the_sandwich(points):
+def test_errors_are_the_sandwich():
     count, rng = 1200, np.random.default_rng(1)
-    terms = Terms.all_pairs(5, points)
+    terms = Terms.all_pairs(5)
     training = rng.permutation(_games(count).max() + 1)[_games(count)] % 7 != 0
-    plain = noisy_problem(
+    problem = noisy_problem(
         count, 5, link=EQUITY, training=training, ridge=1e-3, ranking=4.0,
         sample_weights=rng.integers(0, 4, count).astype(float),
     )  # fmt: skip
-    boards = made_boards(count, rng)
-    problem = replace(plain, terms=terms, prior=0.1 * rng.standard_normal(terms.count), boards=boards)
     games = _games(count)
-    games[games % 11 == 3] = -1  # rows without luck
     games = np.where(games % 5 == 2, games - games % 2, games)  # some games in two places
     weights = solve_gauss_newton(problem).weights
     found = significance(problem, weights, games)
     covariance = _sandwich(problem, weights, games[training])
     np.testing.assert_allclose(found.errors, np.sqrt(np.diag(covariance)), rtol=2e-3)
-    occurs = found.errors > 0
-    assert occurs.all() or points  # made boards leave some places empty
-    np.testing.assert_allclose(found.z[occurs], weights[occurs] / found.errors[occurs])
-    assert np.isnan(found.z[~occurs]).all()
+    assert (found.errors > 0).all()
+    np.testing.assert_allclose(found.z, weights / found.errors)
 
     means = np.average(problem.train.features.astype(float), axis=0, weights=problem.train.sample_weights)
     centred = replace(problem, features=problem.features - means.astype(np.float32))
-    values = terms.expand(problem.features[:9], boards[:9])
-    around = terms.expand(centred.features[:9], boards[:9])
+    values = terms.expand(problem.features[:9])
+    around = terms.expand(centred.features[:9])
     np.testing.assert_allclose(around @ found.effects, values @ weights, atol=1e-5)
     # The same fit in centred features has the effects for weights, but for its ridge.
     free = replace(centred, ridge=0.0)
-    if not points:  # without a ridge, points are collinear
-        errors = significance(replace(problem, ridge=0.0), weights, games).effect_errors
-        exact = np.sqrt(np.diag(_sandwich(free, found.effects, games[training])))
-        np.testing.assert_allclose(errors, exact, rtol=5e-3)
+    errors = significance(replace(problem, ridge=0.0), weights, games).effect_errors
+    exact = np.sqrt(np.diag(_sandwich(free, found.effects, games[training])))
+    np.testing.assert_allclose(errors, exact, rtol=5e-3)
 
 
 def test_errors_are_those_of_a_bootstrap_over_games():
@@ -125,11 +117,11 @@ def test_errors_are_those_of_a_bootstrap_over_games():
 
 def test_statistics_describe_the_terms():
     rng = np.random.default_rng(3)
-    features, boards = correlated_features(500, 4), made_boards(500, rng)
-    terms, shares = Terms(4, [[0, 0], [1, 3]], points=True), rng.random(500)
+    features = correlated_features(500, 4)
+    terms, shares = Terms(4, [[0, 0], [1, 3]]), rng.random(500)
     weights = 0.1 * rng.standard_normal(terms.count)
-    found = term_statistics(terms, weights, PROBABILITY, features, boards, shares)
-    values = terms.expand(features, boards).astype(float)
+    found = term_statistics(terms, weights, PROBABILITY, features, shares)
+    values = terms.expand(features).astype(float)
 
     def deviation(column: np.ndarray) -> float:
         mean = np.average(column, weights=shares)
@@ -172,7 +164,7 @@ def test_bad_clusters_are_named():
     with pytest.raises(FitError, match=f"decision of training row {half} lies in more than one cluster"):
         significance(problem, weights, np.arange(40) // half)
     with pytest.raises(FitError, match="at least 2 clusters of training rows, not 1"):
-        significance(problem, weights, np.where(decision_ids(40) == 0, 7, -1))
+        significance(problem, weights, np.full(40, 7))
     with pytest.raises(FitError, match="at least one position"):
         term_statistics(problem.terms, weights, PROBABILITY, problem.features[:0])
     assert len(decision_starts(problem.decisions, 40)) == 5

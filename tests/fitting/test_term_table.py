@@ -20,53 +20,43 @@ from motif.fitting.significance import (
 )
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
-from motif.parameters.position_class import plans_of_class
 from motif.runtime.errors import DatasetError
 from tests.evaluators.written_out import row_sum
-from tests.reports.made_run import made_boards
 
 _KEITH = parameter_set("keith")
-_PLAN = plans_of_class("contact")[0]
 
 
-def _head(plan: str = "", head: str = "win", points: bool = False, seed: int = 0) -> HeadTerms:
+def _head(class_name: str = "contact", head: str = "win", seed: int = 0) -> HeadTerms:
     rng = np.random.default_rng(seed)
-    terms = Terms(len(_KEITH), [[0, 0], [2, 5]], points)
-    features, boards = rng.random((50, len(_KEITH)), np.float32), made_boards(50, rng)
-    found = term_statistics(terms, rng.standard_normal(terms.count), PROBABILITY, features, boards)
+    terms = Terms(len(_KEITH), [[0, 0], [2, 5]])
+    features = rng.random((50, len(_KEITH)), np.float32)
+    found = term_statistics(terms, rng.standard_normal(terms.count), PROBABILITY, features)
     errors = rng.random((2, terms.count))
     errors[:, 3] = 0
     known = replace(found, errors=errors[0], effect_errors=errors[1])
-    return HeadTerms("contact", plan, head, term_names(terms, _KEITH), known if plan else found)
+    return HeadTerms(class_name, head, term_names(terms, _KEITH), known if seed else found)
 
 
 def _heads() -> list[HeadTerms]:
-    return [_head(), _head(_PLAN, seed=1), _head(_PLAN, "equity", True, 2)]
+    return [_head(), _head("race", seed=1), _head(head="equity", seed=2)]
 
 
 def test_names_of_terms():
-    names = term_names(Terms(len(_KEITH), [[0, 0], [2, 5]], points=True), _KEITH)
+    names = term_names(Terms(len(_KEITH), [[0, 0], [2, 5]]), _KEITH)
     assert names[:2] == ("bias", "pip_count")
-    assert names[1 + len(_KEITH) :][:3] == ("pip_count*pip_count", "on_bar*blots", "own 1: 1 checker")
-    assert names[-101] == "own bar: each further checker"
-    assert names[-96 - 1] == "opponent 1: each further checker"
-    assert len(set(names)) == len(names) == 1 + len(_KEITH) + 2 + 200
+    assert names[1 + len(_KEITH) :] == ("pip_count*pip_count", "on_bar*blots")
+    assert len(set(names)) == len(names) == 1 + len(_KEITH) + 2
 
 
 def test_the_order_of_a_weight_file_is_that_of_the_terms():
     rng = np.random.default_rng(1)
-    points = rng.standard_normal((2, 25, 4)).astype(np.float32)
     linear = rng.standard_normal(len(_KEITH)).astype(np.float32)
-    head = HeadWeights(0.5, linear, np.array([[0, 1], [3, 3]]), np.array([2.0, 3.0], np.float32), points)
+    head = HeadWeights(0.5, linear, np.array([[0, 1], [3, 3]]), np.array([2.0, 3.0], np.float32))
     terms, weights = weight_vector(head)
-    rows, boards = rng.random((20, len(_KEITH)), np.float32), made_boards(20, rng)
-    raw = terms.expand(rows, boards) @ weights
-    np.testing.assert_allclose(
-        raw, [row_sum(head, *pair) for pair in zip(rows, boards, strict=True)], rtol=1e-5
-    )
-    plain, weights = weight_vector(replace(head, points=None))
-    assert not plain.points
-    assert len(weights) == plain.count
+    rows = rng.random((20, len(_KEITH)), np.float32)
+    raw = terms.expand(rows) @ weights
+    np.testing.assert_allclose(raw, [row_sum(head, row) for row in rows], rtol=1e-5)
+    assert len(weights) == terms.count
 
 
 def test_round_trip(tmp_path):
@@ -79,7 +69,7 @@ def test_round_trip(tmp_path):
             np.testing.assert_array_equal(*values)
     table = pq.read_table(path)
     assert table.schema == SCHEMA
-    assert table.column_names[:8] == ["class", "plan", "head", "term", "weight", "se", "z", "spread"]
+    assert table.column_names[:7] == ["class", "head", "term", "weight", "se", "z", "spread"]
     row = table.slice(table.num_rows - 1).to_pylist()[0]
     assert row["z"] == row["weight"] / row["se"]
 
@@ -95,9 +85,8 @@ def test_an_empty_table(tmp_path):
         ("weight", float("nan"), "the weight of 'bias' in row 0 is nan"),
         ("se", float("inf"), "the se of 'bias' in row 0 is inf"),
         ("spread", -1.0, "the spread of 'bias' in row 0 is -1"),
-        ("class", "bearoff", "no class, game plan and head is called 'bearoff', '', 'win'"),
-        ("plan", "attack", "called 'contact', 'attack', 'win'"),
-        ("head", "draw", "called 'contact', '', 'draw'"),
+        ("class", "bearoff", "no class and head are called 'bearoff', 'win'"),
+        ("head", "draw", "called 'contact', 'draw'"),
         ("head", None, "a value is missing"),
     ],
 )
@@ -123,7 +112,7 @@ def test_files_that_are_no_tables(tmp_path):
     with pytest.raises(DatasetError, match="no table of terms"):
         read_terms(path)
     pq.write_table(pa.table({"weight": [1.0]}), path)
-    with pytest.raises(DatasetError, match="its columns are not class, plan"):
+    with pytest.raises(DatasetError, match="its columns are not class, head"):
         read_terms(path)
     first, second = _heads()[:2]
     write_terms(path, [first, second, first])
@@ -138,11 +127,3 @@ def test_z_of_a_weight_and_z_of_its_effect_are_two_columns(tmp_path):
     assert row["effect_z"] == row["effect"] / row["effect_se"]
     assert row["z"] == row["weight"] / row["se"]
     assert row["z"] != row["effect_z"]
-
-
-def test_tables_of_earlier_programs_are_read(tmp_path):
-    path, older = tmp_path / "terms.parquet", tmp_path / "older.parquet"
-    write_terms(path, _heads())
-    pq.write_table(pq.read_table(path).drop_columns(["effect_z"]), older)
-    for read, known in zip(read_terms(older), read_terms(path), strict=True):
-        np.testing.assert_array_equal(read.statistics.effect_z, known.statistics.effect_z)

@@ -332,16 +332,19 @@ def weight_file_check(content: bytes, folder: Path) -> None:
     again = read_weight_file(path)
     again.save(path)
     assert path.read_text("utf-8") == text
-    assert set(weights.plans) == set(again.plans)
-    for name, heads in {**weights.classes, **weights.plans}.items():
+    for name, heads in weights.classes.items():
         for head, chosen in heads.items():
-            read = {**again.classes, **again.plans}[name][head]
+            read = again.classes[name][head]
             assert (chosen.bias, chosen.pairs.tolist()) == (read.bias, read.pairs.tolist())
             assert (chosen.linear.tolist(), chosen.quadratic.tolist()) == (
                 read.linear.tolist(),
                 read.quadratic.tolist(),
             )
-            assert np.array_equal(chosen.points, read.points)
+    assert set(weights.hidden_layers) == set(again.hidden_layers)
+    for name, layer in weights.hidden_layers.items():
+        assert layer.names == again.hidden_layers[name].names
+        for part in ("bias", "inputs", "points", "outputs"):
+            assert np.array_equal(getattr(layer, part), getattr(again.hidden_layers[name], part))
     evaluator = filtered(StaticEvaluator("fuzz", weights_model(weights), weights))
     chances = evaluator.evaluate_many(Position.start().board[None])
     assert chances.shape == (1, 5)

@@ -9,7 +9,6 @@ import yaml
 from hypothesis import strategies as st
 
 from motif.learning import load_preset
-from motif.parameters.position_class import PLANS
 from tests.evaluators.made_weights import made_weights
 from tests.fuzz import checks
 from tests.fuzz.mutations import ODD_TOKENS, mutated, mutated_file, mutated_tree
@@ -64,13 +63,13 @@ def test_compressed_benchmark_files(fuzz):
 
 
 def weight_texts(folder: Path) -> list[bytes]:
-    """Small weight files: one head or all, with pairs, a pre-filter, a game plan and points, and without."""
+    """Small weight files: one head or several, with pairs, a pre-filter, hidden units, and without."""
     made = (
         made_weights(classes={"contact": ["win"], "race": ["win"]}),
         made_weights(classes={"contact": ["win", "equity"], "race": ["win", "win_gammon"]}, pairs=3, seed=1),
         made_weights(classes={"contact": ["win"], "race": ["win"]}, kept=4, seed=2),
         made_weights(
-            classes={"contact": ["win"], "race": ["win"]}, plans={PLANS[0]: ["win"]}, points=["win"], seed=3
+            classes={"contact": ["win", "win_gammon"], "race": ["win"]}, hidden={"contact": 2}, seed=3
         ),
     )
     texts = []

@@ -47,11 +47,11 @@ def test_a_configuration():
 
 
 def test_a_version_fits_in_its_own_way(tmp_path):
-    text = TEXT.replace("games: 5", "games: 5, stratified: true, trials: 36, fit: {points: true, ridge: 2}")
+    text = TEXT.replace("games: 5", "games: 5, stratified: true, trials: 36, fit: {bearoff: true, ridge: 2}")
     config = parse_config(text.replace("trials: 4, ", ""), "tiny.yaml")
     run = FitSettings(parameters="keith", terms="linear", seed=4)
     assert config.fit_settings() == config.fit_settings(0) == run
-    assert config.fit_settings(1) == replace(run, points=True, ridge=2)
+    assert config.fit_settings(1) == replace(run, bearoff=True, ridge=2)
     assert config.versions[1].sample_settings("pubeval", 9).stratified
     assert "fit" not in config.versions[1].plan()
     config.save(tmp_path)
@@ -151,14 +151,12 @@ WRONG: list[tuple[str, str, str]] = [
     ),
     ("games: 5", "games: 5, fit: 3", "versions[1]: fit: must be a mapping, not 3"),
     ("games: 5", "games: 5, fit: {speed: 3}", "versions[1]: fit: speed: unknown key; known are method, "),
-    ("games: 5", "games: 5, fit: {points: 1}", "versions[1]: fit: points: must be bool, not 1"),
+    ("games: 5", "games: 5, fit: {bearoff: 1}", "versions[1]: fit: bearoff: must be bool, not 1"),
     ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: ridge must be finite and at least 0, not -1"),
-    ("terms: linear", "plan_shrinkage: -1", "plan_shrinkage must be finite and at least 0, not -1"),
-    ("terms: linear", "plan_rows: 0", "plan_rows must be at least 1, not 0"),
-    ("ranking: null", "heads: win, plans: true", "plans: game plans have equity heads, so heads must be"),
+    ("terms: linear", "equity_ridge: -1", "equity_ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "passes: 0", "passes must be at least 1, not 0"),
     ("ranking: null", "prune: -1", "prune must be finite and at least 0, not -1"),
     ("ranking: null", "prune: true", "fit: prune: must be float, not True"),
-    ("ranking: null", "prune: 2, plans: true", "prune: with plans a class keeps all its terms"),
     ("seed: 4", "seed: 4\nterms: 1", "terms: must be bool, not 1"),
     ("ranking: null", "ranking: .nan", "ranking must be finite and at least 0, not nan"),
 ]
@@ -206,8 +204,8 @@ def test_fit_settings_in_the_library():
 
 
 @pytest.mark.parametrize("method", ["coordinate", "gauss-newton", "keith", "least-squares"])
-def test_every_method_knows_ranking_and_points(method):
-    settings = FitSettings(method=method, ranking=5.0, points=True)
+def test_every_method_knows_ranking(method):
+    settings = FitSettings(method=method, ranking=5.0)
     settings.check()
-    assert settings.equity_ranking == 5.0
-    assert FitSettings(method=method).equity_ranking == (5.0 if method == "gauss-newton" else 0.0)
+    assert settings.ranking_weight == 5.0
+    assert FitSettings(method=method).ranking_weight == (5.0 if method == "gauss-newton" else 0.0)

@@ -15,8 +15,8 @@ from motif.evaluators import read_weight_file
 from motif.fitting.hidden_fit import _State
 from motif.fitting.significance import read_terms
 from motif.learning import bootstrap_run, run_bootstrap
-from motif.learning.bootstrap_run import CHECKPOINTS, PREVIOUS
-from motif.learning.fit import HISTORY_COLUMNS
+from motif.learning.bootstrap_run import CHECKPOINTS
+from motif.learning.fitted_weights import HISTORY_COLUMNS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
@@ -123,11 +123,11 @@ def test_weights_know_where_they_come_from(whole):
 
 
 def test_a_version_fits_in_its_own_way(tmp_path):
-    config = replace(TINY, versions=(replace(STEP, fit={"heads": "win", "points": True}),))
+    config = replace(TINY, versions=(replace(STEP, fit={"heads": "win", "terms": "linear"}),))
     (summary,) = run_bootstrap(tmp_path / "own", config, jobs=1)
     assert {head.partition(".")[2] for head in summary["heads"]} == {"win"}
     weights = read_weight_file(tmp_path / "own" / "v0" / "weights.yaml")
-    assert weights.classes["contact"]["win"].points is not None
+    assert len(weights.classes["contact"]["win"].pairs) == 0
 
 
 def test_lookahead_labels_a_version(tmp_path):
@@ -137,16 +137,8 @@ def test_lookahead_labels_a_version(tmp_path):
     assert said == ["rollout", "tiny-v0@1"]
 
 
-def test_patterns_go_on_from_the_version_before(tmp_path):
-    first = {"patterns": 3, "pattern_passes": 1}
-    steps = tuple(replace(STEP, fit=fit) for fit in (first, {**first, "pattern_start": PREVIOUS}))
-    run_bootstrap(tmp_path / "run", replace(TINY, fit={"parameters": "keith"}, versions=steps), jobs=1)
-    weights = read_weight_file(tmp_path / "run" / "v1" / "weights.yaml")
-    assert weights.fit["pattern_start"] == "tiny-v0"
-
-
 def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
-    steps = (replace(STEP, fit={"hidden": 3, "hidden_passes": 3}),)
+    steps = (replace(STEP, fit={"hidden": 3, "passes": 3}),)
     config = replace(TINY, fit={"parameters": "keith"}, versions=steps)
     run_bootstrap(tmp_path / "whole", config, jobs=1)
     noted, passes = _State.note, []
@@ -175,14 +167,6 @@ def test_terms_of_hidden_units_have_no_table(tmp_path):
         run_bootstrap(tmp_path, config, jobs=1)
 
 
-def test_a_version_corrects_the_one_before(tmp_path):
-    steps = (STEP, replace(STEP, fit={"correct": PREVIOUS, "terms": "linear", "ranking": 0.0}))
-    summaries = run_bootstrap(tmp_path / "run", replace(TINY, versions=steps), jobs=1)
-    weights = read_weight_file(tmp_path / "run" / "v1" / "weights.yaml")
-    assert (weights.name, weights.version, weights.fit["corrected"]) == ("tiny-v1", 1, "tiny-v0")
-    assert 0 < summaries[1]["rmse_train"] < 0.5
-
-
 def test_a_pruned_run_with_tables_of_terms(tmp_path):
     fit = {"parameters": "keith", "heads": "win", "prune": 2.0}
     config = replace(TINY, fit=fit, versions=(STEP,), terms=True)
@@ -191,7 +175,7 @@ def test_a_pruned_run_with_tables_of_terms(tmp_path):
     home = folder / "v0"
     weights = read_weight_file(home / "weights.yaml")
     tables = read_terms(home / "terms.parquet")
-    assert [table.place for table in tables] == [(name, "", "win") for name in weights.classes]
+    assert [table.place for table in tables] == [(name, "win") for name in weights.classes]
     for table in tables:
         facts = summary["heads"][f"{table.class_name}.win"]
         assert len(table.names) - 1 == facts["terms"]

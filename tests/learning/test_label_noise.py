@@ -66,7 +66,7 @@ def test_what_is_not_known(folders):
     alone = replace(samples, trials=np.ones_like(samples.trials), equity_se=np.full(len(samples), np.nan))
     assert np.isnan(label_variances(alone, {})).all()
     assert np.isnan(label_variances(alone, {"label": "outcome"})).all()
-    assert np.isnan(label_variances(samples, {"label": "motif-v6@2:rollout"})).all()
+    assert np.isnan(label_variances(samples, {"label": "motif-v1@2:rollout"})).all()
 
 
 def test_a_fit_tells_its_error_without_the_noise(folders):

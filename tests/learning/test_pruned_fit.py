@@ -21,7 +21,7 @@ from tests.reports.made_run import made_samples, write_samples
 
 _WHOLE = FitSettings(parameters="keith", ranking=5.0, validation=0.3, seed=3)
 _SETTINGS = replace(_WHOLE, prune=2.0)
-_PLACE = ("contact", "", "equity")
+_PLACE = ("contact", "equity")
 
 
 @pytest.fixture(scope="module")

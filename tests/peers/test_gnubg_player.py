@@ -103,7 +103,7 @@ def wait_until(happened, seconds: float = 300.0) -> None:
 
 
 def test_200_games_without_an_illegal_play():
-    first, second = CheckedPlayer(load("gnubg")), CheckedPlayer(load("motif-v2"))
+    first, second = CheckedPlayer(load("gnubg")), CheckedPlayer(load("motif-v1"))
     result = play_match(first, second, GAMES, seed=3, jobs=1)
     assert result.games == result.wins + result.losses == GAMES
     assert min(first.checked, second.checked) > 20 * GAMES
@@ -122,7 +122,7 @@ def test_a_program_leaves_no_gnubg(tmp_path, jobs):
         str(ROOT / "cli.py"),
         "match",
         "gnubg",
-        "motif-v2",
+        "motif-v1",
         "--jobs",
         str(jobs),
         "--json",

@@ -48,19 +48,19 @@ def check_decisions(player: str, count: int, seed: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("player", ["motif-v13", "motif-v13@1", "motif-v13@2"])
+@pytest.mark.parametrize("player", ["motif-v14", "motif-v14@1", "motif-v14@2"])
 def test_a_play_is_worth_what_the_cube_says_of_the_position_behind_it(player):
     assert check_decisions(player, 48, seed=4) > 48
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v13", "motif-v13@1", "motif-v13@2"])
+@pytest.mark.parametrize("player", ["motif-v14", "motif-v14@1", "motif-v14@2"])
 def test_a_play_is_worth_what_the_cube_says_in_2000_positions(player):
     assert check_decisions(player, 2_000, seed=20261124) > 2_000
 
 
 def test_plays_are_in_order_and_differences_are_those_of_equities():
-    evaluator = load_evaluator("motif-v13@2")
+    evaluator = load_evaluator("motif-v14@2")
     boards, rolls = some_decisions("motif-v1", 12, 9)
     for board, roll in zip(boards, rolls.tolist(), strict=True):
         ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, chances_for=3)

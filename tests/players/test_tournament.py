@@ -39,7 +39,7 @@ def test_the_same_for_any_number_of_workers_and_blocks(result, monkeypatch):
 
 
 def test_a_judge_takes_the_luck_off_points_alone(result):
-    judge = load_static("motif-v6")
+    judge = load_static("motif-v1")
     judged = play_tournament(PLAYERS, 60, seed=3, jobs=2, judge=judge)
     assert judged.to_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, judge=judge).to_dict()
     for it, raw in zip(judged.pairings, result.pairings, strict=True):
@@ -50,7 +50,7 @@ def test_a_judge_takes_the_luck_off_points_alone(result):
     # What the judge takes for luck is none of someone's who plays at random, but the others'.
     assert judged.pairings[2].se < 0.7 * result.pairings[2].se
     assert judged.elo.values.tolist() == result.elo.values.tolist()
-    assert judged.to_dict()["without_luck"] == "motif-v6"
+    assert judged.to_dict()["without_luck"] == "motif-v1"
     assert "without_luck" not in result.to_dict()
 
 

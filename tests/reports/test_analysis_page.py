@@ -297,7 +297,7 @@ def test_every_feature_has_its_place_on_a_page(races):
 
 @pytest.mark.slow
 def test_a_set_of_many_features(tmp_path):
-    motif = load_static("motif-v2")
+    motif = load_static("motif-v1")
     found = analyse(motif, tmp_path / "out", positions=500, jobs=1)
     # No more than 18 histograms a page; the set grows, and with it their number.
     pages = math.ceil(len(motif.weights.parameters) / 18)

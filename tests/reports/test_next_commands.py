@@ -9,15 +9,14 @@ import typer
 from motif.cli.main import app, main
 from motif.evaluators import read_weight_file
 from motif.learning import VersionStep, load_preset, run_bootstrap
-from motif.learning.bootstrap_run import PREVIOUS, preset_names
+from motif.learning.bootstrap_run import preset_names
 from motif.reports.run_report import next_commands
 from tests.faults.made_runs import STEP, TINY
 
-TAUGHT = {"patterns": 2, "pattern_passes": 1, "parameters": "keith", "passes": 3}
+TAUGHT = {"hidden": 2, "parameters": "keith", "terms": "pairs", "passes": 2}
 STEPS = {
     "lookahead": replace(STEP, labels="@1", fit={"terms": "linear"}),
-    "patterns": replace(STEP, fit={**TAUGHT, "pattern_start": PREVIOUS, "prune": None}),
-    "corrected": replace(STEP, fit={"correct": PREVIOUS, "terms": "linear", "ranking": 0.0}),
+    "hidden": replace(STEP, fit=TAUGHT),
 }
 OTHERWISE_CALLED = {"fit": {"prune": "prune_z"}, "sample": {}}
 
@@ -36,7 +35,7 @@ def test_every_command_for_every_version_of_a_preset_is_understood(preset):
         previous = f"v{last}/weights.yaml"
         expected = {
             "sample": config.versions[last].sample_settings(previous, config.step_seed(last + 1)),
-            "fit": config.fit_after(last, previous),
+            "fit": config.fit_settings(last),
         }
         for words in map(words_of, next_commands(config, last)):
             with group.commands[words[0]].make_context(words[0], words[1:]) as context:
@@ -64,6 +63,13 @@ def test_the_commands_make_what_the_run_itself_would_make(name, tmp_path, monkey
             assert same.bias == weights.bias
             assert (same.linear == weights.linear).all()
             assert (same.quadratic == weights.quadratic).all()
+    assert made.hidden_layers.keys() == expected.hidden_layers.keys()
+    assert bool(made.hidden_layers) == (name == "hidden")
+    for kind, layer in expected.hidden_layers.items():
+        same = made.hidden_layers[kind]
+        assert same.names == layer.names
+        for part in ("bias", "inputs", "points", "outputs"):
+            assert (getattr(same, part) == getattr(layer, part)).all()
 
 
 def test_a_file_of_parameters_is_named_as_the_run_s_folder_sees_it(tmp_path, monkeypatch):

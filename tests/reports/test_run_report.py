@@ -19,16 +19,15 @@ from motif.analysis.term_report import (
     observed_positions,
     told_terms,
 )
+from motif.analysis.unit_report import unit_summaries
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices, worst_decisions
 from motif.benchmark.losses import loss_distribution
-from motif.evaluators import read_weight_file
-from motif.evaluators.weight_file import class_of_plan
+from motif.evaluators import OUTPUTS, read_weight_file
 from motif.fitting.significance import write_terms
 from motif.learning import BootstrapConfig, VersionStep
 from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
-from motif.parameters.position_class import PLANS
 from motif.players import load
 from motif.reports import run_report
 from motif.reports.run_report import (
@@ -41,6 +40,7 @@ from motif.reports.run_report import (
     next_commands,
 )
 from motif.runtime.errors import DatasetError, FileError, MotifError
+from tests.evaluators.made_weights import made_layer
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -180,9 +180,9 @@ def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
     settings = settings_of(weights)
     pool = [tmp_path / "v0" / "samples"]
     with class_rows(pool, weights.parameters, settings.validation, settings.seed) as rows:
-        found = term_errors(rows, weights, settings, "contact", "", "equity")
-    boards = dataset_boards(tmp_path / "v0" / "samples", "contact", "")
-    told = told_terms(weights, found, observed_positions(weights, boards, "contact", "", "equity"), 20)
+        found = term_errors(rows, weights, settings, "contact", "equity")
+    boards = dataset_boards(tmp_path / "v0" / "samples", "contact")
+    told = told_terms(weights, found, observed_positions(weights, boards, "contact", "equity"), 20)
     assert all(term.sentence in odd_page.text and term.effect_se > 0 for term in told)
     assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
 
@@ -219,8 +219,8 @@ def test_a_table_of_terms_is_told_by_what_matters(told_run):
     draw_run(folder)
     text = read_page(folder).text
     assert f"How {weights.name} judges contact positions" in text
-    boards = dataset_boards(folder / "v0" / "samples", "contact", "")
-    told = told_terms(weights, known, observed_positions(weights, boards, "contact", "", "equity"), 21)
+    boards = dataset_boards(folder / "v0" / "samples", "contact")
+    told = told_terms(weights, known, observed_positions(weights, boards, "contact", "equity"), 21)
     moves = [term.moves for term in told]
     assert moves == sorted(moves, reverse=True)
     for term in told[:20]:
@@ -285,22 +285,23 @@ def test_win_only_heads_and_no_validation(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_of_game_plans_and_points(tmp_path):
-    write_run(tmp_path, 1)
+def test_a_run_with_hidden_units(tmp_path):
+    write_run(tmp_path, 1, heads=OUTPUTS)
     file = tmp_path / "v0" / "weights.yaml"
     plain = read_weight_file(file)
-    contact = dict(plain.classes["contact"])
-    contact["equity"] = replace(contact["equity"], points=np.ones((2, 25, 4), np.float32))
-    plan = next(plan for plan in PLANS if class_of_plan(plan) == "contact")
-    chosen = replace(plain, classes={**plain.classes, "contact": contact}, plans={plan: contact})
-    for weights, sentence in (
-        (plain, None),
-        (chosen, "Not shown: weights of 1 game plan."),
-    ):
-        weights.save(file)
+    layer = made_layer(np.random.default_rng(0), len(plain.parameters), 4)
+    weights = replace(plain, hidden_layers={"contact": layer})
+    for each in (plain, weights):
+        each.save(file)
         draw_run(tmp_path)
         text = read_page(tmp_path).text
-        assert sentence in text if sentence else "Not shown" not in text
+        boards = dataset_boards(tmp_path / "v0" / "samples", "contact")
+        told = unit_summaries(each, "contact", "win", boards)
+        assert len(told) == (4 if each is weights else 0)
+        assert ("hidden unit" in text) == (each is weights)
+        for unit in told:
+            assert f"{unit.words[0].upper()}{unit.words[1:]}." in text
+            assert f"output weight {unit.amount:+.3f}" in text
 
 
 def test_held_out_positions_are_those_of_the_fit(tmp_path):
@@ -414,18 +415,13 @@ def test_advice_follows_the_numbers():
     assert "and neither did the 2 versions before it: another" in advice([summary] * 3)[1]
 
 
-def test_advice_looks_into_classes_plans_and_endings():
+def test_advice_looks_into_classes_and_endings():
     fits = {"crashed.win": (0.2, 0.25), "race.win": (0.1, 0.12), "contact.win": (0.1, 0.2)}
-    plans = {"one": (0.2, 0.21), "two": (0.2, 0.3), "three": (0.2, None)}
-    told = {
-        kind: {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in of.items()}
-        for kind, of in (("heads", fits), ("plans", plans))
-    }
-    summary = made_summary("tiny", 0) | told
+    heads = {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in fits.items()}
+    summary = made_summary("tiny", 0) | {"heads": heads}
     sentences = " ".join(advice([summary]))
     assert "In crashed positions it is 25% above" in sentences
     assert "--crashed-rate" in sentences
-    assert "In 1 of 3 game plans" in sentences
     assert "more passes" not in sentences
     assert "more passes may lower its error" in " ".join(advice([summary | {"stopped": "pass limit"}]))
     told = summary | {"stopped": "saturated", "warnings": ["race win: saturated: no step helps"]}

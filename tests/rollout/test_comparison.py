@@ -97,7 +97,7 @@ def test_stated_errors_of_differences_are_honest():
 
 
 def test_a_clear_best_play_is_settled_and_equal_plays_are_not():
-    motif = load_static("motif-v2")
+    motif = load_static("motif-v1")
     plays = {play.notation: play for play in legal_plays(START, ROLL)}
     clear = compared(evaluator=motif, plays=[plays["8/5 6/5"], plays["8/4"]], trials=360, cut=6)
     assert clear.settled
@@ -134,7 +134,7 @@ def test_bad_comparisons():
 def test_plays_are_compared_for_the_score():
     """Gammon-go: the same games, valued otherwise."""
     settings = RolloutSettings(trials=144, cut=6, stratified=True)
-    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v6")
+    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v1")
     go = stakes_of(MatchState(5, 3, 4, crawford=True))
     for_go, for_money = (
         compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=14)
@@ -153,7 +153,7 @@ def test_plays_are_compared_for_the_score():
 def test_plays_are_dropped_for_the_score():
     """At gammon-go another play is best than for money; what is dropped is behind at the score."""
     settings = RolloutSettings(trials=1296, cut=6, stratified=True, eliminate=True)
-    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v6")
+    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v1")
     go = stakes_of(MatchState(5, 3, 4, crawford=True))
     one, two = (
         compare_plays(position, roll, evaluator, settings, stakes=go, candidates=8, jobs=jobs)
@@ -173,7 +173,7 @@ def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination(
     settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
     stakes = stakes_of(MatchState(7, 2, 4))
     early, all_alike = (
-        compare_plays(START, ROLL, load_static("motif-v6"), one, stakes=stakes, candidates=4)
+        compare_plays(START, ROLL, load_static("motif-v1"), one, stakes=stakes, candidates=4)
         for one in (settings, replace(settings, eliminate=False))
     )
     whole = {it.play: it for it in all_alike.plays}
@@ -186,7 +186,7 @@ def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination(
 def test_linear_stakes_have_the_errors_of_the_equity():
     """With a dead cube for money the value is the equity, and so is all that is said of it."""
     settings = RolloutSettings(trials=144, cut=6)
-    position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v6")
+    position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v1")
     dead = without_cube(stakes_of(MatchState()))
     one, other = (
         compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=4)

@@ -167,7 +167,7 @@ def test_a_wanted_error_ends_it_for_the_plays_that_are_left():
 
 
 def test_a_player_plays_what_is_left():
-    name = "rollout:motif-v2,trials=216,cut=4,stratified,candidates=6"
+    name = "rollout:motif-v1,trials=216,cut=4,stratified,candidates=6"
     rolls = np.array([[3, 1], [6, 5]])
     boards = np.repeat(START.board[None], 2, axis=0)
     states = np.zeros(2, np.uint64)
@@ -182,4 +182,4 @@ def test_bad_error_rates():
     with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not 0"):
         compared(eliminate=True, error_rate=0)
     with pytest.raises(PlayerError, match="'error-rate=x': a number is needed"):
-        load("rollout:motif-v2,error-rate=x")
+        load("rollout:motif-v1,error-rate=x")

@@ -145,7 +145,7 @@ def test_exact_values_leave_no_luck():
 
 def test_luck_in_contact_lowers_the_error():
     plain, adjusted = (
-        rolled(Position.start(), load_static("motif-v2"), trials=600, cut=4, luck_plies=luck)
+        rolled(Position.start(), load_static("motif-v1"), trials=600, cut=4, luck_plies=luck)
         for luck in (0, 2)
     )
     assert adjusted.se[0, 5] < 0.9 * plain.se[0, 5]

@@ -29,7 +29,7 @@ from tests.games import some_boards, some_decisions
 from tests.rollout.exact import single_trials
 
 MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
-FAST = "rollout:motif-v2,trials=4,cut=2"
+FAST = "rollout:motif-v1,trials=4,cut=2"
 
 
 def evaluator(candidates=0, **settings) -> RolloutEvaluator:
@@ -97,7 +97,7 @@ def test_chances_stay_chances_without_luck():
 
 
 def test_names():
-    player = load("rollout:motif-v2,trials=72,cut=7,stratified,stop-at-bearoff,seed=3,candidates=4")
+    player = load("rollout:motif-v1,trials=72,cut=7,stratified,stop-at-bearoff,seed=3,candidates=4")
     assert isinstance(player, EvaluatorPlayer)
     rolled = player.evaluator
     assert rolled.settings == RolloutSettings(72, cut=7, stratified=True, stop_at_bearoff=True, seed=3)
@@ -179,7 +179,7 @@ MIDGAME = Position.start()
 
 @pytest.fixture(scope="module")
 def judge() -> LookaheadEvaluator:
-    evaluator = load_evaluator("motif-v6@2")
+    evaluator = load_evaluator("motif-v1@2")
     assert isinstance(evaluator, LookaheadEvaluator)
     return evaluator
 
@@ -195,13 +195,13 @@ def test_late_endings_are_those_with_few_checkers_that_no_table_tells(judge):
     assert judge.plays_out(boards).tolist() == late
     turned = np.array([Position(board).switch_sides().board for board in boards[:-1]])
     assert judge.plays_out(turned).tolist() == late[:-1]
-    for name in ("motif-v6@1", "motif-v6@2:narrow", "motif-v6@2:full", "pubeval@2"):
+    for name in ("motif-v1@1", "motif-v1@2:narrow", "motif-v1@2:full", "pubeval@2"):
         assert not load_evaluator(name).plays_out(boards).any(), name
 
 
 @pytest.mark.parametrize("position", [ACE_POINT, CLEARING, STRAGGLERS])
 def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, position):
-    static = load_static("motif-v6")
+    static = load_static("motif-v1")
     expected = rollout(position, static, ENDING, jobs=1).mean[0, :5]
     np.testing.assert_allclose(judge.evaluate(position), expected, atol=1e-6)
     assert judge.equity_many(position.board[None])[0] == pytest.approx(equities(expected), abs=1e-6)
@@ -252,7 +252,7 @@ def test_a_gammon_that_is_lost_in_any_case_costs_nothing(judge):
 def test_players_do_not_take_that_time(judge):
     board = CLEARING.board[None]
     plays = next(play_batches(board, np.array([[2, 1]])))
-    plain = LookaheadEvaluator(load_static("motif-v6"), 2)
+    plain = LookaheadEvaluator(load_static("motif-v1"), 2)
     np.testing.assert_array_equal(
         judge.choosing_equities(board, plays), plain.choosing_equities(board, plays)
     )

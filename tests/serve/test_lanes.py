@@ -27,7 +27,7 @@ DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
 FAST = {"id": OPENING, "dice": [3, 1], "fast": True}
 LONG_BATCH = {"decisions": [{"id": OPENING, "dice": [3, 1]}] * 1400, "deep": True}
 """It would take about ten minutes."""
-PLAYER = "motif-v6"
+PLAYER = "motif-v1"
 
 
 def request(path, document):

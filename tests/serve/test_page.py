@@ -163,7 +163,7 @@ def test_a_drawing_of_a_position_and_of_a_play(client):
 
 @pytest.mark.slow
 def test_a_review_says_what_the_analysis_says(record):
-    evaluator = load_evaluator("motif-v6")
+    evaluator = load_evaluator("motif-v1")
     review = Review(record, evaluator)
     decisions = [one for part in review.parts() for one in part]
     analysis = analyse_match(record, evaluator, jobs=1)

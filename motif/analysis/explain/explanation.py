@@ -58,7 +58,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
-from motif.evaluators.pattern_words import pattern_term, words_of_patterns
+from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import EVEN, Stakes
 from motif.players.ranking import EXACT, MONEY, CubeContext
@@ -140,7 +140,7 @@ class Explanation(Tabular):
 
     @property
     def term_words(self) -> dict[str, str]:
-        """Return what the patterns among the `terms` are about, by name.
+        """Return what the hidden units among the `terms` are about, by name.
 
         Their player on roll is the opponent, as that of all terms is.
         """
@@ -313,7 +313,7 @@ class PositionExplanation:
 
     @property
     def term_words(self) -> dict[str, str]:
-        """What the patterns among the `terms` are about, by the names of these."""
+        """Return what the hidden units among the `terms` are about, by the names of these."""
         return _term_words(self.terms, self.weights)
 
     def to_dict(self) -> dict[str, Any]:
@@ -633,15 +633,15 @@ def _chosen(
 def _term_words(terms: Terms, weights: WeightFile) -> dict[str, str]:
     there = {name for name, _ in terms}
     named = {
-        pattern_term(class_name, name): about.words
-        for class_name in weights.patterns_by_class
-        for name, about in words_of_patterns(weights, class_name).items()
+        unit_term(class_name, name): about.words
+        for class_name in weights.hidden_layers
+        for name, about in words_of_units(weights, class_name).items()
     }
     return {name: words for name, words in named.items() if name in there}
 
 
 def _parts_dict(explanation: Explanation | PositionExplanation) -> dict[str, Any]:
-    """Sentences, groups and terms for JSON; of patterns also what they are about."""
+    """Sentences, groups and terms for JSON; of hidden units also what they are about."""
     amount, about = explanation.scale.amount, explanation.term_words
     return {
         "sentences": list(explanation.sentences),

@@ -1,10 +1,10 @@
 """How a weight file comes to its value of one position: by which rule, weights and raw sum.
 
-The raw sum is written out: bias, linear and second-degree weights, point terms and patterns, in float64.
+The raw sum is written out: bias, linear and second-degree weights and hidden units, in float64.
 
-x = bias + sum w_i f_i + sum over i <= j of w_ij f_i f_j + what the checkers on each place add + what each
-pattern adds, its amount times the squash of a sum of parameters and places.
-Forms may be added and scaled, so that several heads, or the weights of two game plans, become one.
+x = bias + sum w_i f_i + sum over i <= j of w_ij f_i f_j + what each hidden unit adds, its output weight times
+the squash of a sum of parameters and points.
+Forms may be added and scaled, so that several heads, or the weights of two classes, become one.
 """
 
 import math
@@ -21,8 +21,8 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import calibrated, calibrated_chances
+from motif.evaluators.hidden_layer import slopes_of_units, squash_units
 from motif.evaluators.kernels import SOURCES
-from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place, tables_of
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
@@ -32,10 +32,10 @@ from motif.evaluators.probabilities import (
     make_consistent,
     probability_to_raw,
 )
-from motif.evaluators.weight_file import HeadWeights, Patterns
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer
 from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many, plan_name, plans_many
+from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 
@@ -46,9 +46,9 @@ _WIN_NAME = OUTPUTS[WIN]
 
 FloatArray = npt.NDArray[np.float64]
 _SAME = 1e-9
-"""Sums of a pattern nearer to each other than this are taken for the same: the secant becomes the tangent."""
+"""Sums of a unit nearer to each other than this are taken for the same: the secant becomes the tangent."""
 _KEPT = 8
-"""Patterns of so many classes are kept as they are computed with."""
+"""Hidden layers of so many classes are kept as they are computed with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +69,25 @@ class Change:
     """(n,)"""
     quadratic: FloatArray
     """(n, n), in the upper triangle."""
-    points: FloatArray
-    """(2, 25): the point terms by side and place."""
-    patterns: tuple[FloatArray, ...]
-    """(m,) of each class whose patterns the form has."""
+    units: tuple[FloatArray, ...]
+    """(m,) of each class whose hidden layer the form has."""
     by_feature: FloatArray
     """(n,): everything but checkers on places, by the feature whose change makes it differ."""
     by_place: FloatArray
-    """(2, 25): point terms, and what places bring through patterns; with `by_feature` all of the change."""
+    """(2, 25): what points bring through hidden units; with `by_feature` all of the change."""
     table: FloatArray
     """(2, 25, 16): the point table that differs between the two positions as `by_place` does."""
 
     @property
     def total(self) -> float:
         """All of it."""
-        by_patterns = sum(float(values.sum()) for values in self.patterns)
-        return float(self.linear.sum() + self.quadratic.sum() + self.points.sum() + by_patterns)
+        by_units = sum(float(values.sum()) for values in self.units)
+        return float(self.linear.sum() + self.quadratic.sum() + by_units)
 
 
 @dataclass(frozen=True, eq=False)
-class PatternTerms:
-    """The m patterns of a class in a raw sum."""
+class UnitTerms:
+    """The m hidden units of a class in a raw sum."""
 
     class_name: str
     names: tuple[str, ...]
@@ -112,7 +110,7 @@ class PatternTerms:
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
         """Return what all of them add to the raw sums (rows,) of positions; arguments as those of `sums`."""
-        return np.asarray((squash_patterns(self.sums(features, checkers)) * self.amounts).sum(axis=1))
+        return np.asarray((squash_units(self.sums(features, checkers)) * self.amounts).sum(axis=1))
 
     def secants(self, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
         """Return how much each differs between two positions, and how much it rises per unit of its sum.
@@ -121,23 +119,25 @@ class PatternTerms:
         """
         sums = self.sums(np.stack([to.features, since.features]), np.stack([to.checkers, since.checkers]))
         steps = sums[0] - sums[1]
-        squashed = squash_patterns(sums)
+        squashed = squash_units(sums)
         change = squashed[0] - squashed[1]
         near = np.abs(steps) < _SAME
-        rises = np.where(near, slopes_of_patterns(sums.mean(axis=0)), change / np.where(near, 1, steps))
+        rises = np.where(near, slopes_of_units(sums.mean(axis=0)), change / np.where(near, 1, steps))
         return self.amounts * change, self.amounts * rises
 
 
 @lru_cache(maxsize=_KEPT)
-def pattern_terms(class_name: str, patterns: Patterns) -> PatternTerms:
-    """Return the patterns of a class as a form has them."""
-    return PatternTerms(
+def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
+    """Return the hidden layer of a class as it adds to a head, which must be a probability."""
+    outputs = layer.added_to(head)
+    assert outputs is not None
+    return UnitTerms(
         class_name,
-        patterns.names,
-        patterns.amounts.astype(np.float64),
-        patterns.bias.astype(np.float64),
-        patterns.inputs.astype(np.float64),
-        np.ascontiguousarray(np.moveaxis(tables_of(patterns.points), 0, -1), np.float64),
+        layer.names,
+        outputs.astype(np.float64),
+        layer.bias.astype(np.float64),
+        layer.inputs.astype(np.float64),
+        np.ascontiguousarray(np.moveaxis(tables_of(layer.points), 0, -1), np.float64),
     )
 
 
@@ -150,42 +150,31 @@ class Form:
     """(n,)"""
     quadratic: FloatArray
     """(n, n): zero below the diagonal."""
-    points: FloatArray
-    """(2, 25, 16): by side, place and checkers there; zero for none."""
-    patterns: tuple[PatternTerms, ...] = ()
-    """Those of a class, or of several."""
+    layers: tuple[UnitTerms, ...] = ()
+    """Hidden units of a class, or of several."""
 
     @classmethod
-    def of_head(cls, head: HeadWeights, *patterns: PatternTerms) -> "Form":
-        """Return the weights of a head, as a weight file has them, and the patterns that add to it."""
+    def of_head(cls, head: HeadWeights, *layers: UnitTerms) -> "Form":
+        """Return the weights of a head, as a weight file has them, and the hidden units that add to it."""
         size = len(head.linear)
         quadratic = np.zeros((size, size))
         quadratic[head.pairs[:, 0], head.pairs[:, 1]] = head.quadratic
-        points = np.zeros(TABLE_SHAPE) if head.points is None else tables_of(head.points)
-        return cls(
-            float(head.bias),
-            head.linear.astype(np.float64),
-            quadratic,
-            np.asarray(points, np.float64),
-            patterns,
-        )
+        return cls(float(head.bias), head.linear.astype(np.float64), quadratic, layers)
 
     def value(self, seen: Seen) -> float:
         """Return the raw sum of a position."""
         row = seen.features
         # Not matrix products: their last bits may depend on the machine's threads.
         by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
-        by_patterns = sum(float(of.values(row[None], seen.checkers[None])[0]) for of in self.patterns)
-        places = _looked_up(self.points, seen).sum()
-        return float(self.bias + by_features + places + by_patterns)
+        by_units = sum(float(of.values(row[None], seen.checkers[None])[0]) for of in self.layers)
+        return float(self.bias + by_features + by_units)
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
         """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
         # No matrix products here either; `optimize` would make some.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
-        places = np.take_along_axis(self.points[None], checkers[..., None], axis=-1)[..., 0]
-        values = self.bias + (features * (self.linear + pairs)).sum(axis=1) + places.sum(axis=(1, 2))
-        return np.asarray(sum((of.values(features, checkers) for of in self.patterns), values))
+        values = self.bias + (features * (self.linear + pairs)).sum(axis=1)
+        return np.asarray(sum((of.values(features, checkers) for of in self.layers), values))
 
     def change(self, to: Seen, since: Seen) -> Change:
         """How every term differs in the position `to` from the one in `since`.
@@ -198,17 +187,16 @@ class Form:
         step, middle = to.features - since.features, (to.features + since.features) / 2
         slope = self.linear + ((self.quadratic + self.quadratic.T) * middle).sum(axis=1)
         products = np.outer(to.features, to.features) - np.outer(since.features, since.features)
-        table, patterns = self.points, []
-        for of in self.patterns:
+        table, units = np.zeros(TABLE_SHAPE), []
+        for of in self.layers:
             change, rises = of.secants(to, since)
-            patterns.append(change)
+            units.append(change)
             slope = slope + (rises[:, None] * of.inputs).sum(axis=0)
             table = table + (rises * of.points).sum(axis=-1)
         return Change(
             self.linear * step,
             self.quadratic * products,
-            _looked_up(self.points, to) - _looked_up(self.points, since),
-            tuple(patterns),
+            tuple(units),
             slope * step,
             _looked_up(table, to) - _looked_up(table, since),
             table,
@@ -223,18 +211,17 @@ def _looked_up(table: FloatArray, seen: Seen) -> FloatArray:
 def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
     """Return the sum of `forms`, each times its factor; there must be one at least."""
     pairs = list(zip(forms, factors, strict=True))
-    patterns: dict[str, PatternTerms] = {}
+    layers: dict[str, UnitTerms] = {}
     for form, factor in pairs:
-        for of in form.patterns:
-            known = patterns.get(of.class_name)
+        for of in form.layers:
+            known = layers.get(of.class_name)
             amounts = factor * of.amounts + (0 if known is None else known.amounts)
-            patterns[of.class_name] = replace(of, amounts=amounts)
+            layers[of.class_name] = replace(of, amounts=amounts)
     return Form(
         float(sum(factor * form.bias for form, factor in pairs)),
         np.sum([factor * form.linear for form, factor in pairs], axis=0),
         np.sum([factor * form.quadratic for form, factor in pairs], axis=0),
-        np.sum([factor * form.points for form, factor in pairs], axis=0),
-        tuple(patterns.values()),
+        tuple(layers.values()),
     )
 
 
@@ -245,8 +232,6 @@ class Judged:
     position: Position
     seen: Seen
     class_name: str
-    plan: str | None
-    """The game plan, of a file that has weights of its own for any."""
     source: str
     """`WEIGHTS`, `TABLES` or `FINISHED`."""
     x: float
@@ -295,18 +280,16 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     if trace.source != WEIGHTS:
         x = float(_raw(trace.probabilities, win_only))
     else:
-        heads = weights.heads_at(trace.class_name, trace.plan)
+        heads = weights.heads_of(trace.class_name)
         ranking = _ranking_heads(evaluator, heads)
         direct = ranking == (_WIN_NAME if win_only else EQUITY,)
         forms = {
-            name: _form(weights, trace.class_name, trace.plan, name, heads)
-            for name in ranking
-            if direct or name in trace.raws
+            name: _form(weights, trace.class_name, name) for name in ranking if direct or name in trace.raws
         }
         raws = {name: form.value(seen) for name, form in forms.items()}
         x = _ranked_by(evaluator, raws, position.own_off, position.opponent_off, knots)
     value = bound_of(evaluator) * math.tanh(x)
-    return Judged(position, seen, trace.class_name, trace.plan, trace.source, x, value, forms, direct, knots)
+    return Judged(position, seen, trace.class_name, trace.source, x, value, forms, direct, knots)
 
 
 def values_of(
@@ -328,20 +311,16 @@ def values_of(
         values[row] = judged(evaluator, Position(boards[row])).value
     rows = mixed(features(weights.parameters, boards).astype(np.float64))
     checkers = checkers_by_place(packed).astype(np.int64)
-    slots = np.stack(
-        [classify_many(packed), plans_many(packed) if weights.plans else np.full(len(boards), -1)]
-    )
+    classes = classify_many(packed)
     off = CHECKERS - checkers.sum(axis=2)
-    for code, plan in np.unique(slots[:, by_weights], axis=1).T.tolist():
-        some = np.flatnonzero(by_weights & (slots == [[code], [plan]]).all(axis=0))
+    for code in np.unique(classes[by_weights]).tolist():
+        of_class = np.flatnonzero(by_weights & (classes == code))
         class_name = CLASS_NAMES[code]
-        own_plan = plan_name(plan)
-        heads = weights.heads_at(class_name, own_plan)
-        names = _ranking_heads(evaluator, heads)
-        forms = [_form(weights, class_name, own_plan, name, heads) for name in names]
-        raws = np.array([form.values(rows[some], checkers[some]) for form in forms])
+        names = _ranking_heads(evaluator, weights.heads_of(class_name))
+        forms = [_form(weights, class_name, name) for name in names]
+        raws = np.array([form.values(rows[of_class], checkers[of_class]) for form in forms])
         knots = _knots(evaluator, class_name)
-        for row, own_raws in zip(some, raws.T.tolist(), strict=True):
+        for row, own_raws in zip(of_class, raws.T.tolist(), strict=True):
             x = _ranked_by(
                 evaluator, dict(zip(names, own_raws, strict=True)), int(off[row, 0]), int(off[row, 1]), knots
             )
@@ -349,16 +328,12 @@ def values_of(
     return values
 
 
-def _form(
-    weights: WeightFile, class_name: str, plan: str | None, name: str, heads: Mapping[str, HeadWeights]
-) -> Form:
-    """Return the raw sum of the head `name` in force in a class and plan, with its patterns."""
-    patterns = weights.patterns_at(class_name, plan)
-    amounts = None if patterns is None else patterns.added_to(name)
-    if amounts is None:
-        return Form.of_head(heads[name])
-    of_class = pattern_terms(class_name, weights.patterns_by_class[class_name])
-    return Form.of_head(heads[name], replace(of_class, amounts=amounts.astype(np.float64)))
+def _form(weights: WeightFile, class_name: str, name: str) -> Form:
+    """Return the raw sum of the head `name` in force in a class, with its hidden layer."""
+    head, layer = weights.heads_of(class_name)[name], weights.hidden_of(class_name)
+    if layer is None or name == EQUITY:
+        return Form.of_head(head)
+    return Form.of_head(head, unit_terms(class_name, name, layer))
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:

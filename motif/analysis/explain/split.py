@@ -1,6 +1,6 @@
 """The difference of two values, split exactly over the terms of the weights.
 
-Two positions may be judged by other weights: of another game plan, another class, or by bearoff tables.
+Two positions may be judged by other weights: of another class, or by bearoff tables.
 The difference of x is then R(first) - R(second), which terms make up, and a rest that the change of weights
 itself brings.  R are the weights of both positions, half and half, so that neither counts for more and
 exchanging the positions changes nothing but the sign.  Where only one of the two is a race R are the
@@ -13,16 +13,15 @@ Between two positions the differences go through these curves by their secants: 
 the sum over the heads of weight times secant times the difference of the raw sum, and that of x is the secant
 of artanh times that.
 
-The difference that a pattern makes, amount times the difference of its squashed sums, is one term.  By
-parameter and place it goes through the secant of the squash in the same way: the share of each input is
-amount times secant times weight times step, and the shares add up to the term.
+The difference that a hidden unit makes, its output weight times the difference of its values, is one term.
+By parameter and point it goes through the secant of the squash in the same way: the share of each input is
+output weight times secant times weight times step, and the shares add up to the term.
 
-The difference is told by parameters as far as they go.  Point terms and parameters overlap: "home points
-made" is a sum over places too, so a weight of one can be moved to the other without changing any value, and a
-fit leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by
-the place.  Here what the point terms share with the parameters that are sums over places moves to those
-parameters' linear weights, by least squares over places and numbers of checkers; the point terms keep what no
-parameter says.
+The difference is told by parameters as far as they go.  Points and parameters overlap: "home points made" is
+a sum over points too, so a weight of one can be moved to the other without changing any value, and a fit
+leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by the
+point.  Here what the points share with the parameters that are sums over points moves to those parameters'
+linear weights, by least squares over points and numbers of checkers; the points keep what no parameter says.
 """
 
 import math
@@ -49,14 +48,14 @@ from motif.analysis.explain.judged import (
 )
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.evaluators import OUTPUTS
-from motif.evaluators.pattern_words import pattern_term
+from motif.evaluators.hidden_unit_words import unit_term
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
-from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
+from motif.evaluators.weight_file import PAIR, WeightFile
 from motif.fitting.problem import PROBABILITY
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE
+from motif.parameters.position_class import CLASS_NAMES, RACE
 
 Terms = tuple[tuple[str, float], ...]
 _SAME = 1e-9
@@ -70,10 +69,10 @@ _RARER = 0.6
 """Each further checker on a place is that much rarer, and counts that much less in the fit."""
 _RIDGE = 0.05
 """Keeps parameters that say the same from taking large opposite weights."""
-PLAN, CRASH, CLASS = "game plan", "crashed board", "class of position"
+CLASS = "class of position"
 END, LIMITS = "end of the game", "limits of the chances"
-"""Causes of a rest: another plan of contact or of crashed positions, another class, a finished game, chances
-that have to agree with each other; and the bearoff tables."""
+"""Causes of a rest: another class, a finished game, probabilities that have to agree with each other; and the
+bearoff tables."""
 _NOTHING = 1e-12
 
 
@@ -82,12 +81,12 @@ class Split:
     """A difference of x: `terms` add up to it, and so do `by_parameter`, `places` and `rest`."""
 
     terms: Terms
-    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, point terms ``own 6``,
-    patterns ``contact pattern NAME``, and what the change of weights brings comes last."""
+    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``,
+    hidden units ``contact unit NAME``, and what the change of weights brings comes last."""
     by_parameter: FloatArray
-    """(n,): the features' terms and shares in patterns, by the parameter whose change makes them differ."""
+    """(n,): the features' terms and shares in hidden units, by the parameter whose change makes them."""
     places: FloatArray
-    """(2, 25): what each place brings, through point terms and patterns, beyond what parameters say."""
+    """(2, 25): what each point brings, through hidden units, beyond what parameters say."""
     rest: float
     cause: str
     """What the rest comes from."""
@@ -165,7 +164,7 @@ def _judges(first: Judged, second: Judged) -> list[Judged]:
     if FINISHED in (first.source, second.source):
         return []
     by_weights = [one for one in (first, second) if one.source == WEIGHTS]
-    if len(by_weights) < 2 or (first.class_name, first.plan) == (second.class_name, second.plan):
+    if len(by_weights) < 2 or first.class_name == second.class_name:
         return by_weights[:1]
     contact = [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]]
     return contact or by_weights
@@ -181,25 +180,19 @@ def _form(judge: Judged, first: Judged, second: Judged) -> Form:
 
 
 def _named(change: Change, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
-    linear, quadratic, points = change.linear, change.quadratic, change.points
-    names, bar = weights.parameters.names, points.shape[1] - 1
-    singles, pairs, places = (np.argwhere(part) for part in (linear, quadratic, points))
-    patterns = zip(form.patterns, change.patterns, strict=True)
+    linear, quadratic = change.linear, change.quadratic
+    names = weights.parameters.names
+    singles, pairs = (np.argwhere(part) for part in (linear, quadratic))
+    units = zip(form.layers, change.units, strict=True)
     values = chain(
         linear[linear != 0],
         quadratic[quadratic != 0],
-        points[points != 0],
-        *(part[part != 0] for part in change.patterns),
+        *(part[part != 0] for part in change.units),
     )
     terms = chain(
         (names[k] for (k,) in singles.tolist()),
         (f"{names[i]}{PAIR}{names[j]}" for i, j in pairs.tolist()),
-        (f"{SIDES[side]} {'bar' if k == bar else k + 1}" for side, k in places.tolist()),
-        (
-            pattern_term(of.class_name, of.names[k])
-            for of, part in patterns
-            for k in np.flatnonzero(part).tolist()
-        ),
+        (unit_term(of.class_name, of.names[k]) for of, part in units for k in np.flatnonzero(part).tolist()),
     )
     return [(name, float(value)) for name, value in zip(terms, values, strict=True)]
 
@@ -209,13 +202,7 @@ def _cause(first: Judged, second: Judged) -> str:
         return END
     if TABLES in (first.source, second.source):
         return TABLES
-    if first.class_name != second.class_name:
-        return CLASS
-    if first.plan == second.plan:
-        return LIMITS
-    # Plans of crashed positions say whose board has crashed, a comma, and who still has checkers back.
-    crashed = {(one.plan or "").partition(",")[0] for one in (first, second)}
-    return PLAN if first.class_name == CLASS_NAMES[CONTACT] or len(crashed) == 1 else CRASH
+    return CLASS if first.class_name != second.class_name else LIMITS
 
 
 def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:

@@ -2,7 +2,7 @@
 
 The contributions of a split add up to groups, which are told one by one, largest first, and in one line;
 amounts are points of equity, or per cent of winning chances.  Facts are what is measured in two positions:
-of parameters, game plans, bearoffs and endings.
+of parameters, bearoffs and endings.
 
 The registry's sentences, which speak of the player on roll and the opponent, are told to one of the two
 players, who becomes "you".  After a play the other player is on roll, and the one who is told about it has
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from motif.analysis.explain.judged import TABLES, Judged
-from motif.analysis.explain.split import CLASS, CRASH, END, LIMITS, PLAN, Split
+from motif.analysis.explain.split import CLASS, END, LIMITS, Split
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
@@ -253,8 +253,7 @@ def grouped(parameters: ParameterSet, division: Split, view: View) -> tuple[Grou
     for side, place in np.argwhere(division.places).tolist():
         group(view.place_group(side, place)).places.append((side, place, float(division.places[side, place])))
     if division.rest:
-        # Plans are read off the back checkers, but for the side whose board has crashed.
-        group(BACK_CHECKERS if division.cause == PLAN else division.cause).rest = division.rest
+        group(division.cause).rest = division.rest
     return tuple(sorted(groups.values(), key=lambda each: -abs(each.contribution)))
 
 
@@ -343,10 +342,7 @@ def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) ->
 
 def cause_facts(cause: str, two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
     """Yield what is behind the part of a difference that no terms make up."""
-    if cause in (PLAN, CRASH):
-        plans = [one.plan or "" for one in two]
-        yield from _crash_facts(plans, view) if plans[0].startswith(_CRASHED) else _aim_facts(plans, view)
-    elif cause == CLASS:
+    if cause == CLASS:
         yield Fact("Kind of position", *(one.class_name for one in two))
     elif cause in (TABLES, END):
         yield from _ending_facts(two, view)
@@ -382,30 +378,6 @@ def _with_amount(group: Group, scale: Scale) -> str:
 
 def _capital(name: str) -> str:
     return name[0].upper() + name[1:]
-
-
-def _aim_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:
-    aims = [plan.split(_AGAINST) for plan in plans]
-    yours, others = (0, 1) if view.you_are_on_roll else (1, 0)
-    yield Fact("You have", *(_AIM_WORDS[both[yours]] for both in aims))
-    yield Fact("The opponent has", *(_AIM_WORDS[both[others]] for both in aims))
-
-
-def _crash_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:
-    whose, back = zip(*(_crash_words(plan, view) for plan in plans), strict=True)
-    yield Fact("Crashed", *whose)
-    yield Fact("Still with checkers back", *back)
-
-
-def _crash_words(plan: str, view: View) -> tuple[str, str]:
-    """Whose board has crashed and who has checkers back, told to the viewer."""
-    whose, back = plan.removeprefix(_CRASHED).removesuffix(" back").split(", ")
-    yours, others = ("your board", "the opponent's board")
-    people = {"player": "you", "opponent": "the opponent"}
-    if not view.you_are_on_roll:
-        yours, others = others, yours
-        people = {"player": "the opponent", "opponent": "you"}
-    return {"own board": yours, "opponent's board": others}.get(whose, whose), people.get(back, back)
 
 
 def _ending_facts(two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:

@@ -6,7 +6,6 @@ multiplication; then each row's own class is picked.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from motif.evaluators.kernels import ABSENT
 from motif.evaluators.nets.net import (
     BY_EQUITY,
     BY_WIN,
+    CHECKERS_INPUTS,
     EVALUATOR_INPUTS,
-    PLANNED_INPUTS,
     NetDescription,
     described,
     onnx_package,
@@ -32,10 +31,8 @@ from motif.evaluators.nets.net_evaluators import (
     FEATURES_INPUT,
     LAST_CLASS,
     OFF_INPUT,
-    PLAN_INPUT,
     PROBABILITIES_OUTPUT,
 )
-from motif.evaluators.patterns import PATTERN_LIMIT
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     EQUITY_HEAD,
@@ -48,11 +45,12 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.static import forms_of, slots_of
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, WeightFile
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN
+from motif.evaluators.static import head_index
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, WeightFile
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
+from motif.runtime.simd import PATTERN_LIMIT
 
 OPSET, IR_VERSION = 13, 7
 """Old enough for any runtime of the last years, new enough for GatherND with batches."""
@@ -139,7 +137,7 @@ def write_exported(weights: WeightFile, out: Path | str) -> Path:
 
 def exported(weights: WeightFile) -> bytes:
     """The ONNX file of `weights`, which takes what `graph_inputs` gives for the inputs in its description:
-    `EVALUATOR_INPUTS`, or `PLANNED_INPUTS` for weights of game plans or points.
+    `EVALUATOR_INPUTS`, or `CHECKERS_INPUTS` for weights with a hidden layer.
 
     Outputs: ``probabilities`` float32 (n, 5), cumulative, of the player on roll, made consistent as
     everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's where the class has
@@ -154,13 +152,13 @@ def exported(weights: WeightFile) -> bytes:
             f"{weights.name}: a calibration cannot be exported; export the weight file without it"
         )
     graph = GraphBuilder()
-    form, heads = forms_of(weights)
-    planned = bool(weights.plans or weights.patterns) or any(one.points is not None for one in heads)
+    numbers, heads = head_index(weights)
+    reads_checkers = bool(weights.hidden_layers)
     win_only = weights.head_names() == (OUTPUTS[WIN],)
     finished, points = _finished(graph)
-    raw, present = _raw_sums(graph, form, _form_sums(graph, heads, len(weights.parameters), planned))
-    if weights.patterns:
-        raw = graph.add("Add", raw, _pattern_sums(graph, weights, len(form)))
+    raw, present = _raw_sums(graph, numbers, _head_sums(graph, heads, len(weights.parameters)))
+    if reads_checkers:
+        raw = graph.add("Add", raw, _hidden_sums(graph, weights))
     squashed = graph.add("Tanh", raw)
     chances = _consistent(graph, _chances(graph, squashed, present))
     if win_only:
@@ -185,8 +183,8 @@ def exported(weights: WeightFile) -> bytes:
         CLASS_INPUT: (np.int64, (_ROWS,)),
         OFF_INPUT: (np.int64, (_ROWS, 2)),
     }
-    if planned:
-        inputs |= {PLAN_INPUT: (np.int64, (_ROWS,)), CHECKERS_INPUT: (np.int64, (_ROWS, CHECKERS_WIDTH))}
+    if reads_checkers:
+        inputs |= {CHECKERS_INPUT: (np.int64, (_ROWS, CHECKERS_WIDTH))}
     model = graph.model(
         "evaluator",
         inputs,
@@ -195,7 +193,7 @@ def exported(weights: WeightFile) -> bytes:
             EQUITY_OUTPUT: (np.float64, (_ROWS,)),
         },
     )
-    kind = PLANNED_INPUTS if planned else EVALUATOR_INPUTS
+    kind = CHECKERS_INPUTS if reads_checkers else EVALUATOR_INPUTS
     bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None
     return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
 
@@ -211,34 +209,29 @@ def _finished(graph: GraphBuilder) -> tuple[str, str]:
     return finished, graph.cast(points, np.float64)
 
 
-def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, planned: bool) -> str:
-    """Raw sums of all forms (n, forms)."""
-    pairs, matrix = _weight_matrix(forms, size, planned)
+def _head_sums(graph: GraphBuilder, heads: Sequence[HeadWeights], size: int) -> str:
+    """Raw sums of all numbered heads (n, numbers)."""
+    pairs, matrix = _weight_matrix(heads, size)
     # Features in rows, positions in columns: picking whole rows is ten times as fast.
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
     low, high = (graph.add("Gather", values, graph.constant(side), axis=0) for side in pairs.T)
-    parts = [values, graph.add("Mul", low, high), *(_point_terms(graph) if planned else ())]
-    terms = graph.add("Concat", *parts, axis=0)
-    bias = np.array([one.bias for one in forms])
+    terms = graph.add("Concat", values, graph.add("Mul", low, high), axis=0)
+    bias = np.array([head.bias for head in heads])
     products = graph.add("MatMul", graph.constant(matrix), terms)
     return graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
 
 
-def _pattern_sums(graph: GraphBuilder, weights: WeightFile, slots: int) -> str:
-    """What the patterns of each row's class add to the raw sums of all heads (n, heads), of so many slots."""
-    places, patterns = (-1, CHECKERS_WIDTH, FILTER_STEPS), weights.patterns_by_class
+def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
+    """What the hidden layer of each row's class adds to the raw sums of all heads (n, heads)."""
+    points = (-1, CHECKERS_WIDTH, FILTER_STEPS)
+    layers = {name: of for name in CLASS_NAMES if (of := weights.hidden_of(name)) is not None}
     rows = [
         np.column_stack(
-            [of.inputs, of.points.reshape(places).swapaxes(1, 2).reshape(len(of.names), _POINT_TERMS)]
+            [of.inputs, of.points.reshape(points).swapaxes(1, 2).reshape(len(of.names), _POINT_TERMS)]
         )
-        for of in patterns.values()
+        for of in layers.values()
     ]
-    bias = np.concatenate([of.bias for of in patterns.values()]).astype(np.float64)
-    amounts = np.zeros((slots, len(bias)))
-    ends = dict(zip(patterns, accumulate(len(of.names) for of in patterns.values()), strict=True))
-    for row, (class_name, plan) in zip(amounts, slots_of(weights), strict=True):
-        if of_slot := weights.patterns_at(class_name, plan):
-            row[ends[class_name] - len(of_slot.names) : ends[class_name]] = of_slot.amounts
+    bias = np.concatenate([of.bias for of in layers.values()]).astype(np.float64)
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
     terms = graph.add("Concat", values, *_point_terms(graph), axis=0)
     products = graph.add("MatMul", graph.constant(np.concatenate(rows).astype(np.float64)), terms)
@@ -247,31 +240,22 @@ def _pattern_sums(graph: GraphBuilder, weights: WeightFile, slots: int) -> str:
     square, whole = graph.add("Mul", x, x), graph.constant(27.0)
     above = graph.add("Mul", x, graph.add("Add", square, whole))
     below = graph.add("Add", graph.add("Mul", square, graph.constant(9.0)), whole)
-    squashed = graph.add("Transpose", graph.add("Div", above, below), perm=[1, 0])
-    if any(of.outputs is not None for of in patterns.values()):
-        return _output_sums(graph, patterns, squashed)
-    of_slot_rows = graph.add("Gather", graph.constant(amounts), _slot(graph, slots), axis=0)
-    added = graph.add("Mul", squashed, of_slot_rows)
-    total = graph.add("ReduceSum", added, graph.constant([1]), keepdims=1)
-    return graph.add("Mul", total, graph.constant(np.eye(len(HEADS))[[EQUITY_HEAD]]))
+    return _output_sums(graph, layers, graph.add("Transpose", graph.add("Div", above, below), perm=[1, 0]))
 
 
-def _output_sums(graph: GraphBuilder, patterns: Mapping[str, Patterns], squashed: str) -> str:
-    """What squashed patterns (n, all of them), each of which counts in its own class, add to the heads."""
-    own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in patterns.items()])
+def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: str) -> str:
+    """What units (n, those of all classes), each of which counts in its own class, add to the heads."""
+    own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in layers.items()])
     outputs = np.zeros((len(own), len(HEADS)))
-    outputs[:, : len(OUTPUTS)] = np.concatenate(
-        [of.outputs.T for of in patterns.values() if of.outputs is not None]
-    )
+    outputs[:, : len(OUTPUTS)] = np.concatenate([of.outputs.T for of in layers.values()])
     classes = (own[None] == np.arange(len(CLASS_NAMES))[:, None]).astype(np.float64)
-    known = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
-    counts = graph.add("Mul", squashed, graph.add("Gather", graph.constant(classes), known, axis=0))
+    counts = graph.add("Mul", units, graph.add("Gather", graph.constant(classes), _class(graph), axis=0))
     return graph.add("MatMul", counts, graph.constant(outputs))
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:
-    """What the numbers of a head's points multiply, (50, n) each: whether a place has exactly 1, exactly 2,
-    at least 3 checkers, and how many above 3."""
+    """What the weights of points multiply, (50, n) each: whether a point has exactly 1, exactly 2, at least 3
+    checkers, and how many above 3."""
     counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
     three = graph.constant(3)
     counted = [graph.add("Equal", counts, graph.constant(number)) for number in (1, 2)]
@@ -281,39 +265,30 @@ def _point_terms(graph: GraphBuilder) -> list[str]:
 
 
 def _weight_matrix(
-    forms: Sequence[HeadWeights], size: int, planned: bool
+    heads: Sequence[HeadWeights], size: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Pairs (m, 2) that any form has, and weights (forms, features + m), or + 200 more for the points."""
-    pairs = np.unique(np.concatenate([one.pairs for one in forms]), axis=0).astype(np.int64)
+    """Pairs (m, 2) that any head has, and weights (numbers, features + m)."""
+    pairs = np.unique(np.concatenate([head.pairs for head in heads]), axis=0).astype(np.int64)
     place = {tuple(pair): size + k for k, pair in enumerate(pairs.tolist())}
-    points = size + len(pairs)
-    matrix = np.zeros((len(forms), points + (_POINT_TERMS if planned else 0)))
-    for row, one in enumerate(forms):
-        matrix[row, :size] = one.linear
-        matrix[row, [place[tuple(pair)] for pair in one.pairs.tolist()]] = one.quadratic
-        if one.points is not None:
-            matrix[row, points:] = one.points.reshape(CHECKERS_WIDTH, FILTER_STEPS).T.ravel()
+    matrix = np.zeros((len(heads), size + len(pairs)))
+    for row, head in enumerate(heads):
+        matrix[row, :size] = head.linear
+        matrix[row, [place[tuple(pair)] for pair in head.pairs.tolist()]] = head.quadratic
     return pairs, matrix
 
 
-def _raw_sums(graph: GraphBuilder, form: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
-    """Raw sums of all heads (n, heads) by each row's slot, and whether the slot has the head, 0 or 1."""
-    slot = _slot(graph, len(form))
-    numbers = graph.add("Gather", graph.constant(np.maximum(form, 0)), slot, axis=0)
-    raw = graph.add("GatherElements", sums, numbers, axis=1)
-    present = graph.constant((form != ABSENT).astype(np.float64))
-    return raw, graph.add("Gather", present, slot, axis=0)
+def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
+    """Raw sums of all heads (n, heads) by each row's class, and whether the class has the head, 0 or 1."""
+    own = _class(graph)
+    own_numbers = graph.add("Gather", graph.constant(np.maximum(numbers, 0)), own, axis=0)
+    raw = graph.add("GatherElements", sums, own_numbers, axis=1)
+    present = graph.constant((numbers != ABSENT).astype(np.float64))
+    return raw, graph.add("Gather", present, own, axis=0)
 
 
-def _slot(graph: GraphBuilder, slots: int) -> str:
-    """Each row's slot (n,), of as many as `forms_of` knows."""
-    # A finished game takes the last class's weights; what comes of it is not used.
-    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
-    if slots == len(CLASS_NAMES):
-        return slot
-    has_plan = graph.add("Greater", PLAN_INPUT, graph.constant([NO_PLAN]))
-    of_plan = graph.add("Add", PLAN_INPUT, graph.constant([len(CLASS_NAMES)]))
-    return graph.add("Where", has_plan, of_plan, slot)
+def _class(graph: GraphBuilder) -> str:
+    """Each row's class (n,); a finished game takes the last one, and what comes of it is not used."""
+    return graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
 
 
 def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:

@@ -13,11 +13,10 @@ The packages that nets need are imported when a net is asked for.
 ``motif.fingerprint``     of that set, or of what it was before it grew: others are refused
 ``motif.names``           its parameters in the order of the features, joined by commas
 ``motif.classes``         what each number of ``position_class`` means, joined by commas
-``motif.plans``           what each number of ``game_plan`` means, joined by semicolons; others are refused
 ``motif.bearoff``         one of `BEAROFF_RANKINGS`, where bearoff tables' values stand for the net's
 ========================  ==============================================================
 
-The last six stand only where they apply.  Whatever else the metadata hold is passed over.
+The last five stand only where they apply.  Whatever else the metadata hold is passed over.
 """
 
 import math
@@ -31,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
-from motif.parameters.position_class import CLASS_NAMES, PLANS
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import ParameterError, PlayerError, plain_text, shown
 from motif.runtime.files import content_of
 from motif.runtime.limits import NET_FILE, NET_NODES, NET_NUMBERS
@@ -49,9 +48,9 @@ FEATURES = "features"
 """What `motif.parameters.sets.features` gives: the scaled features of a set, in its order."""
 EVALUATOR_INPUTS = "features, position_class, checkers_off"
 """Three inputs of a whole evaluator, see `motif.evaluators.nets.graph_inputs`."""
-PLANNED_INPUTS = EVALUATOR_INPUTS + ", game_plan, checkers"
-"""Five inputs of an evaluator that has weights of game plans, or of checkers by their places."""
-WHOLE_EVALUATORS = (EVALUATOR_INPUTS, PLANNED_INPUTS)
+CHECKERS_INPUTS = EVALUATOR_INPUTS + ", checkers"
+"""Four inputs of an evaluator with a hidden layer, which reads the checkers on each point."""
+WHOLE_EVALUATORS = (EVALUATOR_INPUTS, CHECKERS_INPUTS)
 INPUTS = (WILDBG_CONTACT, WILDBG_RACE, FEATURES, *WHOLE_EVALUATORS)
 
 EXCLUSIVE_CHANCES = "six exclusive chances"
@@ -66,7 +65,7 @@ OUTPUTS_OF = {
     WILDBG_RACE: EXCLUSIVE_CHANCES,
     FEATURES: MOVER_SCORE,
     EVALUATOR_INPUTS: CHANCES_AND_EQUITY,
-    PLANNED_INPUTS: CHANCES_AND_EQUITY,
+    CHECKERS_INPUTS: CHANCES_AND_EQUITY,
 }
 """What comes out of each kind of inputs."""
 
@@ -78,7 +77,6 @@ BY_EQUITY, BY_WIN = BEAROFF_RANKINGS = ("equity", "win")
 
 _PREFIX = "motif."
 _SEPARATOR = ","
-_PLAN_SEPARATOR = ";"
 """Names of plans hold commas."""
 
 
@@ -327,8 +325,6 @@ class NetDescription:
             texts["names"] = _SEPARATOR.join(self.parameters.names)
         if self.inputs in WHOLE_EVALUATORS:
             texts["classes"] = _SEPARATOR.join((*CLASS_NAMES, *FINISHED_NAMES))
-        if self.inputs == PLANNED_INPUTS:
-            texts["plans"] = _PLAN_SEPARATOR.join(PLANS)
         if self.bearoff is not None:
             texts["bearoff"] = self.bearoff
         return {_PREFIX + key: text for key, text in texts.items()}
@@ -374,8 +370,6 @@ def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetD
         if texts.get("fingerprint") != parameters.fingerprint:
             expected = f"that of the set {parameters.name}, {parameters.fingerprint[:19]}..."
             _refuse("fingerprint", texts, expected)
-    if inputs == PLANNED_INPUTS and texts.get("plans") != _PLAN_SEPARATOR.join(PLANS):
-        _refuse("plans", texts, f"the {len(PLANS)} game plans of this program")
     bearoff = texts.get("bearoff")
     if bearoff is not None and bearoff not in BEAROFF_RANKINGS:
         _refuse("bearoff", texts, " or ".join(BEAROFF_RANKINGS))

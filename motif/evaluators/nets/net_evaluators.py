@@ -40,9 +40,9 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
 from motif.evaluators.nets.net import (
     BY_WIN,
+    CHECKERS_INPUTS,
     EVALUATOR_INPUTS,
     EXCLUSIVE_CHANCES,
-    PLANNED_INPUTS,
     WHOLE_EVALUATORS,
     WILDBG_CONTACT,
     WILDBG_RACE,
@@ -66,12 +66,12 @@ from motif.evaluators.probabilities import (
 )
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.jit import inline_kernel, kernel, words_of
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
-PLAN_INPUT, CHECKERS_INPUT = "game_plan", "checkers"
+CHECKERS_INPUT = "checkers"
 PROBABILITIES_OUTPUT, EQUITY_OUTPUT = "probabilities", "equity"
 
 CHECKERS_WIDTH = 2 * (PACKED_BAR + 1)
@@ -206,10 +206,8 @@ def graph_inputs(
       4 with a gammon, 5 with a backgammon.
     * ``checkers_off`` int64 (n, 2): what the player on roll and the opponent have borne off.
 
-    With `inputs`, what the net's description says, `PLANNED_INPUTS` also
+    With `inputs`, what the net's description says, `CHECKERS_INPUTS` also
 
-    * ``game_plan`` int64 (n,): index into `motif.parameters.position_class.PLANS`; -1 for a position without
-      one.
     * ``checkers`` int64 (n, 50): checkers of the player on roll on his points 1 to 24 and his bar, then the
       opponent's on the opponent's points 1 to 24 and bar.
 
@@ -223,8 +221,7 @@ def graph_inputs(
         CLASS_INPUT: np.where(points, LAST_CLASS + points, classify_many(packed).astype(np.int64)),
         OFF_INPUT: _checkers_off(packed),
     }
-    if inputs == PLANNED_INPUTS:
-        arrays[PLAN_INPUT] = plans_many(packed).astype(np.int64)
+    if inputs == CHECKERS_INPUTS:
         checkers = checkers_by_place(packed).reshape(-1, CHECKERS_WIDTH)
         arrays[CHECKERS_INPUT] = checkers.astype(np.int64)
     return arrays

@@ -13,16 +13,15 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
 from motif.evaluators.named import shipped_weights
-from motif.evaluators.nets import PLANNED_INPUTS, exported, graph_inputs, load_net, write_exported
+from motif.evaluators.nets import CHECKERS_INPUTS, exported, graph_inputs, load_net, write_exported
 from motif.evaluators.probabilities import HEADS
-from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import EvaluatorPlayer
-from motif.runtime.errors import FileError, PlayerError, PositionError
+from motif.runtime.errors import FileError, PositionError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions
 
 TOLERANCE = 1e-5
-PLANNED = {plan: ["win", "equity", "lose_gammon"][: k % 4] for k, plan in enumerate(PLANS)}
 
 ENDED = [
     Position.from_points({}, {25: 1, 6: 14}),
@@ -47,27 +46,9 @@ MADE = {
         "phase", classes={"contact": ["win", "win_backgammon", "lose_backgammon"], "race": ["win"]}, seed=7
     ),
     "one class": made_weights("bras", classes={"contact": OUTPUTS}, pairs=5, seed=8),
-    "game plans": made_weights(
-        "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), plans=PLANNED, pairs=20, seed=9
-    ),
-    "points": made_weights("keith", classes={"contact": HEADS}, points=["win", "equity"], pairs=5, seed=10),
-    "plans, points and tables": made_weights(
-        "motif", plans=PLANNED, pairs=60, points=["win", "lose_gammon", "equity"], bearoff=True, seed=11
-    ),
-    "patterns": made_weights(
-        "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), patterns={"contact": 40, "race": 5}, seed=13
-    ),
     "hidden units": made_weights("keith", pairs=30, hidden={"contact": 70, "race": 5}, seed=16),
     "hidden units and tables": made_weights(
         "motif", hidden=dict.fromkeys(CLASS_NAMES, 9), bearoff=True, seed=17
-    ),
-    "patterns that plans weigh": made_weights(
-        "keith",
-        classes=dict.fromkeys(CLASS_NAMES, HEADS),
-        plans=PLANNED,
-        patterns={"contact": 20, "crashed": 5},
-        amounts=PLANS[::5],
-        seed=14,
     ),
     "win only, with tables": made_weights(
         "keith", classes={"contact": ["win"], "race": ["win"]}, pairs=9, bearoff=True, seed=12
@@ -120,7 +101,7 @@ def test_probabilities_agree_with_each_other(weights, boards):
 
 
 def test_plays_are_ranked_alike(tmp_path):
-    static = load_static("motif-v2")
+    static = load_static("motif-v1")
     path = write_exported(static.weights, tmp_path)
     player = EvaluatorPlayer(load_net(str(path)))
     boards, rolls = some_decisions("pubeval", 200, seed=5)
@@ -188,30 +169,20 @@ def test_inputs_of_a_graph(boards):
         graph_inputs(chosen, np.zeros((1, 26), np.int8))
 
 
-def test_inputs_of_a_graph_with_plans(boards):
-    inputs = graph_inputs(MADE["points"].parameters, boards, PLANNED_INPUTS)
-    assert list(inputs) == ["features", "position_class", "checkers_off", "game_plan", "checkers"]
-    assert (inputs["game_plan"] == plans_many(pack_many(boards))).all()
+def test_inputs_of_a_graph_with_hidden_units(boards):
+    inputs = graph_inputs(MADE["hidden units"].parameters, boards, CHECKERS_INPUTS)
+    assert list(inputs) == ["features", "position_class", "checkers_off", "checkers"]
     own, other = np.split(inputs["checkers"], 2, axis=1)
     assert (own == np.maximum(boards[:, 1:], 0)).all()
     assert (other == np.maximum(-boards[:, 24::-1], 0)).all()
 
 
-def test_a_graph_says_which_plans_it_means_and_what_it_leaves_to_tables(tmp_path):
+def test_a_graph_says_what_it_leaves_to_tables():
     facts = {}
-    for name in ("plans, points and tables", "win only, with tables", "equity"):
+    for name in ("hidden units and tables", "win only, with tables", "equity"):
         model = onnx.load_model_from_string(exported(MADE[name]))
         facts[name] = {entry.key: entry.value for entry in model.metadata_props}
-    assert facts["plans, points and tables"]["motif.plans"].split(";") == list(PLANS)
     assert [each.get("motif.bearoff") for each in facts.values()] == ["equity", "win", None]
-    assert "motif.plans" not in facts["win only, with tables"]
-    other = onnx.load_model_from_string(exported(MADE["game plans"]))
-    for entry in other.metadata_props:
-        if entry.key == "motif.plans":
-            entry.value = "hope,fear"
-    (tmp_path / "other.onnx").write_bytes(other.SerializeToString())
-    with pytest.raises(PlayerError, match=r"other\.onnx: the metadata motif\.plans must be the \d+ game"):
-        load_net(str(tmp_path / "other.onnx"))
 
 
 def test_where_it_is_written(tmp_path):

@@ -14,10 +14,10 @@ import motif
 from motif.board.position import Position
 from motif.evaluators.nets import NetDescription, described, load_net, load_wildbg
 from motif.evaluators.nets.net import (
+    CHECKERS_INPUTS,
     EVALUATOR_INPUTS,
     FEATURES,
     INPUTS,
-    PLANNED_INPUTS,
     WILDBG_RACE,
     Net,
     read_description,
@@ -179,7 +179,7 @@ def test_nets_for_other_numbers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "more"), [(EVALUATOR_INPUTS, ""), (PLANNED_INPUTS, r"game_plan \(1\), checkers \(50\), ")]
+    ("inputs", "more"), [(EVALUATOR_INPUTS, ""), (CHECKERS_INPUTS, r"checkers \(50\), ")]
 )
 def test_an_evaluator_must_have_its_inputs(inputs, more, tmp_path):
     description = NetDescription("made", inputs, PHASE_SET)

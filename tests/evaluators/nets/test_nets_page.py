@@ -27,13 +27,13 @@ def here(tmp_path, monkeypatch):
 
 
 def test_exporting_and_reading_from_another_program(here, capsys):
-    export, hint = (line for line in COMMANDS if "motif-v2.onnx" in line)
+    export, hint = (line for line in COMMANDS if "motif-v1.onnx" in line)
     for line in (export, hint):
         assert main(shlex.split(line)[1:]) == 0
     capsys.readouterr()
     found: dict = {}
     exec(PROGRAMS[0], found)
-    expected = load_static("motif-v2").evaluate_many([Position.start().board])
+    expected = load_static("motif-v1").evaluate_many([Position.start().board])
     assert found["probabilities"] == pytest.approx(expected, abs=1e-5)
     assert "'win'" in capsys.readouterr().out
 

@@ -1,13 +1,9 @@
-"""What patterns are about: names and words from their strongest inputs.
+"""What hidden units are about: names and words from their strongest inputs.
 
-A pattern has many weights, and parameters overlap, so that the largest weights may take back what others
-give.  What a pattern is about is what tells where it is large: the input that goes most with its squashed sum
-along typical positions, then the one that goes most with what is left, three at most.  Inputs are its
-parameters, and places that are made or hold a blot.
-
-Of sixteen patterns fitted to motif-v6's games, three inputs chosen so explain .68 of the variance of the
-squashed sums on other positions; the three with the largest weight times spread .59, the three with the
-largest correlations, each by itself, .61.
+A unit has many weights, and parameters overlap, so that the largest weights may take back what others give.
+What a unit is about is what predicts where it is large: the input that correlates most with its value on
+typical positions, then the one that correlates most with what is left, three at most.  Inputs are the
+parameters, points that are made and points that hold a blot.
 """
 
 import re
@@ -21,26 +17,26 @@ import numpy.typing as npt
 
 from motif.board.identifiers import boards_from_gnubg_ids
 from motif.board.packed import PACKED_BAR, Board, pack_many
-from motif.evaluators.patterns import squash_patterns
+from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.point_table import checkers_by_place
-from motif.evaluators.weight_file import SIDES, Patterns, WeightFile
+from motif.evaluators.weight_file import SIDES, HiddenLayer, WeightFile
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.registry import SIDE_WORDS
 
-MOST_INPUTS = 3
+MAX_INPUTS = 3
 """Inputs that words name."""
 _NAMED_INPUTS = 2
 """Inputs that a name holds."""
-_LEAST_GAIN = 0.03
-"""Share of a pattern's variance that a further input must explain."""
+_MIN_GAIN = 0.03
+"""Share of a unit's variance that a further input must explain."""
 _RARE = 0.02
 """Share of the positions on which an input must be unlike elsewhere."""
 _LEFT = 0.05
 """Share of an input's variance that those before it must leave."""
 _STILL = 1e-9
-"""Standard deviation below which a pattern is always the same."""
+"""Standard deviation below which a unit is constant."""
 _NOTHING = "much the same everywhere"
 _STEADY = "steady"
 _BAR = PACKED_BAR + 1
@@ -52,7 +48,7 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Input:
-    """What a pattern may be told by."""
+    """An input that a unit may be named after."""
 
     side: str
     """``own``, ``opponent``, or anything else for what speaks of both."""
@@ -65,8 +61,8 @@ class _Input:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a pattern is about."""
+class UnitWords:
+    """What a unit is about."""
 
     words: str
     """What is there where its squashed sum is large, the strongest first."""
@@ -74,15 +70,15 @@ class Told:
     """Of the variance of the squashed sum, what these inputs explain, 0 to 1."""
 
 
-def pattern_names(patterns: Patterns, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
-    """A name for each pattern from its two strongest inputs, such as ``home_points_vs_few_spare_pips``.
+def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
+    """Return a name for each unit from its two strongest inputs, such as ``home_points_vs_few_spare_pips``.
 
     ``vs`` joins those of different sides, ``with`` others; ``opp_`` begins what the opponent has.  No two
-    are the same: the second of a name is called ``NAME_2``.  `boards` (n, 26), some hundreds of the patterns'
+    are the same: the second of a name is called ``NAME_2``.  `boards` (n, 26), some hundreds of the
     class, are where inputs are compared; `typical_boards` are those by which files are told in words.
     """
     names: list[str] = []
-    for inputs, _ in _strongest(patterns, parameters, boards):
+    for inputs, _ in _strongest(layer, parameters, boards):
         base = name = _joined(inputs[:_NAMED_INPUTS])
         number = 1
         while name in names:
@@ -92,32 +88,34 @@ def pattern_names(patterns: Patterns, parameters: ParameterSet, boards: Board) -
     return tuple(names)
 
 
-def pattern_words(patterns: Patterns, parameters: ParameterSet, boards: Board) -> tuple[Told, ...]:
-    """What each pattern is about in words, such as "many own home points, few opponent's spare pips".
+def unit_words(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[UnitWords, ...]:
+    """Return what each unit is about in words, such as "many own home points, few opponent's spare pips".
 
-    `boards` (n, 26) are as `pattern_names` has them.
+    `boards` (n, 26) are as `unit_names` has them.
     """
     return tuple(
-        Told(", ".join(one.words if much else one.few_words for one, much in inputs) or _NOTHING, share)
-        for inputs, share in _strongest(patterns, parameters, boards)
+        UnitWords(", ".join(one.words if much else one.few_words for one, much in inputs) or _NOTHING, share)
+        for inputs, share in _strongest(layer, parameters, boards)
     )
 
 
-def words_of_patterns(weights: WeightFile, class_name: str) -> dict[str, Told]:
-    """What the patterns of a class are about, by their names, as typical positions show it; in the file's
-    order.  The same for the same file."""
-    patterns = weights.patterns_by_class.get(class_name)
-    return {} if patterns is None else _words_of(patterns, weights.parameters, class_name)
+def words_of_units(weights: WeightFile, class_name: str) -> dict[str, UnitWords]:
+    """Return what the hidden units of a class are about, by name, in the file's order.
+
+    Typical positions show it: the same for the same file.
+    """
+    layer = weights.hidden_of(class_name)
+    return {} if layer is None else _words_of(layer, weights.parameters, class_name)
 
 
-def pattern_term(class_name: str, name: str) -> str:
-    """What a pattern is called among other terms: patterns of two classes may have one name."""
-    return f"{class_name} pattern {name}"
+def unit_term(class_name: str, name: str) -> str:
+    """Return a unit's name among other terms: units of two classes may have one name."""
+    return f"{class_name} unit {name}"
 
 
 @cache
 def typical_boards(class_name: str) -> Board:
-    """500 different positions (500, 26) of a class, from motif-v6's money games."""
+    """500 different positions (500, 26) of a class, from an earlier motif's money games."""
     lines = resources.files("motif").joinpath("data", "typical_positions.txt").read_text("ascii").splitlines()
     begin = lines.index(class_name) + 1
     end = next((k for k in range(begin, len(lines)) if lines[k] in CLASS_NAMES), len(lines))
@@ -127,20 +125,20 @@ def typical_boards(class_name: str) -> Board:
 
 
 @lru_cache(maxsize=8)
-def _words_of(patterns: Patterns, parameters: ParameterSet, class_name: str) -> dict[str, Told]:
-    words = pattern_words(patterns, parameters, typical_boards(class_name))
-    return dict(zip(patterns.names, words, strict=True))
+def _words_of(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> dict[str, UnitWords]:
+    words = unit_words(layer, parameters, typical_boards(class_name))
+    return dict(zip(layer.names, words, strict=True))
 
 
 _Strongest = list[tuple[_Input, bool]]
-"""Inputs, the strongest first, and whether there is much of each where the pattern is large."""
+"""Inputs, the strongest first, and whether there is much of each where the unit is large."""
 
 
-def _strongest(patterns: Patterns, parameters: ParameterSet, boards: Board) -> list[tuple[_Strongest, float]]:
-    """The inputs of each pattern that it is told by, and the share of its variance that they explain."""
+def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> list[tuple[_Strongest, float]]:
+    """Return the inputs that each unit is named after, and the share of its variance that they explain."""
     packed, rows = pack_many(boards), features(parameters, boards)
-    known, used, columns = _inputs(patterns, parameters, rows, checkers_by_place(packed))
-    squashed = squash_patterns(patterns.sums(rows, packed))
+    known, used, columns = _inputs(layer, parameters, rows, checkers_by_place(packed))
+    squashed = squash_units(layer.sums(rows, packed))
     centred = columns - columns.mean(axis=0)
     spreads = columns.std(axis=0)
     scaled = centred / np.where(spreads > 0, spreads, 1)
@@ -167,7 +165,7 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
     """
     places: list[int] = []
     share = 0.0
-    while len(places) < MOST_INPUTS and may.any():
+    while len(places) < MAX_INPUTS and may.any():
         among = together[np.ix_(places, places)]
         by_others = np.linalg.solve(among, together[places]) if places else np.zeros((0, len(along)))
         rest = along - (along[places, None] * by_others).sum(axis=0)
@@ -176,7 +174,7 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
         gains = np.where(counts, rest**2 / np.where(counts, free, 1), 0)
         # Rounded, so that of two that say the same the first is taken on every machine.
         best = int(gains.round(9).argmax())
-        if gains[best] < (_LEAST_GAIN if places else _STILL):
+        if gains[best] < (_MIN_GAIN if places else _STILL):
             break
         places.append(best)
         share += float(gains[best])
@@ -184,15 +182,15 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
 
 
 def _inputs(
-    patterns: Patterns,
+    layer: HiddenLayer,
     parameters: ParameterSet,
     rows: npt.NDArray[np.float32],
     checkers: npt.NDArray[np.int8],
 ) -> tuple[list[_Input], npt.NDArray[np.bool_], _Floats]:
-    """The c inputs that patterns may be told by, which patterns have each (m, c), and their values (n, c)."""
+    """Return the c possible inputs, which units have each (m, c), and their values (n, c)."""
     known = [_of_parameter(parameter) for parameter in parameters.parameters]
-    used, columns = [patterns.inputs != 0], [rows.astype(np.float64)]
-    read = (patterns.points != 0).any(axis=-1)
+    used, columns = [layer.inputs != 0], [rows.astype(np.float64)]
+    read = (layer.points != 0).any(axis=-1)
     for side, whose in enumerate(SIDES):
         for place in range(PACKED_BAR + 1):
             known += _of_place(whose, place + 1)

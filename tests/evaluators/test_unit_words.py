@@ -1,4 +1,4 @@
-"""Names and words of patterns: planted inputs are found, and the same file is told the same."""
+"""Names and words of hidden units: planted inputs are found, and the same file is told the same."""
 
 import re
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from motif.board.packed import pack_many
-from motif.evaluators.pattern_words import (
-    pattern_names,
-    pattern_words,
+from motif.evaluators.hidden_unit_words import (
     typical_boards,
-    words_of_patterns,
+    unit_names,
+    unit_words,
+    words_of_units,
 )
-from motif.evaluators.weight_file import Patterns
+from motif.evaluators.weight_file import HiddenLayer
 from motif.parameters import parameter_set
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import PARAMETER_SETS
@@ -22,22 +22,20 @@ MOTIF = parameter_set("motif")
 BOARDS = typical_boards("contact")
 
 
-def planted(points: dict[tuple[int, int], tuple[float, ...]] | None = None, **weights: float) -> Patterns:
-    """One pattern of `weights` by parameter, and of `points` by side and place from 1."""
+def planted(points: dict[tuple[int, int], tuple[float, ...]] | None = None, **weights: float) -> HiddenLayer:
+    """One unit of `weights` by parameter, and of `points` by side and place from 1."""
     inputs, places = np.zeros((1, len(MOTIF)), np.float32), np.zeros((1, 2, 25, 4), np.float32)
     for name, weight in weights.items():
         inputs[0, MOTIF.names.index(name)] = weight
     for (side, place), steps in (points or {}).items():
         places[0, side, place - 1] = steps
-    return Patterns(("made",), np.ones(1, np.float32), np.zeros(1, np.float32), inputs, places)
+    return HiddenLayer(("made",), np.zeros(1, np.float32), inputs, places, np.ones((5, 1), np.float32))
 
 
-def together(*patterns: Patterns) -> Patterns:
-    parts = [
-        np.concatenate([getattr(one, part) for one in patterns])
-        for part in ("amounts", "bias", "inputs", "points")
-    ]
-    return Patterns(tuple(f"p{k}" for k in range(len(patterns))), *parts)
+def together(*layers: HiddenLayer) -> HiddenLayer:
+    parts = [np.concatenate([getattr(of, part) for of in layers]) for part in ("bias", "inputs", "points")]
+    outputs = np.concatenate([of.outputs for of in layers], axis=1)
+    return HiddenLayer(tuple(f"p{k}" for k in range(len(layers))), *parts, outputs)
 
 
 @pytest.mark.parametrize("class_name", CLASS_NAMES)
@@ -49,7 +47,7 @@ def test_typical_positions_are_of_their_class_and_differ(class_name):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "name", "words"),
+    ("unit", "name", "words"),
     [
         (
             planted(home_points=4, spare_pips_opponent=-0.8),
@@ -76,27 +74,27 @@ def test_typical_positions_are_of_their_class_and_differ(class_name):
         (planted(), "steady", "much the same everywhere"),
     ],
 )
-def test_planted_inputs_are_told(pattern, name, words):
-    assert pattern_names(pattern, MOTIF, BOARDS) == (name,)
-    (told,) = pattern_words(pattern, MOTIF, BOARDS)
+def test_planted_inputs_are_told(unit, name, words):
+    assert unit_names(unit, MOTIF, BOARDS) == (name,)
+    (told,) = unit_words(unit, MOTIF, BOARDS)
     assert told.words == words
     assert told.share == pytest.approx(0 if name == "steady" else 1, abs=0.35)
 
 
-def test_only_inputs_that_a_pattern_has_are_told():
+def test_only_inputs_that_a_unit_has_are_told():
     """Pips go with bringing home, and would tell as much."""
-    (told,) = pattern_words(planted(bring_home=1), MOTIF, BOARDS)
+    (told,) = unit_words(planted(bring_home=1), MOTIF, BOARDS)
     assert told.words == "many own pips to bring home"
 
 
 def test_names_are_identifiers_and_differ():
-    patterns = made_weights("motif", classes={"contact": ["equity"]}, patterns={"contact": 60}).patterns
-    names = pattern_names(patterns["contact"], MOTIF, BOARDS)
+    layers = made_weights("motif", hidden={"contact": 60}).hidden_layers
+    names = unit_names(layers["contact"], MOTIF, BOARDS)
     assert len(set(names)) == 60
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
-    assert names == pattern_names(patterns["contact"], MOTIF, BOARDS)
+    assert names == unit_names(layers["contact"], MOTIF, BOARDS)
     alike = planted(home_points=4, spare_pips_opponent=-0.8)
-    assert pattern_names(together(alike, alike, alike), MOTIF, BOARDS) == (
+    assert unit_names(together(alike, alike, alike), MOTIF, BOARDS) == (
         "home_points_vs_few_spare_pips",
         "home_points_vs_few_spare_pips_2",
         "home_points_vs_few_spare_pips_3",
@@ -104,12 +102,10 @@ def test_names_are_identifiers_and_differ():
 
 
 def test_words_are_by_the_files_names():
-    weights = made_weights(
-        "motif", classes=dict.fromkeys(CLASS_NAMES, ("equity",)), patterns={"contact": 3, "crashed": 2}
-    )
-    assert list(words_of_patterns(weights, "contact")) == ["p1", "p2", "p3"]
-    assert list(words_of_patterns(weights, "crashed")) == ["p1", "p2"]
-    assert words_of_patterns(weights, "race") == {}
+    weights = made_weights("motif", hidden={"contact": 3, "crashed": 2})
+    assert list(words_of_units(weights, "contact")) == ["p1", "p2", "p3"]
+    assert list(words_of_units(weights, "crashed")) == ["p1", "p2"]
+    assert words_of_units(weights, "race") == {}
 
 
 @pytest.mark.parametrize("set_name", PARAMETER_SETS)

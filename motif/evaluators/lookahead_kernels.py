@@ -1,0 +1,343 @@
+"""The kernels of lookahead: the equity of a position some plies further, without a cube and with one."""
+
+import numpy as np
+
+from motif.board.movegen import ROLL_SHARES, ROLLS
+from motif.board.outcome import finished_points
+from motif.board.packed import PACKED_WORDS, copy_words
+from motif.evaluators.bearoff.lookup import is_exact
+from motif.evaluators.kernels import (
+    RIVALS_WITHIN,
+    WEIGHTS,
+    best_by_table,
+    best_reply,
+    best_scored,
+    equity_of_score,
+    filtered_plays,
+    generate_for,
+    score_boards,
+    trace_value,
+)
+from motif.evaluators.probabilities import OUTPUTS, equity_of, turn_probabilities, turn_value
+from motif.evaluators.stakes import MAX_STATES, first_value, hold_states, is_known, with_doubles
+from motif.runtime.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
+
+CLEARLY = 0.02
+"""Equity by which a reply is clearly better than another one: less is mostly error of static values."""
+_ROLL_COUNT = len(ROLLS)
+_THIRDS = np.array(
+    # 11  21 22  31 32 33  41 42 43 44  51 52 53 54 55  61 62 63 64 65 66
+    [0, 0, 1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 2, 2, 1, 2, 0, 1, 1, 0, 0]
+)
+"""By roll, one of three groups: each holds two doubles, five others, every die, and as many pips."""
+_SEVENTHS = np.array([5, 1, 3, 0, 2, 4, 3, 0, 1, 2, 4, 6, 6, 5, 1, 2, 4, 5, 6, 3, 0])
+"""By roll, one of seven groups of three, as alike in pips and dice as can be; the last has no double."""
+_THROWS = 36
+_SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
+_SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
+"""How likely a roll is in its group."""
+_THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
+"""By roll, one of the throws: spread evenly over them."""
+EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
+"""How many rolls the last ply of lookahead sees."""
+_CHANCES = len(OUTPUTS)
+
+
+@inline_kernel
+def _is_known(model, words, packed):
+    """Whether lookahead would change nothing: the game is over, or the tables are exact."""
+    return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
+
+
+@inline_kernel
+def _add_row(row, share, total):
+    for j in range(_CHANCES):
+        total[j] += share * row[j]
+
+
+@inline_kernel
+def _worth(model, words, packed, space, row):
+    """Write the five probabilities of the player on roll to `row`; return their equity."""
+    trace_value(model, words, packed, space, row)
+    return equity_of(row)
+
+
+@inline_kernel
+def _share(number, seen):
+    """How likely a roll is among those that are `seen`."""
+    if seen == A_SEVENTH:
+        return _SEVENTH_SHARES[number]
+    return 3 * ROLL_SHARES[number] if seen == A_THIRD else ROLL_SHARES[number]
+
+
+@inline_kernel
+def _lot(words):
+    """A throw drawn by the checkers of the player on roll: plays that hit nothing share it."""
+    key = np.uint64(0)
+    for k in range(PACKED_WORDS // 2):
+        key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.int64((key >> np.uint64(33)) % np.uint64(_THROWS))
+
+
+@inline_kernel
+def _is_seen(number, before, seen, lot):
+    """Whether the last ply sees a roll after that of number `before`."""
+    if seen == A_SEVENTH:
+        return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + lot) % _THROWS]
+    return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
+
+
+@lean_kernel(DOUBLE)
+def look_ahead(model, plies, last, space, tree, wants_rows):
+    """The equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
+
+    It is that of the player on roll.  With `wants_rows` the five probabilities are left in ``tree.rows[0]``.
+    Replies are those that the model finds best without lookahead.  Of several plies the last sees `last`:
+    every roll, or a third of them, those of the group that the roll before is in, or a seventh, a group that
+    the position draws for each roll before, each with the same probability.
+    """
+    if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
+        return _worth(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+    level, lot = 0, _lot(tree.words[0])
+    tree.number[0], tree.equity[0] = 0, 0.0
+    tree.rows[0, :] = 0.0
+    while True:
+        number = tree.number[level]
+        seen = last if 0 < level == plies - 1 else EVERY_ROLL
+        if number < _ROLL_COUNT and seen and not _is_seen(number, tree.number[level - 1], seen, lot):
+            tree.number[level] += 1
+            continue
+        if number < _ROLL_COUNT:
+            high, low = ROLLS[number, 0], ROLLS[number, 1]
+            words, packed = tree.words[level], tree.boards[level]
+            play, equity = best_reply(model, words, packed, high, low, space)
+            after, board = space.plays.words[play], space.plays.boards[play]
+            is_leaf = level + 1 == plies
+            if not is_leaf and not _is_known(model, after, board):
+                level += 1
+                copy_words(after, tree.words[level])
+                tree.number[level], tree.equity[level] = 0, 0.0
+                tree.rows[level, :] = 0.0
+                continue
+            if wants_rows or not is_leaf:
+                worth = turn_value(_worth(model, after, board, space, space.row))
+                turn_probabilities(space.row)
+                _add_row(space.row, _share(number, seen), tree.rows[level])
+                equity = equity if is_leaf else worth
+        elif level == 0:
+            return tree.equity[0]
+        else:
+            equity = turn_value(tree.equity[level])
+            turn_probabilities(tree.rows[level])
+            level -= 1
+            number, seen = tree.number[level], EVERY_ROLL
+            _add_row(tree.rows[level + 1], ROLL_SHARES[number], tree.rows[level])
+        tree.equity[level] += _share(number, seen) * equity
+        tree.number[level] += 1
+
+
+@lean_kernel(NOTHING)
+def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
+    """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
+    (n, 5) `rows`."""
+    words, wants_rows = words_of(packed), rows.shape[0] > 0
+    for k in range(packed.shape[0]):
+        copy_words(words[k], tree.words[0])
+        equities[k] = look_ahead(model, plies, last, space, tree, wants_rows)
+        if wants_rows:
+            for j in range(_CHANCES):
+                rows[k, j] = tree.rows[0, j]
+
+
+@inline_kernel
+def _is_settled(stakes, words):
+    """Whether lookahead with a cube changes nothing: the game is over, or exact tables have the board."""
+    return finished_points(words) != 0 or is_known(stakes, words)
+
+
+@inline_kernel
+def _take_if_better(stakes, states, side, play, tree, level):
+    """Note a `play` of `side` for each of `states` in which it is the best so far; ``tree.held_after`` is
+    what the opponent, on roll after it, has without a double."""
+    now = stakes.like[stakes.state]
+    value = turn_value(first_value(stakes, now, 1 - side, tree.held_after))
+    is_played = value > tree.best[level, now]
+    for state in range(MAX_STATES):
+        if states >> state & 1:
+            value = turn_value(first_value(stakes, state, 1 - side, tree.held_after))
+            if is_played:
+                tree.played[state] = value
+            if value > tree.best[level, state]:
+                tree.best[level, state], tree.play[level, state] = value, play
+
+
+@inline_kernel
+def _follow_the_present(stakes, states, tree, level):
+    """Take for all `states` the reply of the present one where no other is clearly better.
+
+    So a double now and one a roll later differ by the cube, and not by what the plays are worth by chance.
+    """
+    now = stakes.like[stakes.state]
+    for state in range(MAX_STATES):
+        if states >> state & 1 and tree.best[level, state] < tree.played[state] + CLEARLY:
+            tree.best[level, state], tree.play[level, state] = tree.played[state], tree.play[level, now]
+
+
+@lean_kernel(NOTHING)
+def _choose_replies(model, stakes, side, level, high, low, space, tree):
+    """Generate the plays of a roll into ``space.plays``, and find the best of them in each state of the cube.
+
+    Of ``tree.words[level]``, where `side` moves; of the states ``tree.states[level]``.  The plays are left in
+    ``tree.play[level]``, what they are worth to `side` in ``tree.best[level]``.
+    """
+    states, words, packed = tree.states[level], tree.words[level], tree.boards[level]
+    after_states = with_doubles(stakes, states, 1 - side)
+    count = generate_for(model, words, packed, high, low, space)
+    considered, order = 1, space.filter_kept[:0]
+    first, least = np.int64(0), -np.inf
+    if model.kind != WEIGHTS:
+        first = np.int64(best_by_table(count, space.plays.scores))
+    elif count > 1:
+        considered, order = filtered_plays(model, count, space)
+        score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+        least = equity_of_score(model, best_scored(considered, order, space)[1]) - RIVALS_WITHIN
+        if order.shape[0] > 0:
+            first = np.int64(order[0])
+    for state in range(MAX_STATES):
+        tree.best[level, state], tree.play[level, state] = -np.inf, first
+    for k in range(considered):
+        if considered > 1 and equity_of_score(model, turn_value(space.scores[k])) < least:
+            continue
+        play = first
+        if considered > 1:
+            play = np.int64(order[k] if order.shape[0] > 0 else k)
+        after, board = space.plays.words[play], space.plays.boards[play]
+        trace_value(model, after, board, space, space.row)
+        hold_states(stakes, after_states, 1 - side, after, board, space.row, tree.held_after)
+        _take_if_better(stakes, states, side, play, tree, level)
+    _follow_the_present(stakes, states, tree, level)
+
+
+@inline_kernel
+def _open_level(tree, level):
+    tree.number[level], tree.waiting[level] = 0, 0
+    tree.held[level, :] = 0.0
+    tree.rows[level, :] = 0.0
+
+
+@inline_kernel
+def _go_deeper(stakes, mover, level, tree):
+    """Take one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
+    tree.waiting[level] -= 1
+    place = tree.waiting[level]
+    copy_words(tree.next_words[level, place], tree.words[level + 1])
+    tree.wanted[level + 1] = tree.next_states[level, place]
+    tree.states[level + 1] = with_doubles(stakes, tree.wanted[level + 1], 1 - mover)
+    _open_level(tree, level + 1)
+
+
+@inline_kernel
+def _close_level(stakes, side, level, tree, wants_rows):
+    """Add to the level above what the board of this one is worth, where `side`, on roll, may double first."""
+    share = tree.share[level - 1]
+    for state in range(MAX_STATES):
+        if tree.wanted[level] >> state & 1:
+            value = turn_value(first_value(stakes, state, side, tree.held[level]))
+            tree.held[level - 1, state] += share * value
+    if wants_rows and tree.wanted[level] >> stakes.like[stakes.state] & 1:
+        turn_probabilities(tree.rows[level])
+        _add_row(tree.rows[level], share, tree.rows[level - 1])
+
+
+@inline_kernel
+def _with_same_play(tree, level, states, first):
+    """Those of `states`, from the `first` of them on, in which the reply is that of the `first`."""
+    alike = 0
+    for state in range(first, MAX_STATES):
+        if states >> state & 1 and tree.play[level, state] == tree.play[level, first]:
+            alike |= 1 << state
+    return alike
+
+
+@inline_kernel
+def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
+    """Add the replies in ``tree.play[level]`` to what the level holds, or have them wait to be looked at."""
+    left, share = tree.states[level], tree.share[level]
+    for first in range(MAX_STATES):
+        if not left >> first & 1:
+            continue
+        play = tree.play[level, first]
+        alike = _with_same_play(tree, level, left, first)
+        left &= ~alike
+        after = space.plays.words[play]
+        if not is_leaf and not _is_settled(stakes, after):
+            place = tree.waiting[level]
+            copy_words(after, tree.next_words[level, place])
+            tree.next_states[level, place] = alike
+            tree.waiting[level] += 1
+            continue
+        for state in range(first, MAX_STATES):
+            if alike >> state & 1:
+                tree.held[level, state] += share * tree.best[level, state]
+        if wants_rows and alike >> stakes.like[stakes.state] & 1:
+            trace_value(model, after, space.plays.boards[play], space, space.row)
+            turn_probabilities(space.row)
+            _add_row(space.row, share, tree.rows[level])
+
+
+@lean_kernel(NOTHING)
+def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
+    """Leave in ``tree.held[0]`` what the packed board in ``tree.words[0]`` is worth, `plies` further, to
+    `side`, on roll, without a double before this roll, in each of the states ``tree.states[0]``.
+
+    Both sides double and answer as is best for them at every later node.  A reply is the one that is best
+    without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
+    and `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
+    """
+    if plies == 0 or _is_settled(stakes, tree.words[0]):
+        trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+        hold_states(stakes, tree.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.held[0])
+        return
+    level, lot = 0, _lot(tree.words[0])
+    _open_level(tree, 0)
+    while level >= 0:
+        mover = (side + level) % 2
+        if tree.waiting[level] > 0:
+            _go_deeper(stakes, mover, level, tree)
+            level += 1
+            continue
+        number = tree.number[level]
+        if number == _ROLL_COUNT:
+            if level > 0:
+                _close_level(stakes, mover, level, tree, wants_rows)
+            level -= 1
+            continue
+        tree.number[level] += 1
+        is_leaf = level + 1 == plies
+        seen = last if level > 0 and is_leaf else EVERY_ROLL
+        if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, lot):
+            continue
+        tree.share[level] = _share(number, seen)
+        _choose_replies(model, stakes, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
+        _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows)
+
+
+@lean_kernel(NOTHING)
+def look_ahead_with_cube_many(model, stakes, side, packed, plies, last, space, tree, pairs, rows):
+    """`look_ahead_with_cube` of packed boards (n, 64): writes float64 (n, 2) `pairs`, without a double and
+    after one that is taken, and, unless it is empty, float64 (n, 5) `rows`."""
+    words, wants_rows = words_of(packed), rows.shape[0] > 0
+    state, ratio = stakes.like[stakes.state], stakes.ratio[stakes.state]
+    doubled = stakes.doubled[stakes.state, side]
+    states = np.int64(1) << state
+    for k in range(packed.shape[0]):
+        copy_words(words[k], tree.words[0])
+        tree.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
+        look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows)
+        pairs[k, 0] = pairs[k, 1] = ratio * tree.held[0, state]
+        if doubled >= 0:
+            pairs[k, 1] = stakes.ratio[doubled] * tree.held[0, stakes.like[doubled]]
+        if wants_rows:
+            for j in range(_CHANCES):
+                rows[k, j] = tree.rows[0, j]

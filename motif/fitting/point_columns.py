@@ -1,0 +1,49 @@
+"""How many checkers stand on each point, coded in steps, as columns of a fit.
+
+For each side, the player on roll and then the opponent, and each point in that side's own numbering (the bar
+last), four columns tell 1, 2, 3 and more checkers: exactly one of the first three is 1 on a point with
+checkers, and the fourth counts those beyond three.  A weight of one of the first three is so the whole
+amount that 1, 2 or 3 checkers add.
+"""
+
+import numpy as np
+
+from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
+from motif.evaluators.point_table import tables_of
+from motif.evaluators.weight_file import FILTER_STEPS
+from motif.fitting.terms import FloatArray
+from motif.runtime.jit import kernel
+
+STEPS = FILTER_STEPS
+"""Columns a point: 1, 2 and 3 checkers, and each further one."""
+PLACES = PACKED_BAR + 1
+POINT_SHAPE = (2, PLACES, STEPS)
+"""Side (own, opponent), point, step."""
+POINT_COLUMNS = 2 * PLACES * STEPS
+_STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(STEPS, dtype=np.float32)).T.astype(np.float64))
+"""(16, STEPS): the columns of one point, by the number of checkers there."""
+
+
+def step_columns(boards: Board) -> FloatArray:
+    """Return the columns of `boards` int8 (n, 26), seen by the player on roll: (n, 200)."""
+    out = np.empty((len(boards), POINT_COLUMNS))
+    fill_step_columns(np.ascontiguousarray(boards), 0, out)
+    return out
+
+
+@kernel
+def fill_step_columns(boards, first, out):
+    """Write the columns of `boards` int8 (n, 26) to columns `first`, ... of `out` (n, ...)."""
+    for row in range(boards.shape[0]):
+        for column in range(first, first + POINT_COLUMNS):
+            out[row, column] = 0
+        for index in range(BOARD_SIZE):
+            signed = np.int64(boards[row, index])
+            if signed == 0:
+                continue
+            side, place, checkers = 0, index - 1, signed
+            if signed < 0:
+                side, place, checkers = 1, OWN_BAR - 1 - index, -signed
+            column = first + (side * PLACES + place) * STEPS
+            for step in range(STEPS):
+                out[row, column + step] = _STEP_VALUES[checkers, step]

@@ -1,0 +1,150 @@
+"""Errors of fitted weights on their dataset: of probabilities, and of the plays they would choose."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmark.choices import recorded_decisions
+from motif.benchmark.losses import Rows, rows_of_classes
+from motif.board.packed import Board, pack_many
+from motif.evaluators.kernels import score_packed
+from motif.evaluators.probabilities import bounds, turned_equities
+from motif.evaluators.static import from_weights, prepared, weights_model
+from motif.evaluators.weight_file import WeightFile
+from motif.fitting.objective import FitResult
+from motif.fitting.problem import Link
+from motif.fitting.terms import FloatArray
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import HEAD, rows_of_head
+from motif.learning.label_noise import NoiseFreeError, root_mean
+from motif.learning.rows import LABELS, ClassRows
+from motif.parameters.position_class import CLASS_NAMES
+from motif.rollout.tally import error_over_groups
+
+ALL = "all"
+"""Stands for the decisions of every class."""
+_ROWS_AT_ONCE = 1 << 16
+
+
+class ChoiceError(NamedTuple):
+    """The mean loss per decision, in points."""
+
+    mean: float
+    se: float
+    """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
+
+
+class WinErrors(NamedTuple):
+    """Root mean square errors of the win probability over all classes."""
+
+    training: float
+    validation: float | None
+
+
+def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
+    """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
+
+    In each decision that has two recorded plays or more, the loss is the label of the best play less that
+    of the play that `weights` value highest, both for the mover.  A decision belongs to the class that its
+    best play leads to; without decisions there is no entry.  Labels have noise, and the best of several is
+    best partly by luck: so even perfect choices have an error, and only differences between fits on the same
+    data mean something.
+    """
+    columns = zip(*_validation(rows, weights), strict=True)
+    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
+    recorded = recorded_decisions("validation", decision, equity, code)
+    if not len(recorded):
+        return {}
+    losses = recorded.losses(score[recorded.rows])
+    game = game[recorded.rows[recorded.starts]]
+    rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(losses.classes)}
+    return {
+        name: ChoiceError(
+            float(losses.losses[rows].mean()), error_over_groups(losses.losses[rows], game[rows])
+        )
+        for name, rows in rows_of.items()
+    }
+
+
+def win_errors_of_heads(
+    rows: Mapping[str, ClassRows], results: Mapping[tuple[str, str], FitResult], settings: FitSettings
+) -> WinErrors:
+    """Pool the errors of the win heads of all classes."""
+    squares, counts = np.zeros(2), np.zeros(2)
+    for class_name, part in rows.items():
+        if (result := results.get((class_name, "win"))) is None:
+            continue
+        errors = (result.rmse_train, result.rmse_validation)
+        sides = np.split(rows_of_head(part.boards, "win", settings), [part.training])
+        for k, (rmse, count) in enumerate(zip(errors, map(np.count_nonzero, sides), strict=True)):
+            if rmse is not None:
+                squares[k] += rmse**2 * count
+                counts[k] += count
+    train = float(np.sqrt(squares[0] / counts[0]))
+    return WinErrors(train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None)
+
+
+def win_errors_of_weights(rows: Mapping[str, ClassRows], weights: WeightFile) -> WinErrors:
+    """Measure the errors of the win probability that `weights` show."""
+    evaluator, win = from_weights(weights), LABELS.index("win")
+    squares = [
+        (evaluator.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2 for part in rows.values()
+    ]
+    train = np.concatenate([of[: part.training] for of, part in zip(squares, rows.values(), strict=True)])
+    rest = np.concatenate([of[part.training :] for of, part in zip(squares, rows.values(), strict=True)])
+    return WinErrors(float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None)
+
+
+def label_noise_of(
+    rows: Mapping[str, ClassRows], classes: Iterable[str], head: str, settings: FitSettings
+) -> float | None:
+    """Noise of the labels of a head in `classes`: over validation, or training where none is held out."""
+    known = [rows[class_name] for class_name in classes]
+    held = any(len(part) > part.training for part in known)
+    variances = []
+    for part in known:
+        if part.variances is None:
+            return None
+        side = slice(part.training, None) if held else slice(part.training)
+        use = rows_of_head(part.boards[side], head, settings)
+        variances.append(part.variances[side][use, LABELS.index(head)])
+    return root_mean(variances)
+
+
+def overall_errors(
+    rows: Mapping[str, ClassRows], weights: WeightFile, win: float | None, settings: FitSettings
+) -> dict[str, NoiseFreeError]:
+    """Return the validation errors of the win probability (`win`) and of the equity that ranks plays."""
+    errors = {"win": NoiseFreeError(win, label_noise_of(rows, rows, "win", settings))}
+    ranked = [name for name in rows if HEAD in weights.classes.get(name, {}) or settings.hidden]
+    if ranked:
+        link, squares = Link(*bounds(HEAD)), []
+        for part in map(rows.__getitem__, ranked):
+            boards = part.boards[part.training :]
+            use = rows_of_head(boards, HEAD, settings)
+            labels = part.labels[part.training :][use, LABELS.index(HEAD)]
+            squares.append((link.predict(_ranking_scores(boards[use], weights)) - labels) ** 2)
+        errors[HEAD] = NoiseFreeError(root_mean(squares), label_noise_of(rows, ranked, HEAD, settings))
+    return errors
+
+
+def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+    """Decision, label, class, game, and score for the mover, of the validation rows of each class."""
+    for class_name, part in rows.items():
+        validation = slice(part.training, None)
+        equity = part.labels[validation, LABELS.index("equity")]
+        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
+        scores = turned_equities(_ranking_scores(part.boards[validation], weights))
+        yield part.decisions[validation], equity, code, part.games[validation], scores
+
+
+def _ranking_scores(boards: Board, weights: WeightFile) -> FloatArray:
+    """By what `weights` rank `boards` (n, 26), for the player on roll."""
+    model, space = prepared(weights_model(weights))
+    scores = np.empty(len(boards))
+    for begin in range(0, len(scores), _ROWS_AT_ONCE):
+        part = scores[begin : begin + _ROWS_AT_ONCE]
+        score_packed(model, pack_many(boards[begin : begin + len(part)]), space, part)
+    return scores

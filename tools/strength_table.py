@@ -29,8 +29,6 @@ NOTES = {
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
     **dict.fromkeys(shipped_weights(), ""),
-    "motif-v8-plain": ", without patterns",
-    "motif-v6@1": ", looking one ply ahead",
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",
 }

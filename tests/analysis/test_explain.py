@@ -170,7 +170,7 @@ def test_values_of_many_boards_are_those_of_each_with_hidden_units():
 
 
 def test_a_unit_is_one_term_and_shared_among_its_inputs():
-    """Output weight times the difference of the squashes; by input that times secant times weight times step."""
+    """Output weight times the difference of the squashes; by input also times secant, weight and step."""
     plain = made_weights("motif", classes=WIN_ALONE, pairs=5)
     inputs, points = np.zeros((1, 70), np.float32), np.zeros((1, 2, 25, 4), np.float32)
     names = plain.parameters.names

@@ -1,7 +1,5 @@
 """Every solver: planted weights, the same optimum, the optimality condition."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import optimize

@@ -1,4 +1,4 @@
-"""Checkers on points as columns.  Oracles: an obvious loop over places, and a point table of a weight file."""
+"""Checkers on points as columns.  Oracles: an obvious loop, and a point table of a weight file."""
 
 import numpy as np
 

@@ -43,10 +43,7 @@ _SECONDS_TO_READ = 60.0
 _ERROR = "Error: "
 _Request = socket.socket | tuple[bytes, socket.socket]
 """What socketserver calls a connection."""
-_SWITCHES = {
-    **dict.fromkeys(("yes", "on", "true"), True),
-    **dict.fromkeys(("no", "off", "false"), False),
-}
+_SWITCHES = {**dict.fromkeys(("yes", "on", "true"), True), **dict.fromkeys(("no", "off", "false"), False)}
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,7 @@ from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
-from motif.analysis.rollout_records import (
-    RolloutQuestion,
-    cube_rollout_record,
-    result_record,
-)
+from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -300,14 +296,7 @@ async def analyse(
         raise
 
     def work() -> Record:
-        match = analyse_match(
-            record,
-            evaluator,
-            worst=worst,
-            cube=cube,
-            jacoby=jacoby,
-            jobs=1,
-        )
+        match = analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, jobs=1)
         return {"file": name, **match.with_lists(jokers, moves)}
 
     return await _worked(service, work, request, stream)

@@ -2,19 +2,21 @@
 
 import gzip
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from mimetypes import guess_type
+from os import PathLike, stat_result
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+from starlette.types import Scope
 
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
@@ -31,13 +33,14 @@ from motif.runtime.errors import MotifError, PlayError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
-from motif.serve.analysis_store import AnalysisStore, Source
+from motif.serve.analysis_store import AnalysisStore, Record, Source
+from motif.serve.answers import PlacedAnswer, ReviewLineAnswer, answers
 from motif.serve.bodies import BodyRoute, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.database import StorageError
 from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
-from motif.serve.questions import HintQuestion, Id, Player
+from motif.serve.questions import HintQuestion, Id, Player, Question
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.themes import is_theme, theme_of
 from motif.serve.upload import Upload, rolls_of
@@ -77,11 +80,25 @@ class _Files(StaticFiles):
 
         return answer
 
-    def file_response(self, *arguments: Any, **settings: Any) -> Response:
+    def file_response(
+        self, full_path: str | PathLike[str], stat_result: stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
         """See `StaticFiles.file_response`."""
-        answer = super().file_response(*arguments, **settings)
+        answer = super().file_response(full_path, stat_result, scope, status_code)
         answer.headers["cache-control"] = "no-cache"
         return answer
+
+
+class JsonLines(StreamingResponse):
+    """A stream of JSON objects, one per line."""
+
+    media_type = "application/x-ndjson"
+
+
+class SvgResponse(Response):
+    """A drawing."""
+
+    media_type = "image/svg+xml"
 
 
 class PlacedQuestion(HintQuestion):
@@ -118,7 +135,7 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
     app.add_route("/", files.answering("index.html"), include_in_schema=False)
 
 
-@router.post("/position")
+@router.post("/position", responses=answers(PlacedAnswer))
 async def position(question: PlacedQuestion) -> Response:
     """Return a position in every form: board, IDs and match state."""
     if question.board is not None:
@@ -134,7 +151,7 @@ async def position(question: PlacedQuestion) -> Response:
     return json_answer(_placed(place, replace(state, dice=dice)))
 
 
-def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
+def _placed(place: Position, state: MatchState) -> Record:
     return {
         "board": place.board.tolist(),
         "id": f"{gnubg_id(place)}:{match_id(state)}",
@@ -153,12 +170,10 @@ def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
     }
 
 
-class ReviewQuestion(BaseModel):
+class ReviewQuestion(Question):
     """A match to be reviewed decision by decision."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra={"examples": [{"content": _SHORT_MATCH}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"content": _SHORT_MATCH}]})
     name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
     content: Annotated[str, Field(description="The content of the file, in base64.")] = ""
     game: Annotated[str | None, Field(max_length=40, description="A session of the page, not a file.")] = None
@@ -171,7 +186,7 @@ class ReviewQuestion(BaseModel):
     fast: bool = False
 
 
-@router.post("/review")
+@router.post("/review", response_class=JsonLines, responses=answers(ReviewLineAnswer))
 async def review(question: ReviewQuestion, request: Request) -> Response:
     """Review a match: a JSON object per line, decisions as they are judged, then the totals."""
     service = service_of(request)
@@ -186,7 +201,7 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
     one = await service.compute(Review, record, evaluator)
     kept = _ReviewRecorder(request.app.state.analyses, source, question.analysis) if question.keep else None
-    return StreamingResponse(_told(one, service, cost, kept), media_type="application/x-ndjson")
+    return JsonLines(_review_lines(one, service, cost, kept))
 
 
 class _ReviewRecorder:
@@ -194,26 +209,26 @@ class _ReviewRecorder:
 
     def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
         self._store, self._source, self._known = store, source, known
-        self._decisions: list[dict[str, Any]] = []
+        self._decisions: list[Record] = []
         self._id: str | None = None
 
-    def begin(self, heading: Mapping[str, Any]) -> dict[str, Any]:
+    def begin(self, heading: Record) -> Record:
         """Return the heading with the ID of the analysis, which is null where nothing can be stored."""
         with suppress(StorageError):
-            self._id = self._store.begin(self._source, dict(heading), self._known)
+            self._id = self._store.begin(self._source, heading, self._known)
         return {**heading, "analysis": self._id, "seat": self._source.seat}
 
-    def add(self, decisions: Sequence[dict[str, Any]]) -> None:
+    def add(self, decisions: Sequence[Record]) -> None:
         """Add decisions as they are sent."""
         self._decisions += decisions
 
-    def finish(self, players: Sequence[dict[str, Any]]) -> None:
+    def finish(self, players: Sequence[Record]) -> None:
         """Store the review."""
         if self._id is not None:
             with suppress(StorageError):
                 self._store.finish(self._id, self._decisions, players)
 
-    def theme_lines(self, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
+    def theme_lines(self, evaluator: Evaluator) -> Iterator[Record]:
         """Yield the themes of the errors found so far, and store them at the end."""
         themes: dict[int, str] = {}
         errors = [k for k, one in enumerate(self._decisions) if is_theme(one)]
@@ -226,7 +241,7 @@ class _ReviewRecorder:
                 self._store.note_themes(self._id, themes)
 
 
-async def _told(
+async def _review_lines(
     review: Review, service: EngineService, cost: float, kept: _ReviewRecorder | None
 ) -> AsyncIterator[bytes]:
     """Yield the lines of the answer; the work, of `cost` in all, ends with the connection."""
@@ -237,10 +252,10 @@ async def _told(
             part = next(parts, None)
         if part is None:
             return None
-        told = review.told(part)
+        records = review.told(part)
         if kept is not None:
-            kept.add(told)
-        return _line({"decisions": told})
+            kept.add(records)
+        return _line({"decisions": records})
 
     def players() -> bytes:
         both = review.players()
@@ -262,11 +277,11 @@ async def _told(
         yield _line({"message": str(error)})
 
 
-def _line(document: Any) -> bytes:
+def _line(document: Record) -> bytes:
     return encoded(document) + b"\n"
 
 
-@router.get("/diagram")
+@router.get("/diagram", response_class=SvgResponse)
 async def diagram(
     id: Annotated[str, Query(max_length=200)],
     play: Annotated[str, Query(max_length=60)] = "",
@@ -279,4 +294,4 @@ async def diagram(
         if match is None or match.dice is None:
             raise PlayError("play: the ID holds no roll")
         moves = find_play(play, legal_plays(place, match.dice)).moves
-    return Response(svg_diagram(place, match, moves, size=size), media_type="image/svg+xml")
+    return SvgResponse(svg_diagram(place, match, moves, size=size))

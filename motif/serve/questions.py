@@ -21,8 +21,7 @@ _START = "4HPwATDgc/ABMA"
 Id = Annotated[
     str,
     Field(
-        max_length=_MAX_ID,
-        description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key.",
+        max_length=_MAX_ID, description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
     ),
 ]
 Player = Annotated[

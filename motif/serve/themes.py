@@ -1,7 +1,5 @@
 """Themes of errors: the main reason for the better play."""
 
-from typing import Any
-
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.judge import MatchOptions, for_match
@@ -10,18 +8,18 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
-from motif.serve.analysis_store import MIN_ERROR
+from motif.serve.analysis_store import MIN_ERROR, Record
 
 CUBE = "cube"
 """The theme of errors with the cube."""
 
 
-def is_theme(decision: dict[str, Any]) -> bool:
+def is_theme(decision: Record) -> bool:
     """Return whether a decision of a review is an error that has a theme."""
     return bool(decision["counts"]) and decision["error"] >= MIN_ERROR
 
 
-def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:
+def theme_of(decision: Record, evaluator: Evaluator) -> str | None:
     """Return the concept that favours the better play most; None where nothing on the board does."""
     if not decision["is_play"]:
         return CUBE
@@ -41,5 +39,5 @@ def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:
         )
     except MotifError:
         return None
-    told = [one for one in explanation.reasons if one.play == "better" and one.concept not in BEYOND]
-    return told[0].concept if told else None
+    reasons = [one for one in explanation.reasons if one.play == "better" and one.concept not in BEYOND]
+    return reasons[0].concept if reasons else None

@@ -1,10 +1,6 @@
-"""Games between two players, of whom any may be a person, one after another: for money or in a match.
+"""The state of a session: money games or a match between two players, either of whom may be a person.
 
-Nothing here asks, prints or decides: whoever runs the session throws its dice, makes the plays and turns
-the cube.  Players are 0 and 1, as in a `MatchRecord`.  A session has its rules, the history of the game that
-is played, in which one can go back, and resignations, whose points are in units of the cube.
-
-Source of the rules: the US Backgammon Federation's, which gnubg follows too.
+Nothing here asks, prints or decides.  Players are 0 and 1, as in a `MatchRecord`.
 """
 
 from collections.abc import Sequence
@@ -41,14 +37,14 @@ from motif.runtime.errors import RecordError, SettingError
 
 
 class GameHistory:
-    """The actions of a game that player `begun_by` (0 or 1) began, and where they have led."""
+    """The actions of a game that player `begun_by`, 0 or 1, began, and where they have led."""
 
     def __init__(self, begun_by: int) -> None:
         self.actions: list[Action] = []
         self.progress = GameProgress()
         """The game after its actions."""
         self.rolls: list[tuple[int, int]] = []
-        """Every roll of the game, those too whose plays were taken back."""
+        """Every roll of the game, including those whose plays were taken back."""
         self._by_person: list[bool] = []
         """For each action, whether a person chose it."""
         self._begun_by = begun_by
@@ -61,20 +57,20 @@ class GameHistory:
 
     @property
     def known_roll(self) -> tuple[int, int] | None:
-        """The roll of this turn where it has been thrown, if only before something was taken back."""
+        """The roll of this turn if there is one, even from before something was taken back."""
         return self.rolls[self.ply] if self.ply < len(self.rolls) else None
 
     @property
     def cube_kind(self) -> CubeKind | None:
-        """The cube action that has just been made; None where it was none."""
+        """The last action, if it was a cube action."""
         last = self.actions[-1] if self.actions else None
         return last.kind if isinstance(last, CubeAction) else None
 
     @property
     def cube(self) -> int:
-        """What the cube shows, before a double that is on offer.
+        """The value of the cube, before a double that is on offer.
 
-        A beaver or raccoon is on, though the record has it taken by the roll that follows.
+        A beaver or raccoon counts, although the record has it taken by the roll that follows.
         """
         return self.progress.cube << (self.cube_kind in ("beaver", "raccoon"))
 
@@ -84,9 +80,9 @@ class GameHistory:
         return any(self._by_person)
 
     def throw(self, roll: tuple[int, int]) -> tuple[int, int]:
-        """Roll for the player whose turn it is; the roll in force, which is the known one where one is.
+        """Roll for the player whose turn it is, and return the roll in force: the known one if there is one.
 
-        Raises `RecordError` where a double has not been answered, `PlayError` for dice that are none.
+        Raises `RecordError` where a double has not been answered, `PlayError` for invalid dice.
         """
         self.progress.check_turn(self.progress.turn or 0)
         if self.known_roll is None:
@@ -118,20 +114,20 @@ class GameHistory:
 
 @dataclass(frozen=True)
 class SessionRules:
-    """Rules of a session: money or a match, with the cube or without it.
+    """Rules of a session: money or a match, with or without the cube.
 
-    Raises `SettingError` for rules that do not go together.
+    Raises `SettingError` for rules that exclude each other.
     """
 
     length: int = 0
-    """Points that the match is played to; 0 is money play."""
+    """Points of the match; 0 is money play."""
     cube: bool = True
     jacoby: bool = False
     """Money play: gammons count only after a double was taken."""
     beavers: bool = False
-    """Money play: whoever is doubled may double again at once and keep the cube."""
+    """Money play: a player who is doubled may double again at once and keep the cube."""
     raccoons: bool = False
-    """Money play: whoever is beavered may double once more; the cube stays with the other player."""
+    """Money play: a beaver may be doubled once more; the cube stays with the player who beavered."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.length <= MAX_MATCH_LENGTH:
@@ -146,7 +142,7 @@ class SessionRules:
 
 
 def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
-    """Tags of a record: the `day`, and the rule that a reader of the record cannot see otherwise."""
+    """Return the tags of a record: the `day`, and the Jacoby rule in money play."""
     tags = [("EventDate", f"{day:%Y.%m.%d}")]
     return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
@@ -161,12 +157,12 @@ class Seat:
 
     @property
     def is_person(self) -> bool:
-        """Whether somebody must be asked."""
+        """Whether the seat is a person's."""
         return self.player is None
 
 
 class GameSession:
-    """Where the games stand: what has been played, whose turn it is, what can be taken back."""
+    """The state of the games: what has been played, whose turn it is, and what can be taken back."""
 
     def __init__(
         self,
@@ -187,7 +183,7 @@ class GameSession:
 
     @property
     def games(self) -> int:
-        """How many games have ended."""
+        """Number of games that have ended."""
         return len(self._finished)
 
     @property
@@ -197,22 +193,22 @@ class GameSession:
 
     @property
     def match_winner(self) -> int | None:
-        """Who has won the match; None while it goes on, and in money play always."""
+        """The winner of the match; None while it goes on, and in money play."""
         return match_winner(self.rules.length, self._score)
 
     @property
     def on_roll(self) -> int:
-        """Whose turn it is: who rolls and plays, or has doubled."""
+        """The player whose turn it is: who rolls and plays, or has doubled."""
         return self._history.progress.turn or 0
 
     @property
     def to_decide(self) -> int:
-        """Who decides next: whoever was doubled, or else the player on roll."""
+        """The player who decides next: the one who was doubled, or else the player on roll."""
         return 1 - self.on_roll if self.doubled else self.on_roll
 
     @property
     def position(self) -> Position:
-        """Seen by the player whose turn it is; after the game, by the one who did not play last."""
+        """The position, seen by the player whose turn it is, or would be after the last play."""
         return self._history.progress.position
 
     @property
@@ -222,12 +218,12 @@ class GameSession:
 
     @property
     def roll(self) -> tuple[int, int] | None:
-        """The roll to play; None where the dice are still to be thrown, and after the game."""
+        """The roll to play; None before the roll and after the game."""
         return self._history.known_roll if self.plays else None
 
     @property
     def cube(self) -> int:
-        """What the cube shows, before a double that is on offer."""
+        """The value of the cube, before a double that is on offer."""
         return self._history.cube
 
     @property
@@ -242,10 +238,7 @@ class GameSession:
 
     @property
     def can_double(self) -> bool:
-        """Whether the player on roll may double now, and it makes sense.
-
-        A cube is dead to whom its points win the match already.
-        """
+        """Whether the player on roll may double now, and can gain by it."""
         before_roll = self._result is None and not self.plays and self.ply > 0
         if not (before_roll and self.rules.cube and self._history.cube_kind is None):
             return False
@@ -253,7 +246,7 @@ class GameSession:
 
     @property
     def answers(self) -> tuple[CubeKind, ...]:
-        """What may be said to the double that is on offer; nothing where none is."""
+        """The possible answers to the double that is on offer; empty without one."""
         if not self.doubled:
             return ()
         may_beaver = self.rules.beavers and 4 * self.cube <= MAX_CUBE_PLAYED
@@ -271,7 +264,7 @@ class GameSession:
         return gammons_count(self.state())
 
     def state(self) -> MatchState:
-        """Score, cube and dice, seen as `position` is."""
+        """Return score, cube and dice, seen as `position` is."""
         side = self.on_roll
         owner = self._history.progress.cube_owner
         cube_owner: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
@@ -293,19 +286,19 @@ class GameSession:
         )
 
     def context(self) -> CubeContext:
-        """Return what is played for, seen by the player on roll."""
+        """Return the cube context, seen by the player on roll."""
         return CubeContext(replace(self.state(), dice=None), self.rules.cube)
 
     def begin(self, dice: tuple[int, int]) -> None:
-        """Start the next game: each player throws one die, the higher plays both.
+        """Start the next game: each player rolls one die, and the higher one plays both.
 
-        Raises `PlayError` for dice that are none, `RecordError` for equal ones, and after a match.
+        Raises `PlayError` for invalid dice, `RecordError` for equal ones, and after a match.
         """
         if self.match_winner is not None:
             raise RecordError("the match is over")
         roll = checked_roll(*dice)
         if roll[0] == roll[1]:
-            raise RecordError("equal dice start no game: both throw again")
+            raise RecordError("equal dice start no game: both roll again")
         self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
         length = self.rules.length
         played = any(is_match_point(length, game.score) for game in self._finished)
@@ -313,16 +306,15 @@ class GameSession:
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:
-        """Let the player whose turn it is have rolled `roll`.
+        """Roll for the player whose turn it is; where a play was taken back the roll is `known_roll`.
 
-        Where a play was taken back `known_roll` is that roll, and nothing else can be.  Raises
-        `RecordError` where a double has not been answered.
+        Raises `RecordError` where a double has not been answered.
         """
         self.plays = legal_plays(self.position, self._history.throw(roll))
 
     @property
     def known_roll(self) -> tuple[int, int] | None:
-        """The roll of this turn where it has been thrown, if only before something was taken back."""
+        """The roll of this turn if there is one, even from before something was taken back."""
         return self._history.known_roll
 
     def play(self, play: Play) -> None:
@@ -331,7 +323,7 @@ class GameSession:
         self._act(Turn(self.on_roll, self.roll, play), had_choice=len(self.plays) > 1)
 
     def double(self) -> None:
-        """Let the player on roll double; raises `RecordError` unless he `can_double`."""
+        """Let the player on roll double; raises `RecordError` unless `can_double`."""
         if not self.can_double:
             raise RecordError("the cube cannot be turned now")
         self._act(CubeAction(self.on_roll, "double"))
@@ -339,14 +331,14 @@ class GameSession:
     def answer(self, kind: CubeKind) -> None:
         """Give one of the `answers` to the double that is on offer; raises `RecordError` for another.
 
-        A beaver stands: to pass it is not offered, since gnubg cannot read on behind that.
+        A beaver cannot be passed: gnubg cannot read a record beyond that.
         """
         if kind not in self.answers:
             raise RecordError(f"there is no double to {kind}")
         self._act(CubeAction(self.to_decide, kind))
 
     def raccoon(self) -> None:
-        """Let the player on roll double a beaver; raises `RecordError` unless he `can_raccoon`."""
+        """Let the player on roll double a beaver; raises `RecordError` unless `can_raccoon`."""
         if not self.can_raccoon:
             raise RecordError("there is no beaver to raccoon")
         self._act(CubeAction(self.on_roll, "raccoon"))
@@ -369,10 +361,9 @@ class GameSession:
         return self._history.can_undo
 
     def undo(self) -> None:
-        """Go back to the last choice that a person made; the dice stay as they fell.
+        """Go back to the last choice that a person made; the rolls stay the same.
 
-        A roll that was not preceded by a double is no choice to go back to.  Raises `RecordError` where
-        there is none.
+        Raises `RecordError` where there is no choice.
         """
         taken_back = self._history.undo()
         self.plays = []
@@ -387,27 +378,24 @@ class GameSession:
 
     @property
     def why_single(self) -> str:
-        """Why the player on roll can lose a single game alone; empty where he can lose more."""
+        """Why the player on roll can lose a single game alone; empty where more can be lost."""
         if not self.gammons_count:
             return "by the Jacoby rule nothing more counts until the cube has been turned"
-        return "" if len(self.resignations()) > 1 else "who has borne a checker off loses no more"
+        return "" if len(self.resignations()) > 1 else "a player who has borne a checker off loses no more"
 
     def resign(self, offered: str, by: int | None = None) -> None:
-        """End the game: a player loses what was `offered` and accepted, at the cube's value.
-
-        By default that is the player on roll.
-        """
+        """End the game: a player, by default the one on roll, loses what was `offered` and accepted."""
         loser = self.on_roll if by is None else by
         self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 
     def record(self) -> MatchRecord:
-        """All that was played, the game that goes on included."""
+        """Return everything that was played, including the present game."""
         games = self._finished if self._result is not None else [*self._finished, self._game()]
         first, second = (seat.name for seat in self.seats)
         return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
-        """Go on by `action`; `had_choice` is False where there was no choice."""
+        """Go on by `action`, which was a choice or not."""
         self._history.act(action, by_person=had_choice and self.seats[action.player].is_person)
         self.plays = []
         progress = self._history.progress

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from motif.runtime.errors import MotifError
-from motif.serve.database import DamagedError, Database
+from motif.serve.database import Database
 
 DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
@@ -74,45 +74,19 @@ class AnalysisStore(Database):
 
     KEPT = "analyses"
     FILE = DATABASE
+    TABLES = _TABLES
+    COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int = MAX_ANALYSES) -> None:
         super().__init__(folder)
         self._most = most
 
-    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """See `Database.prepare`."""
-        ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
-        if version == 0 and tables == 0:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in _TABLES.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {self.VERSION}")
-            connection.execute("COMMIT")
-            return
-        try:
-            connection.execute(f"SELECT {_ANALYSIS} FROM analyses LIMIT 0")
-            connection.execute(f"SELECT {_CARD} FROM cards LIMIT 0")
-        except sqlite3.OperationalError as error:
-            raise DamagedError(str(error)) from None
-
     # --- Analyses
 
     def begin(self, source: Source, heading: Record, known: str | None = None) -> str:
-        """Store an analysis that begins.
+        """Store an analysis of `source` that begins, and return its ID.
 
-        Parameters
-        ----------
-        source : Source
-            What it is made of.
-        heading : dict[str, Any]
-            Of the review: names, length, player, rolls.
-        known : str | None
-            The ID of one that is made again.
-
-        Returns
-        -------
-        str
-            Its ID.
+        `heading` is that of the review, `known` the ID of an analysis that is repeated.
         """
         with self.transaction() as connection:
             if known is None and source.game is not None:
@@ -123,21 +97,12 @@ class AnalysisStore(Database):
             kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
             name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
             content = json.dumps({"content": source.content, "fast": source.is_fast})
-            row = (
-                name,
-                source.name,
-                made,
-                source.game,
-                source.number,
-                source.seat,
-                json.dumps(heading),
-                content,
-            )
+            where = source.game, source.number, source.seat
             connection.execute("DELETE FROM analyses WHERE id = ?", (name,))
             connection.execute(
                 "INSERT INTO analyses (id, name, made, game, number, seat, heading, content) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
+                (name, source.name, made, *where, json.dumps(heading), content),
             )
             connection.execute(
                 "DELETE FROM analyses WHERE id IN "
@@ -244,7 +209,7 @@ class AnalysisStore(Database):
         now = int(time.time())
         with self.transaction() as connection:
             row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
-            card: Record = {
+            new: Record = {
                 "kind": kind,
                 "analysis": None,
                 "question": question,
@@ -252,21 +217,13 @@ class AnalysisStore(Database):
                 "asked": 0,
                 "known": 0,
             }
-            card = _card(row) if row else card
+            card = _card(row) if row else new
             box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
             due = now + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
+            counts = card["asked"] + 1, card["known"] + is_right
             connection.execute(
                 f"INSERT OR REPLACE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    card["kind"],
-                    card["analysis"],
-                    json.dumps(card["question"]),
-                    box,
-                    due,
-                    card["asked"] + 1,
-                    card["known"] + is_right,
-                ),
+                (key, card["kind"], card["analysis"], json.dumps(card["question"]), box, due, *counts),
             )
         return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
 

@@ -133,16 +133,9 @@ class _JsonRequest(Request):
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
-    """Return the object of a `model` that JSON describes; raises `HTTPException` for what is none.
+    """Return the `model` in a JSON `body`; raises `HTTPException` for an invalid one.
 
-    Parameters
-    ----------
-    model
-        What it is to be.
-    body
-        The JSON.
-    batch
-        So many positions a batch may have.
+    A batch may have so many positions.
     """
     most = _VALUES * batch + _OTHER_VALUES
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
@@ -57,13 +57,15 @@ class DamagedError(sqlite3.DatabaseError):
 class Database:
     """A SQLite file in a folder; any number of threads and processes may use it.
 
-    A subclass sets `KEPT`, the plural of what is stored, the `FILE` name and the `VERSION` of the tables, and
-    makes or checks the tables in `prepare`.  Every method raises `StorageError` where the database cannot be
-    read or written.
+    A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
+    SQL, and their `COLUMNS`.  Every method raises `StorageError` where the database cannot be read or
+    written.
     """
 
     KEPT: ClassVar[str]
     FILE: ClassVar[str]
+    TABLES: ClassVar[str]
+    COLUMNS: ClassVar[Mapping[str, str]]
     VERSION: ClassVar[int] = 1
     """Of the tables; stands in the file as its ``user_version``."""
 
@@ -74,9 +76,21 @@ class Database:
         self._open = _OpenFile()
         weakref.finalize(self, self._open.close)
 
-    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """Make the tables of a new file, whose `version` is 0; raise `DamagedError` for others."""
-        raise NotImplementedError
+    def _prepare(self, connection: sqlite3.Connection, version: int) -> None:
+        """Make the tables of a new file, whose `version` is 0; raise `DamagedError` for missing columns."""
+        ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
+        if version == 0 and tables == 0:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in self.TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self.VERSION}")
+            connection.execute("COMMIT")
+            return
+        try:
+            for table, columns in self.COLUMNS.items():
+                connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+        except sqlite3.OperationalError as error:
+            raise DamagedError(str(error)) from None
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """Copy what can be read of a damaged file into the new one, and return how much that is, in words."""
@@ -218,7 +232,7 @@ class Database:
             ((soundness,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
             if soundness != "ok":
                 raise DamagedError(soundness)
-            self.prepare(connection, version)
+            self._prepare(connection, version)
         except BaseException:
             connection.close()
             raise

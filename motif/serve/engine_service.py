@@ -212,17 +212,7 @@ class EngineService:
     ) -> _Result:
         """Run `function` in a thread and return its result.
 
-        Parameters
-        ----------
-        function, arguments, settings
-            The call.
-        cost
-            Estimated seconds of a core, which decide on the lane.
-
-        Raises
-        ------
-        BusyError, WorkCancelledError, OverdueError
-            See `Lane.do`.
+        `cost`, the estimated seconds of a core, decides on the lane.  Raises the errors of `Lane.do`.
         """
         lane = self._quick if cost <= _QUICK else self._slow
         return await lane.do(partial(function, *arguments, **settings))
@@ -234,12 +224,8 @@ class EngineService:
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:
         """Return name and record of the match file in `upload`.
 
-        Raises
-        ------
-        RecordError
-            For a file that is not a match, or has too many rolls.
-        OverdueError
-            Where reading it takes too long.
+        Raises `RecordError` for a file that is not a match, or has too many rolls, `OverdueError` for slow
+        ones.
         """
         return await self._upload_reading.do(partial(self._uploads.read, upload))
 
@@ -279,12 +265,7 @@ class EngineService:
     ) -> float:
         """Return the estimated seconds of a core for `count` positions.
 
-        Raises
-        ------
-        PlayerError
-            For a player that requests may not name.
-        SettingError
-            Where the budget of a request is exceeded.
+        Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
         """
         name = self._checked(player) or self.settings.player
         if ask is RequestKind.EVALUATION:

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
-from motif.serve.database import DamagedError, Database, free_path, lenient_text, say
+from motif.serve.database import Database, free_path, lenient_text, say
 
 DATABASE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -79,38 +79,22 @@ class GameRow(NamedTuple):
 class GameDatabase(Database):
     """The games in a folder; any number of threads and processes may use it.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the database lies, made with the mode 0700 when the first game is kept.
-    most : int
-        Number of games that are kept.  A new game beyond it takes the place of a game that is over, the one
-        changed longest ago; where there is none, of a game in progress that has not changed for
-        `IDLE_DAYS`.
-
-    Every method raises `StorageError` where the database cannot be read or written.
+    The folder is made with the mode 0700 when the first game is stored.  A new game beyond `most` replaces
+    the game that is over and was changed longest ago, or else a game in progress that has not changed for
+    `IDLE_DAYS`.  Every method raises `StorageError` where the database cannot be read or written.
     """
 
     KEPT = "games"
     FILE = DATABASE
+    TABLES = _TABLE
+    COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int) -> None:
         super().__init__(folder)
         self._most = most
 
     def insert(self, game: str, document: str, is_over: bool) -> int:
-        """Store a new game.
-
-        Returns
-        -------
-        int
-            Its revision.
-
-        Raises
-        ------
-        NoRoomError
-            Where so many games are in progress that none may go.
-        """
+        """Store a new game and return its revision; raises `NoRoomError` where too many are in progress."""
 
         def work(connection: sqlite3.Connection) -> int:
             self._make_room(connection)
@@ -129,19 +113,9 @@ class GameDatabase(Database):
         return GameRow(*rows[0])
 
     def update(self, game: str, revision: int, document: str, is_over: bool) -> int:
-        """Change a game that is at `revision`.
+        """Change a game that is at `revision`, and return its new revision.
 
-        Returns
-        -------
-        int
-            Its new revision.
-
-        Raises
-        ------
-        GameWentOn
-            Where it is at another revision.
-        UnknownGame
-            Where it has been deleted.
+        Raises `GameWentOn` where the game is at another revision, `UnknownGame` where it was deleted.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -225,10 +199,6 @@ class GameDatabase(Database):
     def _write(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         return self.done(work, "BEGIN IMMEDIATE")
 
-    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """See `Database.prepare`."""
-        _check_table(connection, version)
-
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """See `Database.recover`."""
         rows = list(_rows_of(damaged))
@@ -273,21 +243,6 @@ def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object,
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
     connection.execute("COMMIT")
-
-
-def _check_table(connection: sqlite3.Connection, version: int) -> None:
-    """Make the table in a database that is empty; raises `DamagedError` for one with others."""
-    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
-    if version == 0 and tables == 0:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_TABLE)
-        connection.execute(f"PRAGMA user_version = {GameDatabase.VERSION}")
-        connection.execute("COMMIT")
-        return
-    try:
-        connection.execute(f"SELECT {_COLUMNS} FROM games LIMIT 0")
-    except sqlite3.OperationalError as error:
-        raise DamagedError(str(error)) from None
 
 
 def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:

@@ -8,7 +8,8 @@ is accepted, in whatever servers they are made (`motif.serve.game_database`).
 import json
 import secrets
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -51,15 +52,9 @@ class _StoredGame:
 class GameStore:
     """The games in a folder; any number of threads and processes may use it.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the database lies; it is made when the first game is kept.
-    most : int
-        Number of games that are kept: see `GameDatabase`.
-
-    Every method raises `StorageError` where the database cannot be read or written.  Those that name a game
-    raise `UnknownGame` where it is not kept, and `RecordError` where it is damaged.
+    The folder is made when the first game is stored; for `most` see `GameDatabase`.  Every method raises
+    `StorageError` where the database cannot be read or written.  Those that name a game raise `UnknownGame`
+    for a missing one, and `RecordError` for a damaged one.
     """
 
     def __init__(self, folder: Path, most: int = MAX_GAMES) -> None:
@@ -69,19 +64,9 @@ class GameStore:
         self._lock = Lock()
 
     def begin(self, settings: GameSettings) -> dict[str, Any]:
-        """Begin a game.
+        """Begin a game, and return its view: see `game_view`.
 
-        Returns
-        -------
-        dict[str, Any]
-            Where it stands: see `game_view`.
-
-        Raises
-        ------
-        PlayerError
-            For an unknown opponent.
-        NoRoomError
-            Where too many games are in progress.
+        Raises `PlayerError` for an unknown opponent, `NoRoomError` where too many games are in progress.
         """
         check_opponent(settings.opponent)
         game = KeptGame(settings)
@@ -89,27 +74,11 @@ class GameStore:
         return self._begun(game)
 
     def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> dict[str, Any]:
-        """Load the games of a .mat file, to continue them against `opponent`.
+        """Load the games of a .mat file, to continue them against `opponent` from `seat`.
 
-        Parameters
-        ----------
-        mat : str
-            The text of the file.
-        opponent : str
-            The opponent's name.
-        seat : int
-            The person's seat in the file, 0 or 1.
-        seed : int | None
-            Of the dice; None for a new one.
-        day : str
-            The day of today, such as ``2026-11-22``.
-
-        Raises
-        ------
-        RecordError
-            For a file without games, or with one that cannot be gone on with.
-        PlayerError, NoRoomError
-            As in `begin`.
+        `seed` is that of the dice, None for a new one, and `day` today, such as ``2026-11-22``.  Raises
+        `RecordError` for a file without games, or with one that cannot be continued, and the errors of
+        `begin`.
         """
         check_seat(seat)
         check_opponent(opponent)
@@ -146,31 +115,12 @@ class GameStore:
     def decide(
         self, name: str, revision: int, word: str, detail: str = "", limit: float | None = None
     ) -> dict[str, Any]:
-        """Carry out a decision of the person, and the program's reply.
+        """Carry out a person's decision at a `revision` of a game, and the program's reply.
 
-        Parameters
-        ----------
-        name : str
-            The game.
-        revision : int
-            The revision that the person has seen.
-        word, detail : str
-            The decision: see `KeptGame.decide`.
-        limit : float | None
-            Largest error, in points, to which the tutor does not object; None for no tutor.
-
-        Returns
-        -------
-        dict[str, Any]
-            Where the game stands then, with what happened; with the tutor's ``objection`` where it has one,
-            and with ``declined`` where the opponent does not accept a resignation: then nothing has happened.
-
-        Raises
-        ------
-        GameWentOn
-            Where the game is not at `revision`.
-        MotifError
-            For what cannot be done.  Nothing has happened then, either.
+        For `word` and `detail` see `EventGame.decide`.  The view that is returned has the tutor's
+        ``objection`` to an error above `limit`, if that is given, or ``declined`` for a resignation that the
+        opponent does not accept; then nothing has happened.  Raises `GameWentOn` where the game is at another
+        revision, and a `MotifError` for what cannot be done.
         """
         kept = self._read(name)
         game, known = kept.game, len(kept.game.events)
@@ -192,10 +142,8 @@ class GameStore:
 
     def mat(self, name: str) -> str:
         """Return everything that was played as the text of a .mat file."""
-        kept = self._read(name)
-        text = mat_text(kept.game.session.record())
-        self._remember(kept)
-        return text
+        with self._borrowed(name) as game:
+            return mat_text(game.session.record())
 
     def mats(self) -> list[dict[str, str]]:
         """Return every readable game as the text of a .mat file."""
@@ -208,16 +156,10 @@ class GameStore:
     def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, int]:
         """Return the games that were played, and the person's seat.
 
-        Parameters
-        ----------
-        name : str
-            The session.
-        number : int | None
-            The game, counted from 1, whose actions alone are given; the others then have none.
+        With a game's `number`, counted from 1, the other games have no actions.
         """
-        kept = self._read(name)
-        record, seat = kept.game.session.record(), kept.game.settings.seat
-        self._remember(kept)
+        with self._borrowed(name) as game:
+            record, seat = game.session.record(), game.settings.seat
         if number is None:
             return record, seat
         if not 1 <= number <= len(record.games):
@@ -236,10 +178,8 @@ class GameStore:
 
     def rolls(self, name: str) -> dict[str, Any]:
         """List every roll of the games that have ended, and how often each fell."""
-        kept = self._read(name)
-        view = rolls_view(kept.game)
-        self._remember(kept)
-        return view
+        with self._borrowed(name) as game:
+            return rolls_view(game)
 
     def listed(self) -> list[dict[str, Any]]:
         """List the games that were changed last, the last one first, without damaged ones."""
@@ -247,24 +187,20 @@ class GameStore:
         for name, changed in self._database.changes():
             if len(games) == _LISTED:
                 break
-            try:
-                kept = self._read(name)
-            except MotifError:
-                continue
-            session, settings = kept.game.session, kept.game.settings
-            games.append(
-                {
-                    "game": name,
-                    "opponent": settings.opponent,
-                    "name": settings.name,
-                    "length": settings.rules.length,
-                    "score": own_first(session.score, settings.seat),
-                    "day": settings.day,
-                    "changed": changed,
-                    "asks": kept.game.asks,
-                }
-            )
-            self._remember(kept)
+            with suppress(MotifError), self._borrowed(name) as game:
+                settings = game.settings
+                games.append(
+                    {
+                        "game": name,
+                        "opponent": settings.opponent,
+                        "name": settings.name,
+                        "length": settings.rules.length,
+                        "score": own_first(game.session.score, settings.seat),
+                        "day": settings.day,
+                        "changed": changed,
+                        "asks": game.asks,
+                    }
+                )
         return games
 
     def forget(self, name: str) -> None:
@@ -287,6 +223,12 @@ class GameStore:
         except Exception as error:
             raise RecordError(f"this game cannot be read: {_reason(error)}") from None
         return _StoredGame(name, row.revision, game)
+
+    @contextmanager
+    def _borrowed(self, name: str) -> Iterator[KeptGame]:
+        stored = self._read(name)
+        yield stored.game
+        self._remember(stored)
 
     def _write(self, kept: _StoredGame) -> None:
         """Store a game that has gone on; raises `GameWentOn` where another thread or process came first."""

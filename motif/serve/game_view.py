@@ -17,18 +17,9 @@ from motif.session.kept_game import KeptGame, judge
 
 
 def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> dict[str, Any]:
-    """Describe where a game stands, with every legal way to go on.
+    """Describe the state of a game, with every legal decision.
 
-    Parameters
-    ----------
-    name : str
-        ID of the game.
-    revision : int
-        At which a decision is to be made.
-    game : KeptGame
-        The game itself.
-    steps : Sequence[GameStep]
-        Steps of `KeptGame.steps` that the page shows one by one.
+    A decision is to be made at `revision`; the page shows `steps` one by one.
     """
     session, settings = game.session, game.settings
     seat = settings.seat

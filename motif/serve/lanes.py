@@ -93,14 +93,8 @@ class Lane:
     async def do(self, work: Callable[[], _Result]) -> _Result:
         """Do `work` in a thread and return its result.
 
-        Raises
-        ------
-        BusyError
-            When too many requests wait already.
-        WorkCancelledError
-            When the client leaves, or the server stops, before it is done.
-        OverdueError
-            When it takes longer than it may.
+        Raises `BusyError` where too many requests wait already, `WorkCancelledError` where the client leaves
+        or the server stops, and `OverdueError` where the work takes too long.
         """
         if self._waiting >= self._most:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")

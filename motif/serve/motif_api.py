@@ -147,12 +147,18 @@ def _plays(question: PlaysQuestion) -> Record:
     return next(plays(position.board[None], np.array([roll])))
 
 
+async def _answered(
+    request: Request, kind: RequestKind, work: Callable[..., Record], question: HintQuestion | CubeQuestion
+) -> Response:
+    service = service_of(request)
+    cost = service.cost(kind, question.player, question.fast, question.deep)
+    return json_answer(await service.compute(work, service, question, cost=cost))
+
+
 @router.post("/hint", responses=answers(HintAnswer, CubeDecisionAnswer))
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
     """Rank the legal plays of a roll, the best first; without a roll decide on the cube."""
-    service = service_of(request)
-    cost = service.cost(RequestKind.PLAYS, question.player, question.fast, question.deep)
-    return json_answer(await service.compute(_hint, service, question, cost=cost))
+    return await _answered(request, RequestKind.PLAYS, _hint, question)
 
 
 def _hint(service: EngineService, question: HintQuestion) -> Record:
@@ -166,17 +172,13 @@ def _hint(service: EngineService, question: HintQuestion) -> Record:
 @router.post("/cube", responses=answers(CubeDecisionAnswer))
 async def decide_cube(question: CubeQuestion, request: Request) -> Response:
     """Decide whether to double, and whether to take."""
-    service = service_of(request)
-    cost = service.cost(RequestKind.CUBE, question.player, question.fast, question.deep)
-    return json_answer(await service.compute(_cube, service, question, cost=cost))
+    return await _answered(request, RequestKind.CUBE, _cube, question)
 
 
 @router.post("/decide", responses=answers(TurnAnswer))
 async def decide(question: HintQuestion, request: Request) -> Response:
     """Decide what to do now: play a roll, roll or double, or answer the double of the ID."""
-    service = service_of(request)
-    cost = service.cost(RequestKind.PLAYS, question.player, question.fast, question.deep)
-    return json_answer(await service.compute(_turn, service, question, cost=cost))
+    return await _answered(request, RequestKind.PLAYS, _turn, question)
 
 
 def _turn(service: EngineService, question: HintQuestion) -> Record:
@@ -197,9 +199,7 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
 @router.post("/explain", responses=answers(ExplanationAnswer))
 async def explain(question: ExplainQuestion, request: Request) -> Response:
     """Explain why one play is better than another, term by term and in words."""
-    service = service_of(request)
-    cost = service.cost(RequestKind.EXPLANATION, question.player, question.fast, question.deep)
-    return json_answer(await service.compute(_explanation, service, question, cost=cost))
+    return await _answered(request, RequestKind.EXPLANATION, _explanation, question)
 
 
 def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
@@ -337,13 +337,25 @@ async def call_off(job: str, request: Request) -> Response:
     return json_answer({"job": job, "called_off": True})
 
 
+async def _batch_answer(
+    request: Request,
+    kind: RequestKind,
+    work: Callable[..., bytes | bytearray],
+    batch: EvaluateBatch | HintBatch | CubeBatch,
+    size: int,
+) -> Response:
+    service = service_of(request)
+    if size > service.settings.batch:
+        raise SettingError(f"a batch has {service.settings.batch} positions at most here, not {size}")
+    depth = (False, False) if isinstance(batch, EvaluateBatch) else (batch.fast, batch.deep)
+    cost = service.cost(kind, batch.player, *depth, size)
+    return LargeAnswer(await service.compute(work, service, batch, cost=cost), service)
+
+
 @router.post("/batches/evaluate", responses=answers(EvaluationsAnswer))
 async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
     """Return the probabilities and equities of many positions, each kind of number as one list."""
-    service = service_of(request)
-    _check_size(service, batch.ids)
-    cost = service.cost(RequestKind.EVALUATION, batch.player, count=len(batch.ids))
-    return LargeAnswer(await service.compute(_evaluated, service, batch, cost=cost), service)
+    return await _batch_answer(request, RequestKind.EVALUATION, _evaluated, batch, len(batch.ids))
 
 
 def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
@@ -366,10 +378,7 @@ def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
 @router.post("/batches/hint", responses=answers(HintsAnswer))
 async def hint_batch(batch: HintBatch, request: Request) -> Response:
     """Return the legal plays of many rolls, the best first."""
-    service = service_of(request)
-    _check_size(service, batch.decisions)
-    cost = service.cost(RequestKind.PLAYS, batch.player, batch.fast, batch.deep, len(batch.decisions))
-    return LargeAnswer(await service.compute(_hinted, service, batch, cost=cost), service)
+    return await _batch_answer(request, RequestKind.PLAYS, _hinted, batch, len(batch.decisions))
 
 
 def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
@@ -402,10 +411,7 @@ def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
 @router.post("/batches/cube", responses=answers(CubesAnswer))
 async def cube_batch(batch: CubeBatch, request: Request) -> Response:
     """Return the cube decisions of many positions."""
-    service = service_of(request)
-    _check_size(service, batch.ids)
-    cost = service.cost(RequestKind.CUBE, batch.player, batch.fast, batch.deep, len(batch.ids))
-    return LargeAnswer(await service.compute(_cubes, service, batch, cost=cost), service)
+    return await _batch_answer(request, RequestKind.CUBE, _cubes, batch, len(batch.ids))
 
 
 def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
@@ -422,11 +428,6 @@ def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
         return records
 
     return _listed("cubes", (part_of(part) for part in _parts(len(questions))))
-
-
-def _check_size(service: EngineService, items: list[Any]) -> None:
-    if len(items) > service.settings.batch:
-        raise SettingError(f"a batch has {service.settings.batch} positions at most here, not {len(items)}")
 
 
 def _each(

@@ -29,18 +29,10 @@ Question = dict[str, Any]
 
 
 def new_question(kind: str) -> tuple[str, Question]:
-    """Make a question of a trainer.
+    """Make a question of a trainer, one of `KINDS`.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-
-    Returns
-    -------
-    tuple[str, dict[str, Any]]
-        Its key, which is the same for the same question, and the position as ``id`` with the ``dice``; a
-        question about a double has none.
+    Returns its key, the same for the same question, and the position as ``id`` with the ``dice``; a question
+    about a double has none.
     """
     match kind:
         case "opening":

@@ -48,10 +48,7 @@ class Upload(NamedTuple):
     def file(self) -> tuple[str, bytes]:
         """Return name and content of the file: the first one of a form, or the whole body.
 
-        Raises
-        ------
-        RecordError
-            For a form without a file, one that is damaged, and one of too many or too large parts.
+        Raises `RecordError` for a form without a file, a damaged one, and too many or too large parts.
         """
         if not self.content_type.lower().startswith(_FORM):
             return self.name, self._decoded() if self.in_base64 else self.body
@@ -169,12 +166,8 @@ class UploadReader:
     def read(self, upload: Upload) -> tuple[str, MatchRecord]:
         """Return name and record of the match file in `upload`; for one thread at a time.
 
-        Raises
-        ------
-        RecordError
-            As `read_upload` does, and where reading takes too much memory.
-        OverdueError
-            Where it takes too long.
+        Raises the errors of `read_upload`, `RecordError` where reading takes too much memory, and
+        `OverdueError`.
         """
         try:
             self._begin()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.house import (
-    CELLAR,
+    CELLARS,
     FLOORS,
     ROOT,
     TOP,
@@ -25,9 +25,7 @@ from tools.house import (
 SOURCES = sources()
 SERVERS = sorted(path.relative_to(ROOT) for path in (ROOT / "motif" / "serve").glob("*.py"))
 COMPILERS = [
-    *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "runtime").glob("kernel*.py"))),
-    Path("motif/runtime/jit.py"),
-    Path("motif/runtime/simd.py"),
+    *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "compiler").glob("*.py"))),
     Path("motif/parameters/own_measures.py"),
 ]
 ONLY_IN = {
@@ -88,7 +86,7 @@ def breaches(source: str, module: Path) -> list[str]:
 
 def test_every_folder_has_a_floor():
     folders = {path.parts[1] for path in source_files() if len(path.parts) > 2}
-    assert folders <= {*FLOORS, CELLAR}
+    assert folders <= {*FLOORS, *CELLARS}
 
 
 def test_modules_import_only_what_their_floor_allows():
@@ -110,10 +108,10 @@ def test_tools_import_no_tests():
         ("motif/cube/equities.py", "from motif.cube.table import TABLE"),
         ("motif/cube/equities.py", "from . import table\nfrom .table import TABLE"),
         ("motif/cube/equities.py", "from motif import board, runtime"),
-        ("motif/board/moves.py", "import motif.runtime.jit"),
+        ("motif/board/moves.py", "import motif.compiler.jit"),
         ("motif/cli/main.py", "from motif.serve import http"),
         ("motif/__init__.py", "from motif.cli.main import main"),
-        ("motif/runtime/jit.py", "import numba\nfrom llvmlite import ir"),
+        ("motif/compiler/jit.py", "import numba\nfrom llvmlite import ir"),
     ],
 )
 def test_allowed_imports(module, source):
@@ -131,8 +129,8 @@ def test_allowed_imports(module, source):
         ("motif/cube/equities.py", "from motif import players"),
         ("motif/cube/equities.py", "from motif import Position"),
         ("motif/cube/equities.py", "import motif"),
-        ("motif/runtime/jit.py", "import motif.board"),
-        ("motif/runtime/jit.py", "import joblib"),
+        ("motif/compiler/jit.py", "import motif.board"),
+        ("motif/compiler/jit.py", "import joblib"),
         ("motif/sampling/label.py", "from joblib import Parallel"),
         ("motif/board/moves.py", "from numba import njit"),
         ("motif/__init__.py", "from numba import njit"),
@@ -180,7 +178,7 @@ def test_the_compiled_core_is_kernels_and_constants():
     assert not lines, "\n".join(lines)
 
 
-_JIT = "from motif.runtime.jit import kernel\n"
+_JIT = "from motif.compiler.jit import kernel\n"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +198,7 @@ def test_openings_in_the_wall_are_seen(low, high, expected):
     high_kernel = f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()"
     texts = {
         "motif/runtime/errors.py": "class PlayError(Exception):\n    pass",
-        "motif/runtime/jit.py": "import motif.runtime.files",
+        "motif/compiler/jit.py": "import motif.runtime.files",
         "motif/board/table.py": "TABLE = 1",
         "motif/board/shell.py": "from motif.runtime.errors import PlayError",
         "motif/board/low.py": low_kernel,

@@ -70,7 +70,7 @@ ELSEWHERE = {
     "cube-windows": "motif.cube.bras_windows:doubling_set",
     "cube-efficiency": "motif.cube.efficiency_fit:fit_efficiency",
     "benchmark make": "motif.benchmark.benchmark_making:make_benchmark",
-    "warm": "motif.runtime.kernel:compile_ahead",
+    "warm": "motif.compiler.jit:compile_ahead",
     "play": "motif.library_game:Game",
 }
 """Maintainers' and course commands: what does it, outside `import motif`."""

@@ -18,7 +18,7 @@ from xml.sax.saxutils import unescape
 
 from motif.runtime.errors import MotifError
 from motif.runtime.files import write_text
-from tools.house import CELLAR, FLOORS, ROOT, TOP, CompiledCore, folder_of, imports, sources
+from tools.house import CELLARS, FLOORS, ROOT, TOP, CompiledCore, folder_of, imports, sources
 from tools.marked_page import write_region
 
 PAGE = ROOT / "docs" / "dev" / "architecture.md"
@@ -55,15 +55,17 @@ def house(texts: Mapping[Path, str]) -> House:
         if len(path.parts) > 2:
             names = {it.module for it in imports(text, path) if it.module.split(".")[0] == "motif"}
             folder = path.parts[1]
-            used.setdefault(folder, set()).update({folder_of(name) for name in names} - {folder, CELLAR, TOP})
-    above = sorted(set(used) - {CELLAR}, key=lambda name: (-FLOORS[name], list(FLOORS).index(name)))
+            used.setdefault(folder, set()).update(
+                {folder_of(name) for name in names} - {folder, *CELLARS, TOP}
+            )
+    above = sorted(set(used) - {*CELLARS}, key=lambda name: (-FLOORS[name], list(FLOORS).index(name)))
     doors = {
         (name, below)
         for name in above
         for below in used[name]
         if not any(below in _below(used, other) for other in used[name])
     }
-    rooms = {name: _clause(texts[Path("motif") / name / "__init__.py"]) for name in (*above, CELLAR)}
+    rooms = {name: _clause(texts[Path("motif") / name / "__init__.py"]) for name in (*above, *CELLARS)}
     core = CompiledCore(texts)
     return House(rooms, frozenset(doors), frozenset(path.parts[1] for path in core.references))
 
@@ -86,12 +88,12 @@ def _clause(text: str) -> str:
 def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
     """Every folder with its floor and files, from the ground up, in Markdown."""
     core = CompiledCore(texts)
-    for folder in (CELLAR, *sorted(FLOORS, key=lambda name: FLOORS[name])):
+    for folder in (*reversed(CELLARS), *sorted(FLOORS, key=lambda name: FLOORS[name])):
         files = [path for path in texts if len(path.parts) > 2 and path.parts[1] == folder]
         if not files:
             continue
         top = Path("motif") / folder / "__init__.py"
-        floor = "the cellar, open to every floor" if folder == CELLAR else f"floor {FLOORS[folder]}"
+        floor = "the cellar, open to every floor" if folder in CELLARS else f"floor {FLOORS[folder]}"
         yield f"### `{folder}/`, {floor}"
         yield ""
         yield f"{sentence(texts[top])}."
@@ -128,8 +130,8 @@ def paths(drawn: House) -> list[list[str]]:
 
 def _levels(drawn: House) -> dict[str, int]:
     """Floor of each room, counted from the top."""
-    floors = sorted({FLOORS[name] for name in drawn.rooms if name != CELLAR}, reverse=True)
-    return {name: floors.index(FLOORS[name]) for name in drawn.rooms if name != CELLAR}
+    floors = sorted({FLOORS[name] for name in drawn.rooms if name not in CELLARS}, reverse=True)
+    return {name: floors.index(FLOORS[name]) for name in drawn.rooms if name not in CELLARS}
 
 
 def rows(drawn: House) -> list[_Row]:
@@ -235,7 +237,9 @@ def draw(drawn: House) -> str:
             for top, bottom in joined:
                 _draw_line(axes, (tops[top], bottoms[bottom]), number, ">" in bottom)
         ground = -len(order) * (_HIGH + _APART) + _APART / 2
-        _draw_room(axes, CELLAR, drawn, 0.0, ground, across - _GAP, _CELLAR)
+        half = (across - _GAP) / 2
+        for name, middle in zip(CELLARS, (-half / 2, half / 2), strict=True):
+            _draw_room(axes, name, drawn, middle, ground, half, _CELLAR)
         legend = "an arrow: imports; one that follows from others is left out\nblue: has compiled kernels"
         axes.text(0, ground - _CELLAR - 0.06, legend, ha="center", va="top", size=7.5, color=_LINE)
         picture = _svg(figure, drawn.text)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import HOME
+from motif.compiler.jit import kernel
 from motif.cube.equities import cubeful_equities
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, chance_before, number_of
@@ -27,7 +28,6 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     money_rules,
     pair_values,
 )
-from motif.runtime.jit import kernel
 
 Floats = npt.NDArray[np.float64]
 _STATES = MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent")

@@ -27,13 +27,14 @@ FLOORS = {
     "serve": 10,
     "cli": 11,
 }
-CELLAR = "runtime"
+CELLARS = ("runtime", "compiler")
+"""Folders below all floors, open to each of them."""
 TOP = ""
 """The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
 CORE = {"board", "parameters", "evaluators", "rollout", "players", "sampling"}
 """Folders of the compiled core."""
-_JIT = "motif.runtime.jit"
-_JIT_FILES = {Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")}
+_JIT = "motif.compiler.jit"
+_JIT_FILES = {Path("motif/compiler/jit.py"), Path("motif/compiler/simd.py")}
 """What makes kernels."""
 _IMPORTERS = {"__import__", "import_module"}
 _POSITION = Path("motif/board/position.py")
@@ -100,14 +101,14 @@ def _name(node: ast.expr) -> str:
 def folder_of(name: str) -> str:
     """The folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
     folder = name.split(".")[1] if "." in name else TOP
-    return folder if folder in {*FLOORS, CELLAR} else TOP
+    return folder if folder in {*FLOORS, *CELLARS} else TOP
 
 
 def may_import(importer: str, imported: str) -> bool:
     """Whether a module of the folder `importer` may import from the folder `imported`."""
-    if imported in (importer, CELLAR) or importer == TOP:
+    if imported in (importer, *CELLARS) or importer == TOP:
         return True
-    if importer == CELLAR or imported == TOP:
+    if importer in CELLARS or imported == TOP:
         return False
     return FLOORS[imported] < FLOORS[importer]
 
@@ -152,7 +153,7 @@ def _reached(graph: Mapping[Path, set[Path]], start: Path) -> set[Path]:
 def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
     """Modules of motif and their names that kernels in the source `text` refer to; None without a kernel.
 
-    A kernel is a function decorated with a name that ends in "kernel" and comes from motif/runtime/jit.py.
+    A kernel is a function decorated with a name that ends in "kernel" and comes from motif/compiler/jit.py.
     """
     origin = {it.name: it.module for it in imports(text, path) if it.module.split(".")[0] == "motif"}
     makers = {name for name, module in origin.items() if module == _JIT and name.endswith("kernel")}
@@ -207,7 +208,7 @@ class CompiledCore:
     def _files_within(self) -> set[Path]:
         """Files that have kernels, or constants: nothing of motif but what such files hold."""
         firm = {*self.references, *_JIT_FILES}
-        within = firm | {path for path in self._graph if path.parts[1] != CELLAR}
+        within = firm | {path for path in self._graph if path.parts[1] not in CELLARS}
         while True:
             leaks = {path for path in within - firm if not self._graph[path] <= within}
             if not leaks:

@@ -109,9 +109,9 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
     name = judge_name(player, fast, deep)
     if player is None:
         # Only now: it takes a while to import.
-        from motif.runtime.helper import fill_beside
+        from motif.compiler.background import precompile_in_background
 
-        fill_beside("motif.evaluators.lookahead:rehearse")
+        precompile_in_background("motif.evaluators.lookahead:warm_up")
     evaluator = evaluator_of(name)
     return (name if name == player else evaluator.name), evaluator
 

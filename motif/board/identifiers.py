@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.board.position import Position, as_boards, faults, first_bad_board
+from motif.compiler.jit import inline_kernel, kernel
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import inline_kernel, kernel
 
 ID_LENGTH = 14
 KEY_LENGTH = 20

@@ -28,7 +28,7 @@ from motif.board.packed import (
     mirrored,
     occupied,
 )
-from motif.runtime.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
+from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
 
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""

@@ -33,8 +33,8 @@ from motif.board.packed import (
     unpack,
 )
 from motif.board.position import Position, PositionLike
+from motif.compiler.jit import WHOLE, lean_kernel, words_of
 from motif.runtime.errors import PlayError, PositionError, shown
-from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
 RollLike = tuple[int, int] | str | int

@@ -6,7 +6,7 @@ import numpy as np
 
 from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, occupied, pack_many
 from motif.board.position import Position
-from motif.runtime.jit import inline_kernel, kernel
+from motif.compiler.jit import inline_kernel, kernel
 
 _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
 

@@ -13,7 +13,7 @@ a side has 15 checkers, so weights up to 17 are safe.
 import numpy as np
 import numpy.typing as npt
 
-from motif.runtime.jit import inline_kernel, popcount, reversed_bits
+from motif.compiler.jit import inline_kernel, popcount, reversed_bits
 
 Board = npt.NDArray[np.int8]
 CHECKERS = 15

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+from motif.compiler.jit import kernel
 from motif.runtime.errors import PositionError, shown
-from motif.runtime.jit import kernel
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState

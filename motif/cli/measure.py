@@ -348,8 +348,8 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
     image, a classroom, or a first impression.
     """
+    from motif.compiler.kernel_cache import kept_kernels, kernel_folder, kernel_folder_problem
     from motif.runtime.errors import FileError
-    from motif.runtime.kernel_cache import kept_kernels, kernel_folder, kernel_folder_problem
     from motif.runtime.parallel import run_ordered
     from motif.runtime.progress import COMPILATION, SECONDS_OF_ALL, progress
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.probabilities import probability_to_raw, squash_probability
-from motif.runtime.jit import inline_kernel, kernel
 
 
 @inline_kernel

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
-from motif.runtime.simd import (
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
+from motif.compiler.simd import (
     OUTPUT_COUNT,
     PATTERN_LIMIT,
     TOGETHER,

@@ -18,6 +18,16 @@ from motif.board.packed import (
     pack,
     unpack,
 )
+from motif.compiler.jit import (
+    NOTHING,
+    WHOLE,
+    WHOLES,
+    inline_kernel,
+    kernel,
+    lean_kernel,
+    words_of,
+)
+from motif.compiler.simd import TOGETHER, weighted_form
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.hidden_layer import add_hidden_layer, load_board
@@ -43,16 +53,6 @@ from motif.evaluators.stakes import (
 )
 from motif.parameters.position_class import classify
 from motif.parameters.sets import measure, take_places
-from motif.runtime.jit import (
-    NOTHING,
-    WHOLE,
-    WHOLES,
-    inline_kernel,
-    kernel,
-    lean_kernel,
-    words_of,
-)
-from motif.runtime.simd import TOGETHER, weighted_form
 from motif.runtime.streams import next_below
 
 RANDOM, TABLE, WEIGHTS = range(3)

@@ -35,6 +35,7 @@ from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
+from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
@@ -62,7 +63,6 @@ from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
-from motif.runtime.kernel import compile_ahead
 from motif.runtime.progress import checkpoint
 
 MAX_PLIES = 3
@@ -656,7 +656,7 @@ def _looked_ahead(
     return probabilities if rows else equities
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Compile what lookahead by weights comes to last.
 
     For a process beside one that looks ahead for the first time, which meanwhile reads weights, makes tables,

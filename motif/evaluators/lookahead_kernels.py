@@ -5,6 +5,7 @@ import numpy as np
 from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words
+from motif.compiler.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import is_exact
 from motif.evaluators.kernels import (
     RIVALS_WITHIN,
@@ -20,7 +21,6 @@ from motif.evaluators.kernels import (
 )
 from motif.evaluators.probabilities import OUTPUTS, equity_of, turn_probabilities, turn_value
 from motif.evaluators.stakes import MAX_STATES, first_value, hold_states, is_known, with_doubles
-from motif.runtime.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
 
 CLEARLY = 0.02
 """Equity by which a reply is clearly better than another one: less is mostly error of static values."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
+from motif.compiler.simd import ALIGNMENT, LANES, blocks_of
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.hidden_layer import HiddenBatch, HiddenTables, new_hidden_batch, no_hidden_layers
 from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
@@ -18,7 +19,6 @@ from motif.parameters.named_sets import OwnSet
 from motif.parameters.own_measures import OwnFunctions, no_functions
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import KNOWN, MAX_PARAMETERS
-from motif.runtime.simd import ALIGNMENT, LANES, blocks_of
 
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
 """Features are padded with zeros to this length."""
@@ -41,7 +41,7 @@ class HeadTables(NamedTuple):
     linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
     """(numbers, at least LEAST_ROW)"""
     tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
+    """(numbers, length): second-degree weights as `motif.compiler.simd.weighted_form` reads them."""
 
 
 class Model(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
+from motif.compiler.jit import inline_kernel, trailing_zeros
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.jit import inline_kernel, trailing_zeros
 
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
 Table = npt.NDArray[np.float32]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import CHECKERS
-from motif.runtime.jit import inline_kernel, kernel, words_of
+from motif.compiler.jit import inline_kernel, kernel, words_of
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)

@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import HOME_POINTS, PACKED_WORDS, checkers_in, occupied, pips_in
+from motif.compiler.jit import DOUBLE, DOUBLES, FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import all_home, home_number
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
@@ -46,7 +47,6 @@ from motif.evaluators.probabilities import (
     equity_of,
 )
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify
-from motif.runtime.jit import DOUBLE, DOUBLES, FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
 
 CUBELESS, DEAD, MONEY, MATCH = range(4)
 """Kinds of stakes: money without a cube; a cube that nobody can use; for money; in a match."""

@@ -12,6 +12,7 @@ from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, as_boards
+from motif.compiler.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
@@ -53,7 +54,6 @@ from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
 
 
 class HeadIndex(NamedTuple):

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor
 
+from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.fitting.design import in_threads, term_sums
 from motif.fitting.problem import Problem, RankingOperator, Rows
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
-from motif.runtime.jit import fast_kernel, inline_kernel, kernel
 
 CHUNK_ROWS = 4096
 """Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""

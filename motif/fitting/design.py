@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from motif.compiler.jit import kernel
+from motif.compiler.simd import ALIGNMENT, COLUMNS, FORM_ROWS, LANES, add_run, column_sums, transpose_tile
 from motif.fitting.terms import FloatArray, IntArray, Terms
-from motif.runtime.jit import kernel
 from motif.runtime.parallel import threads_here
-from motif.runtime.simd import ALIGNMENT, COLUMNS, FORM_ROWS, LANES, add_run, column_sums, transpose_tile
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")

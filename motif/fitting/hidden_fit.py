@@ -28,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
+from motif.compiler.jit import fast_kernel, inline_kernel, kernel
+from motif.compiler.simd import PATTERN_LIMIT
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
@@ -42,9 +44,7 @@ from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, STEP
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import IntArray
 from motif.runtime.files import replacing
-from motif.runtime.jit import fast_kernel, inline_kernel, kernel
 from motif.runtime.parallel import one_thread
-from motif.runtime.simd import PATTERN_LIMIT
 
 Single = npt.NDArray[np.float32]
 _HEADS = len(OUTPUTS)

@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from motif.compiler.jit import fast_kernel, kernel
 from motif.fitting.design import raw_predictions
 from motif.fitting.objective import (
     NOT_A_DESCENT_DIRECTION,
@@ -32,7 +33,6 @@ from motif.fitting.objective import (
 )
 from motif.fitting.problem import Problem, checked_weights, fast_tanh
 from motif.fitting.terms import FloatArray
-from motif.runtime.jit import fast_kernel, kernel
 
 METHOD = "keith"
 _MOST_STEPS = 30

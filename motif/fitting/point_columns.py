@@ -9,10 +9,10 @@ amount that 1, 2 or 3 checkers add.
 import numpy as np
 
 from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
+from motif.compiler.jit import kernel
 from motif.evaluators.point_table import tables_of
 from motif.evaluators.weight_file import FILTER_STEPS
 from motif.fitting.terms import FloatArray
-from motif.runtime.jit import kernel
 
 STEPS = FILTER_STEPS
 """Columns a point: 1, 2 and 3 checkers, and each further one."""

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from motif.compiler.jit import fast_kernel, inline_kernel
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
-from motif.runtime.jit import fast_kernel, inline_kernel
 
 LARGEST_FEATURE = 1e6
 """Products of two features must stay well inside float32."""

@@ -20,11 +20,12 @@ from typing import Any
 
 import yaml
 
+from motif.compiler.background import precompile_in_background
 from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import NO_TERM_TABLE, FitSettings, fit_dataset
-from motif.learning.fit import rehearse as rehearse_fit
+from motif.learning.fit import warm_up as warm_up_fit
 from motif.players import load
 from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
@@ -39,13 +40,12 @@ from motif.runtime.files import (
     working_in,
     write_text,
 )
-from motif.runtime.helper import fill_beside
 from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
 from motif.sampling.dataset import ROLLOUTS
-from motif.sampling.sample import rehearse as rehearse_sampling
+from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
@@ -234,7 +234,7 @@ def run_bootstrap(
     """
     config.check()
     if worker_count(jobs) > 1:
-        fill_beside("motif.learning.bootstrap_run:rehearse")
+        precompile_in_background("motif.learning.bootstrap_run:warm_up")
     folder = Path(folder)
     if not (folder / CONFIG).exists():
         # Before a folder is made for it.
@@ -258,10 +258,10 @@ def run_bootstrap(
     return summaries
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
-    rehearse_sampling()
-    rehearse_fit()
+    warm_up_sampling()
+    warm_up_fit()
     play_match(load("simple"), load(_REFERENCE), _FEWEST_STRENGTH_GAMES, seed=0, jobs=1)
 
 

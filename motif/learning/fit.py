@@ -271,7 +271,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
     }
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Compile what a fit to rolled out samples needs, for a process beside one that makes these first."""
     derive_states(0, 0, 1, 1)
     boards = np.repeat(Position.start().board[None], _WARM_UP_ROWS, axis=0)

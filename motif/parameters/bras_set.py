@@ -18,8 +18,8 @@ from motif.board.packed import (
     PACKED_WORDS,
     longest_run,
 )
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 from motif.parameters.registry import MORE, SetBuilder
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference

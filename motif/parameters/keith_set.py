@@ -8,9 +8,9 @@ import numpy as np
 
 from motif.board.outcome import checkers_on_board
 from motif.board.packed import BAR_BIT, CHECKERS, HOME_POINTS, OPPONENT_HALF, PACKED_BAR, mirrored
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, LESS, MORE, PIP_COUNT, REAR, SetBuilder
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("keith", revision=1)
 _side, _difference = _builder.side, _builder.difference

@@ -23,6 +23,7 @@ from motif.board.packed import (
     pips_in,
     squares_in,
 )
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import (
     BAR,
@@ -37,7 +38,6 @@ from motif.parameters.registry import (
     SetBuilder,
 )
 from motif.parameters.shots import best_block, escapes, shots
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("motif", revision=2)
 _side, _shared, _difference = _builder.side, _builder.shared, _builder.difference

@@ -20,7 +20,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from motif.board.packed import BOARD_SIZE, unpack
-from motif.runtime.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
+from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one for both, and own minus opponent's."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from motif.board.outcome import checkers_on_board
 from motif.board.packed import BAR_BIT, CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
+from motif.compiler.jit import NOTHING, inline_kernel, kernel, lean_kernel, popcount, trailing_zeros, words_of
 from motif.parameters.registry import SetBuilder
-from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, popcount, trailing_zeros, words_of
 
 PHASES = ("early", "mid", "late")
 EARLY, MID, LATE = range(3)

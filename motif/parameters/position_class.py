@@ -10,7 +10,7 @@ import numpy as np
 from motif.board.outcome import checkers_on_board
 from motif.board.packed import OPPONENT_HALF, PACKED_WORDS, checkers_in, made, occupied, pack_many
 from motif.board.position import Position, as_boards
-from motif.runtime.jit import inline_kernel, kernel, leading_zeros, popcount, words_of
+from motif.compiler.jit import inline_kernel, kernel, leading_zeros, popcount, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)

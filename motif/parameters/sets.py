@@ -3,13 +3,13 @@
 import numpy as np
 
 from motif.board.packed import PACKED_WORDS, made, occupied
+from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
 from motif.parameters.motif_set import MOTIF_SET, measure_motif
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
-from motif.runtime.jit import inline_kernel, kernel, words_of
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
     parameters.name: parameters for parameters in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)

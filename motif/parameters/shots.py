@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.packed import ALL_POINTS, BAR_BIT
-from motif.runtime.jit import inline_kernel, leading_zeros, popcount, reversed_bits
+from motif.compiler.jit import inline_kernel, leading_zeros, popcount, reversed_bits
 
 RollSets = npt.NDArray[np.uint32]
 _DICE = 6

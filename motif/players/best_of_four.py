@@ -9,10 +9,10 @@ import numpy as np
 
 from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.packed import PACKED_SIZE, pack, unpack
+from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import score_plays
 from motif.evaluators.phase import SLOPE, PhaseEvaluator
 from motif.players.player import CompiledPlayer
-from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import next_unit
 
 _FOUR = 4

@@ -20,6 +20,7 @@ from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many, unpack
 from motif.board.position import Position
+from motif.compiler.jit import NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.kernels import best_reply_at_stake
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, turned, turned_equities, write_finished
@@ -27,7 +28,6 @@ from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boa
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollout.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
 from motif.runtime.errors import check_seed
-from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.progress import checkpoint
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words, occupied
+from motif.compiler.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import RANDOM, choose, choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
-from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
+from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.lookahead import Rolled
@@ -35,7 +36,6 @@ from motif.rollout.rollout_settings import (
 )
 from motif.rollout.tally import Values
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.jit import kernel
 from motif.runtime.progress import checkpoint
 from motif.runtime.streams import mix
 

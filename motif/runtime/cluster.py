@@ -42,7 +42,7 @@ def build_facts() -> dict[str, str]:
     """
     from numpy import show_config
 
-    from motif.runtime.kernel import compilation_target
+    from motif.compiler.jit import compilation_target
 
     processor, features = compilation_target()
     extensions = show_config(mode="dicts")["SIMD Extensions"]

@@ -7,7 +7,7 @@ Streams of different (seed, item, trial) start at hashed, unrelated points of th
 
 import numpy as np
 
-from motif.runtime.jit import inline_kernel, kernel
+from motif.compiler.jit import inline_kernel, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -19,9 +19,9 @@ from motif.board.match_file import match_paths, read_match
 from motif.board.movegen import generate
 from motif.board.packed import PACKED_WORDS, Board, pack_many
 from motif.board.rules import RESIGNATIONS
+from motif.compiler.jit import kernel, words_of
 from motif.evaluators.probabilities import OUTPUTS
 from motif.runtime.errors import RecordError
-from motif.runtime.jit import kernel, words_of
 from motif.sampling.self_play import DECISIONS_A_GAME, begin_game, label, put_plays, record_decision
 
 _NO_ONE = -1

@@ -19,6 +19,8 @@ import numpy.typing as npt
 from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
 from motif.board.packed import pack_many, unpack_many
 from motif.board.position import Position
+from motif.compiler.background import precompile_in_background
+from motif.compiler.jit import compile_ahead
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.model import Model
 from motif.evaluators.own import as_evaluator
@@ -32,8 +34,6 @@ from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import Tabular
-from motif.runtime.helper import fill_beside
-from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
@@ -250,7 +250,7 @@ def sample(
     else:
         settings.check()
     if settings.is_rolled_out and worker_count(jobs) > 1:
-        fill_beside("motif.sampling.sample:rehearse")
+        precompile_in_background("motif.sampling.sample:warm_up")
     folder = Path(folder)
     chosen = as_evaluator(settings.player if player is None else player)
     evaluator = filtered(chosen) if isinstance(chosen, StaticEvaluator) else chosen
@@ -280,7 +280,7 @@ def sample(
     )
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Compile what sampling comes to last.
 
     For a process beside one that samples for the first time, whose workers compile from the other end.

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
+from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
 from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
-from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
 if TYPE_CHECKING:

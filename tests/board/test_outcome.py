@@ -6,7 +6,7 @@ import pytest
 from motif.board.outcome import Outcome, checkers_on_board, finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.runtime.jit import kernel
+from motif.compiler.jit import kernel
 
 FIFTEEN_HOME = {6: 15}
 

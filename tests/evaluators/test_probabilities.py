@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
+from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Probabilities, load_static
 from motif.evaluators.probabilities import (
     agree_with_equity,
@@ -19,7 +20,6 @@ from motif.evaluators.probabilities import (
     turned,
     turned_equities,
 )
-from motif.runtime.jit import kernel
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
 chances = st.lists(st.floats(0, 1), min_size=5, max_size=5)

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 
 from motif.board.packed import OWN_BAR, pack_many
 from motif.board.position import Position
+from motif.compiler.jit import kernel
 from motif.evaluators import load_static
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
 from motif.evaluators.weight_file import PreFilter
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
-from motif.runtime.jit import kernel
 from tests.evaluators import tesauro
 from tests.evaluators.made_weights import random_steps
 from tests.games import some_decisions

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from motif.compiler.jit import kernel
 from motif.evaluators.probabilities import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
 from motif.fitting.problem import EQUITY, PROBABILITY, Link
-from motif.runtime.jit import kernel
 
 
 @kernel

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from motif.cli.main import main
+from motif.compiler.kernel_cache import kept_kernels, kernel_folder, load_or_make
 from motif.evaluators import read_weight_file
 from motif.learning import run_bootstrap
 from motif.learning.bootstrap_run import CONFIG
@@ -17,7 +18,6 @@ from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import write_text
-from motif.runtime.kernel_cache import kept_kernels, kernel_folder, load_or_make
 from motif.serve.database import StorageError
 from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights

@@ -37,6 +37,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
 from motif.board.xg_file import parse_bgf, parse_xg
+from motif.compiler.kernel_cache import kernel_folder, load_or_make
 from motif.evaluators.bras import load_bras
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
@@ -44,7 +45,6 @@ from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import ParameterError, PositionError, RecordError
-from motif.runtime.kernel_cache import kernel_folder, load_or_make
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 from motif.sampling.game_results import ScoreResults, csv_results
@@ -466,6 +466,6 @@ def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
 
 
 def _taken_apart(contents: Any) -> Any:
-    """As `motif.runtime.kernel.Kernel` takes apart what is kept of it."""
+    """As `motif.compiler.linker.Kernel` takes apart what is kept of it."""
     cells, reduced = contents
     return [(name, of, tuple(kinds)) for name, of, kinds in cells], tuple(reduced)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from motif.runtime.kernel_cache import framed
+from motif.compiler.kernel_cache import framed
 from tests.fuzz import checks
 from tests.fuzz.mutations import ODD_TOKENS, mutated_file, mutated_tree
 

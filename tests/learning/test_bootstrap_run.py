@@ -219,9 +219,9 @@ def test_a_finished_run_is_not_done_again(whole):
 def test_a_second_process_compiles_for_the_whole_run(whole, monkeypatch, jobs, asked):
     folder, _, _, _ = whole
     calls: list[str] = []
-    monkeypatch.setattr(bootstrap_run, "fill_beside", calls.append)
+    monkeypatch.setattr(bootstrap_run, "precompile_in_background", calls.append)
     run_bootstrap(folder, TINY, jobs=jobs)
-    assert calls == ["motif.learning.bootstrap_run:rehearse"] * asked
+    assert calls == ["motif.learning.bootstrap_run:warm_up"] * asked
 
 
 def test_the_same_weights_for_any_number_of_workers_and_any_folder(whole, tmp_path):

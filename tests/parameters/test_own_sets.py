@@ -113,7 +113,7 @@ def test_a_set_may_stand_alone(tmp_path):
 def test_the_file_may_use_what_numpy_and_python_offer(tmp_path):
     text = (
         "import numpy as np\nfrom motif.parameters import extend\n"
-        "from motif.runtime.jit import inline_kernel\n"
+        "from motif.compiler.jit import inline_kernel\n"
         "mine = extend('bras')\n@inline_kernel\ndef twice(n):\n    return 2 * n\n"
         "@mine.side('x', unit='x', full=1, group='race')\ndef doubled(board):\n"
         "    return twice(np.maximum(board[1:7], 0).sum())\n"

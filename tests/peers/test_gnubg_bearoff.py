@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, new_play_buffer
+from motif.compiler.jit import kernel
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
@@ -30,7 +31,6 @@ from motif.evaluators.bearoff.lookup import (
 from motif.evaluators.bearoff.one_sided import home_plays
 from motif.evaluators.bearoff.tables import distribution, equities, mean_rolls
 from motif.evaluators.bearoff.two_sided_cubes import CENTRED, OPPONENTS, OWN, money_cubes
-from motif.runtime.jit import kernel
 
 FOLDERS = [
     Path("/usr/share/gnubg"),

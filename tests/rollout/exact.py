@@ -8,12 +8,12 @@ from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.compiler.jit import kernel
 from motif.evaluators.probabilities import certain, equities
 from motif.evaluators.static import prepared
 from motif.players import Player
 from motif.rollout.playout import COLUMNS, roll_trials
 from motif.rollout.rollout_settings import playout_rules
-from motif.runtime.jit import kernel
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from motif.runtime.jit import kernel
+from motif.compiler.jit import kernel
 from motif.runtime.streams import derive, derive_states, next_below, next_roll, next_uint64, next_unit
 
 TOO_UNLIKELY = 0.001

@@ -350,6 +350,6 @@ def test_only_evaluators_can_sample(tmp_path, player):
 )
 def test_a_second_process_compiles_where_several_are_to_roll_out(monkeypatch, tmp_path, jobs, label, asked):
     calls = []
-    monkeypatch.setattr(import_module("motif.sampling.sample"), "fill_beside", calls.append)
+    monkeypatch.setattr(import_module("motif.sampling.sample"), "precompile_in_background", calls.append)
     sample(SampleSettings(games=1, trials=1, player="simple", label=label), tmp_path / "data", jobs=jobs)
-    assert calls == ["motif.sampling.sample:rehearse"] * asked
+    assert calls == ["motif.sampling.sample:warm_up"] * asked

@@ -33,8 +33,9 @@ def small():
     """Five folders; the wish of the highest for the lowest follows from what lies between."""
     texts = {
         "runtime/__init__.py": source("What every floor may use: errors."),
+        "compiler/__init__.py": source("Compiles kernels."),
         "board/__init__.py": source("The rules."),
-        "board/low.py": '"""L."""\nfrom motif.runtime.jit import kernel\n@kernel\ndef low():\n    return 1',
+        "board/low.py": '"""L."""\nfrom motif.compiler.jit import kernel\n@kernel\ndef low():\n    return 1',
         "parameters/__init__.py": source("What is < measured.", "board", "runtime.errors"),
         "cube/__init__.py": source("Whether to double, or take.", "board"),
         "players/__init__.py": source("Who chooses plays; by name.", "parameters", "board"),
@@ -52,7 +53,7 @@ def test_the_picture_shows_the_floors():
 
 
 def test_a_house_is_told_from_its_imports(small):
-    assert list(small.rooms) == ["cli", "players", "cube", "parameters", "board", "runtime"]
+    assert list(small.rooms) == ["cli", "players", "cube", "parameters", "board", "runtime", "compiler"]
     assert small.rooms["cli"] == "The command line"
     assert small.rooms["cube"] == "Whether to double"
     assert small.doors == {("cli", "cube"), ("cli", "players"), ("players", "parameters")} | {

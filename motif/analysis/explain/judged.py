@@ -18,6 +18,7 @@ import numpy.typing as npt
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
+from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import calibrated, calibrated_chances
@@ -37,7 +38,6 @@ from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError
-from motif.runtime.jit import kernel
 
 FINISHED, TABLES, WEIGHTS = SOURCES[:3]
 """What a value comes from."""

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, HOME, PACKED_WORDS
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
@@ -32,7 +33,6 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
     make_consistent,
 )
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
 
 TWO_SIDED_CHECKERS = 6
 """Checkers that a side may have at most where both sides are looked up at once."""

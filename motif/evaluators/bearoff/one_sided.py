@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, PlayBuffer, generate, new_play_buffer
 from motif.board.packed import PACKED_WORDS
+from motif.compiler.jit import NOTHING, WHOLE, inline_kernel, lean_kernel
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     HOME_POSITIONS,
@@ -36,7 +37,6 @@ from motif.evaluators.bearoff.lookup import (
     home_words,
 )
 from motif.evaluators.probabilities import turn_value
-from motif.runtime.jit import NOTHING, WHOLE, inline_kernel, lean_kernel
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, pack, pack_many
 from motif.board.position import Position
+from motif.compiler.jit import kernel, words_of
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     FIRST_OFF,
@@ -20,7 +21,6 @@ from motif.evaluators.bearoff.lookup import (
 from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, distribution, mean_rolls, variances
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import kernel, words_of
 
 
 class RaceDistribution(NamedTuple):

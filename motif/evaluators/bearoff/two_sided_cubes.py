@@ -26,11 +26,11 @@ import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS, new_play_buffer
 from motif.board.packed import PACKED_WORDS
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays
 from motif.evaluators.bearoff.tables import keep_values, kept_values
 from motif.runtime.cache_folder import cache_folder
-from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
 from motif.runtime.progress import Advance, progress
 
 Floats = npt.NDArray[np.float64]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
+from motif.compiler.simd import PATTERN_LIMIT
 from motif.evaluators.kernels import ABSENT
 from motif.evaluators.nets.net import (
     BY_EQUITY,
@@ -50,7 +51,6 @@ from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer,
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
-from motif.runtime.simd import PATTERN_LIMIT
 
 OPSET, IR_VERSION = 13, 7
 """Old enough for any runtime of the last years, new enough for GatherND with batches."""

@@ -35,6 +35,7 @@ from motif.board.packed import (
     pack_many,
 )
 from motif.board.position import Position, as_boards
+from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
@@ -68,7 +69,6 @@ from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
-from motif.runtime.jit import inline_kernel, kernel, words_of
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
 CHECKERS_INPUT = "checkers"

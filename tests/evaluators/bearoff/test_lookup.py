@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, POINTS, pack_many
 from motif.board.position import Position
+from motif.compiler.jit import kernel
 from motif.evaluators.bearoff import (
     BearoffTables,
     bearoff_chances,
@@ -22,7 +23,6 @@ from motif.evaluators.bearoff import (
 from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS, TWO_SIDED_POSITIONS, chance_before, number_of
 from motif.evaluators.bearoff.tables import equities
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import kernel
 from tests.strategies import positions
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from motif.compiler.jit import kernel
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     FIRST_OFF,
@@ -25,7 +26,6 @@ from motif.evaluators.bearoff.tables import (
     no_tables,
     variances,
 )
-from motif.runtime.jit import kernel
 from tests.evaluators.bearoff import exact
 
 TOLERANCE = 1e-14

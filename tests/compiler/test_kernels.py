@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from motif.runtime import helper
-from motif.runtime.kernel_cache import framed
+from motif.compiler import background
+from motif.compiler.kernel_cache import framed
 from motif.runtime.parallel import worker_count
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "motif"
@@ -58,7 +58,7 @@ AHEAD = (
     + """
 import numpy as np
 from motif.evaluators.stakes import NO_CUBE, staked_values, value_for_side
-from motif.runtime.kernel import compile_ahead
+from motif.compiler.jit import compile_ahead
 
 staked_values(NO_CUBE, 0, np.empty((0, 64), np.int8), np.empty((0, 5)))
 print("ahead", flush=True)
@@ -94,9 +94,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
-from motif.runtime.helper import fill_beside
+from motif.compiler.background import precompile_in_background
 
-fill_beside("helper:help_out")
+precompile_in_background("helper:help_out")
 place = Path(sys.argv[1]) / "number"
 while not place.is_file():
     time.sleep(0.01)
@@ -297,30 +297,30 @@ def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path)
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "one.kernel").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(helper, "_is_asked", False)
-    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
-    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
-    helper.fill_beside("helper:help_out")
+    monkeypatch.setattr(background, "_is_asked", False)
+    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    background.precompile_in_background("helper:help_out")
 
 
 def test_nothing_is_started_beside_where_nothing_can_be_kept(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setattr(helper, "_is_asked", False)
-    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
-    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
-    helper.fill_beside("helper:help_out")
+    monkeypatch.setattr(background, "_is_asked", False)
+    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    background.precompile_in_background("helper:help_out")
 
 
 def test_one_process_is_started_beside_and_no_other(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(helper, "_is_asked", False)
-    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
-    monkeypatch.setattr(helper.atexit, "register", lambda *_: None)
+    monkeypatch.setattr(background, "_is_asked", False)
+    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background.atexit, "register", lambda *_: None)
     started = []
-    monkeypatch.setattr(helper.subprocess, "Popen", lambda words, **_: started.append(words[-1]))
-    helper.fill_beside("run:all_of_it")
-    helper.fill_beside("step:part_of_it")
+    monkeypatch.setattr(background.subprocess, "Popen", lambda words, **_: started.append(words[-1]))
+    background.precompile_in_background("run:all_of_it")
+    background.precompile_in_background("step:part_of_it")
     assert [call.rpartition("; ")[2] for call in started] == ["all_of_it()"]
 
 
@@ -329,7 +329,7 @@ def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
     shutil.copytree(PACKAGE.parent / "weights", folder / "weights")
-    beside = LISTENING + "from motif.evaluators.lookahead import rehearse\nrehearse()\n"
+    beside = LISTENING + "from motif.evaluators.lookahead import warm_up\nwarm_up()\n"
     compiled_beside = said_by(folder, tmp_path / "cache", beside)
     assert compiled_beside == ["look_ahead_many", "look_ahead", "score_boards", "measure_motif"]
     hint = LISTENING + "import sys\nfrom motif.cli.main import main\nmain(sys.argv[1:])\n"
@@ -342,7 +342,7 @@ def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
 def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
-    beside = LISTENING + "from motif.sampling.sample import rehearse\nrehearse()\n"
+    beside = LISTENING + "from motif.sampling.sample import warm_up\nwarm_up()\n"
     compiled_beside = said_by(folder, tmp_path / "cache", beside)
     ready = ["play_out", "first_bad_board", "_encode_boards", "classify_many"]
     assert compiled_beside == ["board_trials", *ready]
@@ -356,7 +356,7 @@ def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
 def test_what_a_run_compiles_beside_is_what_its_later_steps_need(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
-    beside = LISTENING + "from motif.learning.bootstrap_run import rehearse\nrehearse()\n"
+    beside = LISTENING + "from motif.learning.bootstrap_run import warm_up\nwarm_up()\n"
     compiled_beside = said_by(folder, tmp_path / "cache", beside)
     of_fits = {"measure_motif", "_raw_chunk", "_sums_chunk", "_expand", "_transform", "score_packed"}
     assert {"board_trials", *of_fits, "choose_boards"} <= set(compiled_beside)

@@ -5,13 +5,13 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from motif.runtime.kernel_cache import kept_kernels, kernel_folder_problem
+from motif.compiler.kernel_cache import kept_kernels, kernel_folder_problem
 from motif.runtime.parallel import worker_count
 
 _is_asked = False
 
 
-def fill_beside(function: str) -> None:
+def precompile_in_background(function: str) -> None:
     """Where no kernel is kept yet, and this machine has a second core, let a second process call `function`,
     ``module:name``, which compiles what this one will need.
 

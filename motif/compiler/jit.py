@@ -11,7 +11,7 @@ from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from motif.runtime.kernel import Kernel
+from motif.compiler.linker import Kernel, compilation_target, compile_ahead
 from motif.runtime.progress import COMPILATION
 
 
@@ -26,6 +26,29 @@ class _Listener(event.Listener):
 
 
 event.register("numba:compile", _Listener())
+__all__ = [
+    "DOUBLE",
+    "DOUBLES",
+    "FLAG",
+    "NOTHING",
+    "SINGLE",
+    "WHOLE",
+    "WHOLES",
+    "bytes_of",
+    "checked_kernel",
+    "compilation_target",
+    "compile_ahead",
+    "fast_kernel",
+    "inline_kernel",
+    "kernel",
+    "leading_zeros",
+    "lean_kernel",
+    "popcount",
+    "reversed_bits",
+    "trailing_zeros",
+    "words_of",
+]
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from motif.runtime import kernel_cache
-from motif.runtime.jit import kernel
-from motif.runtime.kernel_cache import framed, kept_kernels, kernel_folder, load_or_make, payload_of
+from motif.compiler import kernel_cache
+from motif.compiler.jit import kernel
+from motif.compiler.kernel_cache import framed, kept_kernels, kernel_folder, load_or_make, payload_of
 
 NAME = "one-0123"
 CONTENTS = ("machine code", 7)

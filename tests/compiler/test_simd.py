@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from motif.evaluators.model import aligned
-from motif.runtime import simd
-from motif.runtime.jit import kernel
-from motif.runtime.simd import (
+from motif.compiler import simd
+from motif.compiler.jit import kernel
+from motif.compiler.simd import (
     COLUMNS,
     FORM_ROWS,
     LANES,
@@ -26,6 +25,7 @@ from motif.runtime.simd import (
     transpose_tile,
     weighted_form,
 )
+from motif.evaluators.model import aligned
 
 
 @kernel

@@ -26,8 +26,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys
 
-from motif.runtime.kernel_cache import load_or_make
-from motif.runtime.kernel_digest import VERSIONS, digest_of, module_digest, names_of, type_text
+from motif.compiler.kernel_cache import load_or_make
+from motif.compiler.kernel_digest import VERSIONS, digest_of, module_digest, names_of, type_text
 
 _FOR_OTHERS = {
     *("WithLift", "InlineClosureLikes", "InlineInlinables", "InlineOverloads", "LiteralUnroll"),

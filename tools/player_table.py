@@ -52,10 +52,10 @@ class Entry:
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
-    """Who is in the roster by this name."""
+    """Who is in the known_players by this name."""
     entry = entry_of(name)
     assert entry is not None
-    return Entry(name, entry.who, games)
+    return Entry(name, entry.description, games)
 
 
 PLAYERS = (
@@ -168,7 +168,7 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     )
     yield ""
     for entry, _ in known:
-        yield f"- `{entry.name}`: {entry.who}."
+        yield f"- `{entry.name}`: {entry.description}."
     yield ""
     comparisons = [line for entry, record in measured for line in _comparisons(entry.name, record)]
     if comparisons:

@@ -27,9 +27,9 @@ from motif.evaluators.named import (
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
     default_player,
+    known_players,
     own_name,
     player_words,
-    roster,
     static_words,
 )
 from motif.runtime.errors import PlayerError, SettingError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from motif.evaluators import StaticEvaluator
 
 
-NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
+NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is_one)
 """Players that are no files of one's own."""
 
 

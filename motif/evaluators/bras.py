@@ -51,7 +51,7 @@ WEIGHTS = {
 NAME, FORMAT = "bras", "motif-bras/1"
 _LARGEST = 1000.0
 """Weights and sigma are below it: beyond, every score is 0 or 100."""
-_LEAST_SIGMA = 0.001
+_MIN_SIGMA = 0.001
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class BrasEvaluator(StaticEvaluator):
         super().__init__(name, weights_model(weights), weights)
 
     def details(self, position: Position) -> dict[str, Any]:
-        """The features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
+        """Return the features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
         score = float(self.formula.raw_scores(position.board[None])[0])
         g = math.tanh(score / self.formula.sigma)
         scores = {"D": score, "g": g, "S_me": 50 + 50 * g, "S_op": 50 - 50 * g}
@@ -146,20 +146,23 @@ def read_formula(path: Path) -> BrasFormula:
     weights, sigma = document.get("weights", {}), document.get("sigma", SIGMA)
     weights.mapping(BRAS_SET.names)
     own = {name: _number(entry) for name, entry in weights.items()}
-    if not _number(sigma) >= _LEAST_SIGMA:
-        sigma.fail(f"must be at least {_LEAST_SIGMA:g}, not {sigma.value}")
+    if not _number(sigma) >= _MIN_SIGMA:
+        sigma.fail(f"must be at least {_MIN_SIGMA:g}, not {sigma.value}")
     return BrasFormula({**WEIGHTS, **own}, float(sigma.value))
 
 
 def _number(entry: Entry) -> float:
-    """The finite number of an entry, smaller than `_LARGEST`."""
+    """Return the finite number of an entry, smaller than `_LARGEST`."""
     if not abs(entry.number()) < _LARGEST:
         entry.fail(f"must be a number below {_LARGEST:g}, not {entry.value:g}")
     return float(entry.value)
 
 
 def formula_of(name: str) -> BrasFormula:
-    """The formula of the player called `name`, ``bras`` or ``bras:FILE``; raises `PlayerError` for others."""
+    """Return the formula of the player called `name`, ``bras`` or ``bras:FILE``.
+
+    Raises `PlayerError` for others.
+    """
     if name == NAME:
         return ARTICLE
     if name.startswith(BRAS_PREFIX):

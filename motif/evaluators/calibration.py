@@ -19,7 +19,7 @@ from motif.evaluators.probabilities import probability_to_raw, squash_probabilit
 
 @inline_kernel
 def calibrated(knots, raw):
-    """What the map makes of one raw sum."""
+    """Return what the map makes of one raw sum."""
     last = 0
     while last + 1 < knots.shape[0] and knots[last + 1, 0] <= raw:
         last += 1
@@ -31,7 +31,7 @@ def calibrated(knots, raw):
 
 @kernel
 def raw_sums(chances):
-    """The raw sums float64 (n,) of win chances float64 (n,); about plus or minus 15 at 0 and 1."""
+    """Return the raw sums float64 (n,) of win chances float64 (n,); about plus or minus 15 at 0 and 1."""
     results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
         results[k] = probability_to_raw(chances[k])
@@ -40,7 +40,7 @@ def raw_sums(chances):
 
 @kernel
 def calibrated_chances(knots, chances):
-    """The chances float64 (n,) that win chances float64 (n,) really stand for."""
+    """Return the chances float64 (n,) that win chances float64 (n,) really stand for."""
     results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
         results[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
@@ -54,7 +54,10 @@ KnotRows = npt.NDArray[np.float32]
 
 
 def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
-    """The number of the first of `rows` (k, 2) that cannot stand where it does, and why; None if none is."""
+    """Return the number of the first of `rows` (k, 2) that cannot stand where it does, and why.
+
+    None if none is.
+    """
     if not len(rows):
         return 0, "at least one knot is needed"
     for number, (score, chance) in enumerate(rows.tolist()):

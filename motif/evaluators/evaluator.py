@@ -18,7 +18,7 @@ _PLAYS_AT_ONCE = 1 << 20
 
 _TIED = 1e-9
 """Plays of values nearer than this are equal."""
-_MOST_POINTS = 3.0
+_MAX_POINTS = 3.0
 
 
 class BestPlays(NamedTuple):
@@ -44,7 +44,7 @@ class PlayEstimates(NamedTuple):
 
 
 def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """The rows (n,) of the highest of `values` (m,) of each decision, which begin at `starts` (n,).
+    """Return the rows (n,) of the highest of `values` (m,) of each decision, which begin at `starts` (n,).
 
     The first of those that are equal, in the order of the legal plays: the rule for ties, everywhere.
     """
@@ -79,7 +79,7 @@ def without_ties(
     some, decisions = plays.filter(tied)
     values = values.copy()
     # Downwards: none is worth more than the cube allows.
-    values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MOST_POINTS)
+    values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MAX_POINTS)
     return values
 
 
@@ -136,15 +136,17 @@ class Evaluator(ABC):
         """
 
     def evaluate(self, position: PositionLike) -> Probabilities:
-        """The five probabilities of one position."""
+        """Return the five probabilities of one position."""
         return Probabilities(*map(float, self.evaluate_many(Position.of(position).board[None])[0]))
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """The equities float64 (n,) by which it ranks positions; an equity head's where it has one."""
+        """Return the equities float64 (n,) by which it ranks positions; an equity head's where it has one."""
         return equities(self.evaluate_many(boards).astype(np.float64))
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
-        """What each of `plays` (m in all) of the decisions on `before` (n, 26) is worth to its mover: (m,).
+        """Return what each of `plays` (m in all) of the decisions on `before` (n, 26) is worth to its mover.
+
+        (m,).
 
         This is how plays are ranked everywhere.
         """
@@ -173,7 +175,7 @@ class Evaluator(ABC):
     def best_plays(
         self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
     ) -> BestPlays:
-        """The best plays of `rolls` (n, 2; higher die first) on `boards` (n, 26): see `first_best`."""
+        """Return the best plays of `rolls` (n, 2; higher die first) on `boards` (n, 26): see `first_best`."""
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls, plays_at_once):
             values = self.choosing_equities(boards[batch.decisions], batch)
@@ -182,8 +184,10 @@ class Evaluator(ABC):
         return BestPlays(after, equities)
 
     def staked(self, stakes: Stakes, side: int = 0) -> "Evaluator":
-        """This evaluator for `stakes`: it ranks by what its five probabilities are worth at the score and
-        with the cube where it lies.
+        """Return this evaluator for `stakes`.
+
+        It ranks by what its five probabilities are worth at the score and with the cube where it
+        lies.
 
         `side` is on roll in the positions that it is asked about, and may double first: 0 for the player on
         roll at the root of the stakes, 1 for the opponent.  Without a cube, for money, it is the evaluator
@@ -192,11 +196,11 @@ class Evaluator(ABC):
         return self if stakes.is_cubeless else StakedEvaluator(self, stakes, side)
 
     def staked_probabilities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float32]:
-        """The five probabilities (n, 5) of `boards` (n, 26), with plays that are best for the `stakes`."""
+        """Return the five probabilities (n, 5) of `boards` (n, 26), with the best plays for the `stakes`."""
         return self.evaluate_many(boards)
 
     def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """What `boards` (n, 26) are worth to `side`, on roll, for `stakes`: (n, 2).
+        """Return what `boards` (n, 26) are worth to `side`, on roll, for `stakes`: (n, 2).
 
         The first is the value without a double before this roll, the second that after a double which is
         taken; where `side` may not double both are the same.
@@ -205,7 +209,7 @@ class Evaluator(ABC):
         return np.asarray(cube_pairs(stakes, side, pack_many(boards), rows))
 
     def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """What `boards` (n, 26) are worth to `side`, on roll, who may double first: (n,)."""
+        """Return what `boards` (n, 26) are worth to `side`, on roll, who may double first: (n,)."""
         return best_of_double(stakes, side, self.cube_equities(boards, stakes, side))
 
     def staked_play_equities(
@@ -215,7 +219,7 @@ class Evaluator(ABC):
         return turned_equities(self.staked_equities(plays.boards, stakes, 1 - side))
 
     def details(self, position: Position) -> dict[str, Any]:
-        """What it sees in one position, by name: ``features`` (name -> value), raw sums, scores.
+        """Return what the evaluator sees in one position: ``features`` (name -> value), raw sums, scores.
 
         Raises `PlayerError` where there is nothing to see.
         """

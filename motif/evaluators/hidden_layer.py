@@ -104,8 +104,10 @@ def new_hidden_batch(size: int) -> HiddenBatch:
 
 @inline_kernel
 def load_board(hidden, batch, k, position_class, packed, occupied, features):
-    """Store as board `k` of the batch what the units of its class read: the `features`, and of both sides'
-    masks of `occupied` points the checkers."""
+    """Store as board `k` of the batch what the units of its class read.
+
+    The `features`, and of both sides' masks of `occupied` points the checkers.
+    """
     for i in range(hidden.inputs.shape[1]):
         batch.features[k, i] = features[i]
     count = 0

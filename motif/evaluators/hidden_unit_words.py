@@ -157,8 +157,7 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
 
 
 def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
-    """The inputs, one by one, that explain most of what those before leave of a variable, and the share that
-    all explain.
+    """Select the inputs that explain most of a variable, one by one; return them and the share explained.
 
     `along` (c,) are the inputs' correlations with it, `together` (c, c) those with each other.  Only an input
     that goes the same way by itself as beside the others counts: it is to be read by itself.
@@ -212,7 +211,7 @@ def _of_parameter(parameter: Parameter) -> _Input:
 
 
 def _of_place(side: str, place: int) -> Iterable[_Input]:
-    """A place that is made, and one that holds a blot; of the bar whether anyone is there."""
+    """Yield a place that is made, and one that holds a blot; of the bar whether anyone is there."""
     whose = SIDE_WORDS[side]
     if place == _BAR:
         words = f"{whose} bar"
@@ -224,7 +223,7 @@ def _of_place(side: str, place: int) -> Iterable[_Input]:
 
 
 def _joined(inputs: _Strongest) -> str:
-    """A name of one or two inputs."""
+    """Return a name of one or two inputs."""
     if not inputs:
         return _STEADY
     keys = [one.key if much else one.few_key for one, much in inputs]

@@ -91,8 +91,10 @@ def _has_hidden_layer(model, position_class):
 
 @inline_kernel
 def _read_heads(model, words, position_class, features, raws):
-    """Write the raw sums of the five probabilities of an unfinished position, without the hidden layer, to
-    `raws`; minus infinity for what is impossible."""
+    """Write the raw sums of the five probabilities of an unfinished position to `raws`.
+
+    The hidden layer is left out.  What is impossible gets minus infinity.
+    """
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
     for head in range(EQUITY_HEAD):
@@ -113,8 +115,10 @@ def _squash_heads(raws, row):
 
 @inline_kernel
 def _fill_probabilities(model, words, packed, position_class, points_of_both, space, row):
-    """Write the five probabilities of an unfinished position, and the raw sums that they come from, as far as
-    they are possible, to ``space.raws``."""
+    """Write the five probabilities of an unfinished position to `row`.
+
+    The raw sums that they come from go to ``space.raws`` as far as they are possible.
+    """
     batch, k = space.hidden, TOGETHER
     if _has_hidden_layer(model, position_class):
         k = 0
@@ -139,8 +143,10 @@ def _agree_with_ranking(model, position_class, space, row):
 
 @inline_kernel
 def _calibrate(model, position_class, row):
-    """Calibrate the win probability of five consistent estimates; a gammon probability above that of the win
-    or loss that it is part of becomes equal to it."""
+    """Calibrate the win probability of five consistent estimates.
+
+    A gammon probability above that of the win or loss that it is part of becomes equal to it.
+    """
     if model.knots.shape[0] > 0:
         raw = probability_to_raw(row[WIN])
         moved = calibrated(model.knots[position_class], raw)
@@ -174,7 +180,7 @@ def _measured(model, words, packed, space):
 
 @inline_kernel
 def _source(model, words, packed):
-    """What a value comes from, and what a finished game wins, in points."""
+    """Return what a value comes from, and what a finished game wins, in points."""
     points = finished_points(words)
     if points != 0:
         return FINISHED, points
@@ -290,7 +296,10 @@ def filtered_plays(model, count, space):
 
 @inline_kernel
 def best_scored(considered, order, space):
-    """The best of the plays whose scores for the next player are in ``space.scores``, and the mover's."""
+    """Return the best of the scored plays and its score for the mover.
+
+    ``space.scores`` are those for the next player on roll.
+    """
     best, best_score = 0, -np.inf
     for k in range(considered):
         mover_score = turn_value(space.scores[k])
@@ -320,8 +329,10 @@ def choose_within(model, words, packed, high, low, space, stream):
 
 @inline_kernel
 def generate_for(model, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``, with table scores where the model wants them; return
-    their number."""
+    """Generate the plays of a roll into ``space.plays``, with table scores where the model wants them.
+
+    Return their number.
+    """
     scored, steps = model.kind == TABLE or model.kept > 0, space.plays.no_steps
     if scored:
         steps = model.steps[_class_of(words, packed)]
@@ -336,13 +347,13 @@ def score_boards(model, words, boards, order, count, space, scores):
 
 @inline_kernel
 def equity_of_score(model, score):
-    """The equity for which a score of a weights model stands."""
+    """Return the equity for which a score of a weights model stands."""
     return math.tanh(score) if model.win_only else squash_equity(score)
 
 
 @inline_kernel
 def _table_equity(model, words, packed, play, space):
-    """What a play in ``space.plays`` is worth to the mover by a point table, that of the class before it."""
+    """Return the mover's equity of a play in ``space.plays`` by the point table of the class before it."""
     points = finished_points(space.plays.words[play])
     if points != 0:
         return turn_value(np.float64(points))
@@ -354,8 +365,10 @@ def _table_equity(model, words, packed, play, space):
 
 @lean_kernel(WHOLE)
 def _best_at_stake(model, stakes, side, equity, considered, order, space):
-    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`; plays much
-    worse than `equity` without a cube are left out."""
+    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`.
+
+    Plays much worse than `equity` without a cube are left out.
+    """
     best, value = np.int64(0), -np.inf
     for k in range(considered):
         if equity_of_score(model, turn_value(space.scores[k])) < equity - RIVALS_WITHIN:
@@ -371,8 +384,11 @@ def _best_at_stake(model, stakes, side, equity, considered, order, space):
 
 @inline_kernel
 def best_reply(model, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``; return the best one's number and what it is worth
-    to the mover, as the evaluator's `play_equities` has it without a cube."""
+    """Generate the plays of a roll into ``space.plays``.
+
+    Return the best one's number and what it is worth to the mover, as the evaluator's `play_equities` has
+    it without a cube.
+    """
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS:
         best = np.int64(best_by_table(count, space.plays.scores))
@@ -385,8 +401,10 @@ def best_reply(model, words, packed, high, low, space):
 
 @inline_kernel
 def best_reply_at_stake(model, stakes, side, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``; return the number of the best one for the `stakes`
-    of the mover, who is `side`."""
+    """Generate the plays of a roll into ``space.plays``.
+
+    Return the number of the best one for the `stakes` of the mover, who is `side`.
+    """
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS:
         return np.int64(best_by_table(count, space.plays.scores))
@@ -423,8 +441,9 @@ def score_plays(model, words, packed, count, space, scores):
 
 @lean_kernel(WHOLES)
 def trace_value(model, words, packed, space, row):
-    """Write the five probabilities of the player on roll to `row`; return what they come from, one of
-    `SOURCES`, and the position class.
+    """Write the five probabilities of the player on roll to `row`.
+
+    Return what they come from, one of `SOURCES`, and the position class.
 
     Of weights ``space.features`` and ``space.raws`` hold what was measured and the raw sums of the heads that
     were read; what was there of other heads stays.
@@ -457,7 +476,7 @@ def trace_packed(model, packed, space):
 
 @lean_kernel(NOTHING)
 def evaluate_packed(model, packed, space, rows):
-    """The probabilities of each packed board (n, 64): written to float32 (n, 5) `rows`."""
+    """Write the probabilities of each packed board (n, 64) to float32 (n, 5) `rows`."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         trace_value(model, words[k], packed[k], space, space.row)

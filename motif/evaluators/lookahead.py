@@ -11,7 +11,7 @@ less.
 
 Late endings are the static evaluator's blind spot: an ace-point game against the last checkers, gammons and
 backgammons in a race.  Games are short there, and values come from somebody who plays them to the end, where
-he is given (`LookaheadEvaluator.with_endings`).
+it is given (`LookaheadEvaluator.with_endings`).
 
 The plays that are left in the end may be rolled out (`Depth.rollout`, by who comes `with_rollouts`): what
 lookahead says and the mean of short games from there err in other ways, so a mixture is better than either.
@@ -121,7 +121,7 @@ class Rolled(NamedTuple):
     def mixed(
         self, plies: int, values: npt.NDArray[np.float64], means: npt.NDArray[np.floating]
     ) -> npt.NDArray[np.float64]:
-        """What `plies` of lookahead say, with the share of the `means` of the rollout."""
+        """Return what `plies` of lookahead say, with the share of the `means` of the rollout."""
         share = self.shares[plies - 1]
         return np.asarray((1 - share) * values + share * means)
 
@@ -201,7 +201,7 @@ class View(NamedTuple):
         return self._replace(stakes=self.stakes._replace(state=state), present=present)
 
     def best_of(self, pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The values (n,) of positions where `side` may double first, of `Evaluator.cube_equities` (n, 2)."""
+        """Return the values (n,) of positions where `side` may double, from cube equities (n, 2)."""
         return best_of_double(self.stakes, self.side, pairs)
 
 
@@ -310,7 +310,7 @@ class LookaheadEvaluator(Evaluator):
         return self.depth.endings and self.plies >= ENDING_PLIES
 
     def with_endings(self, endings: Callable[[], Evaluator]) -> "LookaheadEvaluator":
-        """This evaluator with the values of what `endings` makes in late endings, in place of lookahead.
+        """Return a copy that takes late endings from what `endings` makes, in place of lookahead.
 
         A late ending is one where a side has few checkers left, of which the bearoff tables say nothing.
         """
@@ -319,7 +319,7 @@ class LookaheadEvaluator(Evaluator):
         return further
 
     def with_rollouts(self, rollout: Callable[[Rolled], Evaluator]) -> "LookaheadEvaluator":
-        """This evaluator with short rollouts by what `rollout` makes, if its depth wants any."""
+        """Return this evaluator with short rollouts by what `rollout` makes, if its depth wants any."""
         further = copy(self)
         further._rollouts = rollout
         return further
@@ -400,7 +400,7 @@ class LookaheadEvaluator(Evaluator):
         return self._judged(before, plays, View(stakes, side)).values
 
     def _deepened(self, before: Board, plays: PlayBatch, view: View, alone_too: bool) -> PlayEstimates:
-        """What plays are worth to the side of `view`, those that are worth it seen deeper and deeper."""
+        """Return what plays are worth to the side of `view`, the better ones seen deeper and deeper."""
         values = self._base.staked(view.stakes, view.side).play_equities(before, plays)
         opponent = view.turned()
         if not view.stakes.is_cubeless:
@@ -480,7 +480,7 @@ class LookaheadEvaluator(Evaluator):
         return with_closer_look(values, plays, seen, latest[seen]), seen
 
     def _judged(self, before: Board, plays: PlayBatch, view: View) -> PlayEstimates:
-        """What plays are worth to the side of `view`; the best are played out in late endings."""
+        """Return what plays are worth to the side of `view`; the best are played out in late endings."""
         estimates = self._deepened(before, plays, view, alone_too=True)
         late = self.plays_out(plays.boards)
         if self._endings is None or not late.any():
@@ -500,7 +500,7 @@ class LookaheadEvaluator(Evaluator):
         return (count, len(OUTPUTS)) if rows else (count,) if view.stakes.is_cubeless else (count, 2)
 
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """What is known of boards (see `_shape`): in late endings by what plays them out."""
+        """Return what is known of boards (see `_shape`): in late endings by what plays them out."""
         late = self.plays_out(boards)
         values = np.empty(self._shape(len(boards), view, rows))
         if self._endings is not None and late.any():
@@ -512,7 +512,7 @@ class LookaheadEvaluator(Evaluator):
         return values
 
     def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """What is known of boards (see `_shape`), with its share of the ply before."""
+        """Return what is known of boards (see `_shape`), with its share of the ply before."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
             before = self._seen(boards, self.plies - 1, view, rows)
@@ -556,7 +556,7 @@ class LookaheadEvaluator(Evaluator):
         return np.asarray((1 - shares) * values + shares * before)
 
     def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """What is known `plies` ahead of boards on which the side of `view` is on roll (see `_shape`)."""
+        """Return what is known `plies` ahead of boards where the side of `view` is on roll (see `_shape`)."""
         if plies == 0:
             if rows:
                 return self._base.evaluate_many(boards).astype(np.float64)
@@ -605,8 +605,10 @@ class LookaheadEvaluator(Evaluator):
         return values
 
     def _best_replies(self, boards: Board, rolls: npt.NDArray[np.int64], view: View) -> BestPlays:
-        """The best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`; those of the present
-        state of the cube where no other is clearly better."""
+        """Return the best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`.
+
+        Those of the present state of the cube where no other is clearly better.
+        """
         present, own = view.at_present(), self._base.staked(view.stakes, view.side)
         if present is view:
             return own.best_plays(boards, rolls)
@@ -630,7 +632,7 @@ def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> npt.NDArra
 
 
 def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """What positions are worth to the side of `view`, on roll, of their `_equities_for`: (n,)."""
+    """Return what positions are worth to the side of `view`, on roll, of their `_equities_for`: (n,)."""
     return values if values.ndim == 1 else view.best_of(values)
 
 

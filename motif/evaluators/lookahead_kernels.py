@@ -72,7 +72,7 @@ def _share(number, seen):
 
 @inline_kernel
 def _lot(words):
-    """A throw drawn by the checkers of the player on roll: plays that hit nothing share it."""
+    """Return a throw drawn by the checkers of the player on roll: plays that hit nothing share it."""
     key = np.uint64(0)
     for k in range(PACKED_WORDS // 2):
         key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
@@ -90,7 +90,7 @@ def _is_seen(number, before, seen, lot):
 
 @lean_kernel(DOUBLE)
 def look_ahead(model, plies, last, space, tree, wants_rows):
-    """The equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
+    """Return the equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
 
     It is that of the player on roll.  With `wants_rows` the five probabilities are left in ``tree.rows[0]``.
     Replies are those that the model finds best without lookahead.  Of several plies the last sees `last`:
@@ -139,8 +139,10 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
 
 @lean_kernel(NOTHING)
 def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
-    """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
-    (n, 5) `rows`."""
+    """`look_ahead` of packed boards (n, 64).
+
+    Writes float64 (n,) `equities` and, unless it is empty, float64 (n, 5) `rows`.
+    """
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
@@ -158,8 +160,10 @@ def _is_settled(stakes, words):
 
 @inline_kernel
 def _take_if_better(stakes, states, side, play, tree, level):
-    """Note a `play` of `side` for each of `states` in which it is the best so far; ``tree.held_after`` is
-    what the opponent, on roll after it, has without a double."""
+    """Note a `play` of `side` for each of `states` in which it is the best so far.
+
+    ``tree.held_after`` is what the opponent, on roll after it, has without a double.
+    """
     now = stakes.like[stakes.state]
     value = turn_value(first_value(stakes, now, 1 - side, tree.held_after))
     is_played = value > tree.best[level, now]
@@ -288,8 +292,10 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
 
 @lean_kernel(NOTHING)
 def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
-    """Leave in ``tree.held[0]`` what the packed board in ``tree.words[0]`` is worth, `plies` further, to
-    `side`, on roll, without a double before this roll, in each of the states ``tree.states[0]``.
+    """Value the packed board in ``tree.words[0]`` `plies` further for `side`, who is on roll.
+
+    ``tree.held[0]`` gets its value without a double before this roll, in each of the states
+    ``tree.states[0]``.
 
     Both sides double and answer as is best for them at every later node.  A reply is the one that is best
     without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
@@ -325,8 +331,11 @@ def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_ro
 
 @lean_kernel(NOTHING)
 def look_ahead_with_cube_many(model, stakes, side, packed, plies, last, space, tree, pairs, rows):
-    """`look_ahead_with_cube` of packed boards (n, 64): writes float64 (n, 2) `pairs`, without a double and
-    after one that is taken, and, unless it is empty, float64 (n, 5) `rows`."""
+    """`look_ahead_with_cube` of packed boards (n, 64).
+
+    Writes float64 (n, 2) `pairs`, without a double and after one that is taken, and, unless it is empty,
+    float64 (n, 5) `rows`.
+    """
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     state, ratio = stakes.like[stakes.state], stakes.ratio[stakes.state]
     doubled = stakes.doubled[stakes.state, side]

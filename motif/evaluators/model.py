@@ -22,7 +22,7 @@ from motif.parameters.sets import KNOWN, MAX_PARAMETERS
 
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
 """Features are padded with zeros to this length."""
-LEAST_ROW = 72
+MIN_ROW = 72
 """Linear weights are padded to this length at least: datasets name models by fingerprints of such rows."""
 MAX_KEPT = 32
 
@@ -39,7 +39,7 @@ class HeadTables(NamedTuple):
     bias: npt.NDArray[np.float32] = np.zeros(0, np.float32)
     """(numbers,)"""
     linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, at least LEAST_ROW)"""
+    """(numbers, at least MIN_ROW)"""
     tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
     """(numbers, length): second-degree weights as `motif.compiler.simd.weighted_form` reads them."""
 
@@ -93,7 +93,7 @@ def with_own_set(model: Model, own_set: OwnSet) -> Model:
 
 
 def own_set_of(model: Model) -> OwnSet | None:
-    """The set of one's own that a model measures, None where it is motif's."""
+    """Return the set of one's own that a model measures, None where it is motif's."""
     if not len(model.own_functions):
         return None
     return _own_sets[model.own_functions.tobytes(), model.places.tobytes()]
@@ -144,11 +144,11 @@ def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def random_model() -> Model:
-    """The player that takes any legal play."""
+    """Return the player that takes any legal play."""
     return Model(kind=RANDOM)
 
 
 def table_model(tables: npt.NDArray[np.float32]) -> Model:
-    """A model that scores by point tables (3, 2, 25, 16)."""
+    """Return a model that scores by point tables (3, 2, 25, 16)."""
     whole, unit = in_units(tables)
     return Model(tables=whole, steps=steps_of(whole), unit=unit)

@@ -1,8 +1,7 @@
-"""The roster: everyone who can be asked to play, by name.  Loading, help, completion and errors read it.
+"""The players that can be asked for by name: loading, help, completion and errors read this list.
 
-To add a player: write the module that makes him, and give him an entry in `roster`; where he is to be
-measured, name him in tools/player_table.py too.  Weight files that come along, in `weights/`, are entries by
-their short names.
+To add a player, write the module that makes it and add a `PlayerSpec` to `known_players`; to measure it, name
+it in tools/player_table.py too.  Weight files in `weights/` are listed by their short names.
 """
 
 import re
@@ -47,7 +46,7 @@ def _in_order(name: str) -> list[str | int]:
 
 
 def default_player() -> str:
-    """The newest ``motif-vN`` that came along; `LATEST`, which nobody can load, where none did."""
+    """Return the newest ``motif-vN`` that came along; `LATEST`, which nobody can load, where none did."""
     versions = [int(match[1]) for name in shipped_weights() if (match := _VERSION.fullmatch(name))]
     return f"motif-v{max(versions)}" if versions else LATEST
 
@@ -58,7 +57,10 @@ def own_name(name: str) -> str:
 
 
 def load_shipped(name: str) -> "StaticEvaluator":
-    """The evaluator of weights that came along, or of the `LATEST`; raises `PlayerError` where none did."""
+    """Return the evaluator of weights that came along, or of the `LATEST`.
+
+    Raises `PlayerError` where none did.
+    """
     from motif.evaluators.static import from_weight_file
 
     if name not in shipped_weights():
@@ -73,7 +75,7 @@ _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
 
 
 class Kind(StrEnum):
-    """What a player is, and so what he can do."""
+    """What a player is, and so what it can do."""
 
     STATIC = "a static evaluator"
     """Evaluates, looks ahead with ``@1``, rolls out and samples."""
@@ -92,38 +94,37 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class PlayerSpec:
     """One player, or many of a kind."""
 
     name: str
-    """By which he is asked for; what stands in capitals is filled in."""
+    """The name to ask for; capitals are filled in."""
     kind: Kind
     home: str = ""
-    """``module:function`` that makes him, imported when he is asked for; empty for a person."""
+    """``module:function`` that makes it, imported when it is asked for; empty for a person."""
     pattern: str = ""
-    """Regular expression of his name, or of the names of many: its groups are what `home` is given."""
-    who: str = ""
+    """Regular expression of the name, or of the names of many: its groups are the arguments of `home`."""
+    description: str = ""
     """In one line."""
     gives_chances: bool = True
-    """Whether his chances are worth the name.  Else they only rank positions: in games of motif they are
-    wrong by 0.09 to 0.23 on average, and two such players would double each other time and again."""
+    """Whether its probabilities are good enough for cube decisions; else they only rank positions."""
 
     @property
     def is_one(self) -> bool:
-        """Whether he is called what his entry is."""
+        """Whether the name stands for one player."""
         return not _FILLED_IN.search(self.name)
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether ``@1`` may follow his name."""
+        """Whether ``@1`` may follow the name."""
         return self.kind in (Kind.STATIC, Kind.NET, Kind.COMPOSITION, Kind.OWN)
 
     def match(self, name: str) -> re.Match[str] | None:
-        """Whether he is called `name`."""
+        """Return the match of `name` with the pattern, if it fits."""
         return re.fullmatch(self.pattern or re.escape(self.name), name, re.DOTALL)
 
     def load(self, name: str) -> Any:
-        """The evaluator called `name`, or the player where he is a program or only chooses plays."""
+        """Return the evaluator called `name`, or the player where it is a program or only chooses plays."""
         match = self.match(name)
         assert match
         return _made(self.home)(*match.groups())
@@ -133,96 +134,97 @@ _ROLLOUTS = "motif.rollout.rollout_evaluator:"
 
 
 def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
-    """Who plays late endings out; imported when one is seen: it takes a while."""
+    """Return what plays late endings out; imported when one is seen, because it takes a while."""
     endings: Evaluator = _made(_ROLLOUTS + "endings_of")(evaluator)
     return endings
 
 
 def _rolled_by(evaluator: "StaticEvaluator", rolled: "Rolled") -> "Evaluator":
-    """Who rolls out what lookahead has left."""
+    """Return what rolls out the plays that lookahead has left."""
     rollouts: Evaluator = _made(_ROLLOUTS + "rolled_by")(evaluator, rolled)
     return rollouts
 
 
 def _made(home: str) -> Any:
-    """The function at ``module:function``."""
+    """Return the function at ``module:function``."""
     module, _, function = home.partition(":")
     return getattr(import_module(module), function)
 
 
-def roster() -> tuple[Entry, ...]:
-    """All there are; a name belongs to the first that it matches."""
+def known_players() -> tuple[PlayerSpec, ...]:
+    """Return all players; a name belongs to the first that it matches."""
     evaluators, players = "motif.evaluators.", "motif.players."
     static, net, chooser, program = Kind.STATIC, Kind.NET, Kind.CHOOSER, Kind.PROGRAM
     return (
-        Entry("pubeval", static, evaluators + "static:pubeval", gives_chances=False,
-              who="Gerald Tesauro's public benchmark player of 1993: "
+        PlayerSpec("pubeval", static, evaluators + "static:pubeval", gives_chances=False,
+              description="Gerald Tesauro's public benchmark player of 1993: "
               "one linear table for contact, one for race"),
-        Entry("simple", static, evaluators + "static:simple", gives_chances=False,
-              who="motif's hand-made table of points and blots, with which learning starts"),
-        Entry("bras", static, evaluators + "bras:BrasEvaluator", gives_chances=False,
-              who="eleven hand-weighted features, as the article on BRAS gives them"),
-        Entry("bras:FILE.yaml", static, evaluators + "bras:load_bras", f"{BRAS_PREFIX}(.*)",
-              gives_chances=False, who="BRAS with weights of your own from a small YAML file"),
-        Entry("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
-              who="sixteen features, hand-weighted by early, middle and late phase"),
-        *(Entry(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
-                who="weights that came with motif")
+        PlayerSpec("simple", static, evaluators + "static:simple", gives_chances=False,
+              description="motif's hand-made table of points and blots, with which learning starts"),
+        PlayerSpec("bras", static, evaluators + "bras:BrasEvaluator", gives_chances=False,
+              description="eleven hand-weighted features, as the article on BRAS gives them"),
+        PlayerSpec("bras:FILE.yaml", static, evaluators + "bras:load_bras", f"{BRAS_PREFIX}(.*)",
+              gives_chances=False, description="BRAS with weights of your own from a small YAML file"),
+        PlayerSpec("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
+              description="sixteen features, hand-weighted by early, middle and late phase"),
+        *(PlayerSpec(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
+                description="weights that came with motif")
           for name in (LATEST, *shipped_weights())),
-        Entry("FILE.yaml", static, evaluators + "static:from_weight_file",
+        PlayerSpec("FILE.yaml", static, evaluators + "static:from_weight_file",
               rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}|{BRAS_PREFIX}).*\.ya?ml(?:\.xz)?)",
-              who="a weight file"),
-        Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
-              who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
-        Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
-        Entry("FILE.py", Kind.OWN, evaluators + "own:load_own",
+              description="a weight file"),
+        PlayerSpec(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
+              description="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
+        PlayerSpec("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)",
+              description="a net of your own"),
+        PlayerSpec("FILE.py", Kind.OWN, evaluators + "own:load_own",
               rf"((?!{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}).*\.py(?::\w+)?)",
-              who="an evaluator of your own in a Python file, or FILE.py:NAME"),
-        Entry("composite:race=PLAYER,...", Kind.COMPOSITION,
+              description="an evaluator of your own in a Python file, or FILE.py:NAME"),
+        PlayerSpec("composite:race=PLAYER,...", Kind.COMPOSITION,
               evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
-              who="an evaluator for races and one for contact, as wildbg has them"),
-        Entry("random", chooser, players + "player:random_player",
-              who="any legal play, each as likely as the others"),
-        Entry("best-of-four", chooser, players + "best_of_four:best_of_four",
-              who="one of the four plays that `phase` likes best, by chance"),
-        Entry("gnubg", program, players + "gnubg:load_gnubg",
-              who="GNU Backgammon's neural nets, 0-ply, in a process of its own"),
-        Entry("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
-              who="`gnubg`, looking N plies ahead, 1 to 3"),
-        Entry("rollout:PLAYER", Kind.ROLLOUT, "motif.rollout.rollout_evaluator:load_rollout",
-              f"({ROLLOUT_PREFIX}.*)", who="a static evaluator, every play of his rolled out"),
-        Entry("human", chooser, who="you, in `motif play`"),
+              description="an evaluator for races and one for contact, as wildbg has them"),
+        PlayerSpec("random", chooser, players + "player:random_player",
+              description="any legal play, each as likely as the others"),
+        PlayerSpec("best-of-four", chooser, players + "best_of_four:best_of_four",
+              description="one of the four plays that `phase` likes best, by chance"),
+        PlayerSpec("gnubg", program, players + "gnubg:load_gnubg",
+              description="GNU Backgammon's neural nets, 0-ply, in a process of its own"),
+        PlayerSpec("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
+              description="`gnubg`, looking N plies ahead, 1 to 3"),
+        PlayerSpec("rollout:PLAYER", Kind.ROLLOUT, "motif.rollout.rollout_evaluator:load_rollout",
+              f"({ROLLOUT_PREFIX}.*)", description="a static evaluator, each play rolled out"),
+        PlayerSpec("human", chooser, description="you, in `motif play`"),
     )  # fmt: skip
 
 
-def entry_of(name: str) -> Entry | None:
-    """Whose name it is, if anybody's as it stands; not with ``+bearoff`` or the plies of a lookahead."""
-    return next((entry for entry in roster() if entry.match(name)), None)
+def entry_of(name: str) -> PlayerSpec | None:
+    """Return the player of a name as it stands, without ``+bearoff`` and lookahead; or None."""
+    return next((entry for entry in known_players() if entry.match(name)), None)
 
 
 def described(name: str) -> str:
-    """Who the player of that name is, behind a colon, and how far he looks ahead; empty for a stranger."""
+    """Return a description of a player after a colon, with its lookahead; empty for an unknown one."""
     entry = entry_of(without_plies(name))
     match = None if entry is None or entry.kind is Kind.PROGRAM else _WITH_PLIES.fullmatch(name)
-    ahead = f", looking {match[2]} {'ply' if match[2] == '1' else 'plies'} ahead" if match else ""
-    return "" if entry is None else f": {entry.who}{ahead}"
+    ahead = f", {match[2]}-ply lookahead" if match else ""
+    return "" if entry is None else f": {entry.description}{ahead}"
 
 
 def static_words() -> str:
-    """Who can roll out and sample, in words."""
+    """Describe the players that can roll out and sample."""
     return _either("a weight file", *_hand_made())
 
 
 def player_words() -> str:
-    """Who can evaluate, in words."""
-    nets = [entry.name for entry in roster() if entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN)]
-    others = [entry.name for entry in roster() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
+    """Describe the players that can evaluate."""
+    nets = [entry.name for entry in known_players() if entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN)]
+    others = [entry.name for entry in known_players() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
     ahead = _either("a weight file", *_hand_made(), *nets)
     return f"{ahead}, each with @1 or @2 to look ahead; {', '.join(others)}"
 
 
 def _hand_made() -> list[str]:
-    static = (entry for entry in roster() if entry.kind is Kind.STATIC)
+    static = (entry for entry in known_players() if entry.kind is Kind.STATIC)
     return [entry.name for entry in static if not entry.pattern or entry.name.startswith(BRAS_PREFIX)]
 
 
@@ -241,7 +243,7 @@ def _in_short(names: list[str]) -> list[str]:
 
 
 def load_static(name: str) -> "StaticEvaluator":
-    """The static evaluator called `name`, also with ``+bearoff``.
+    """Return the static evaluator called `name`, also with ``+bearoff``.
 
     Raises `PlayerError` for a name that means nothing here, `WeightFileError` for a bad file.
     """
@@ -261,10 +263,10 @@ def load_static(name: str) -> "StaticEvaluator":
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if entry is None:
-        ahead = ", ".join(_in_short([entry.name for entry in roster() if entry.looks_ahead]))
-        others = ", ".join(entry.name for entry in roster() if entry.home and not entry.looks_ahead)
+        ahead = ", ".join(_in_short([entry.name for entry in known_players() if entry.looks_ahead]))
+        others = ", ".join(entry.name for entry in known_players() if entry.home and not entry.looks_ahead)
         known = f"{ahead}, each also with @1 or @2, and {others}"
-        hint = did_you_mean(name, [entry.name for entry in roster()])
+        hint = did_you_mean(name, [entry.name for entry in known_players()])
         raise PlayerError(f"no player is called {quoted(name)}{hint or f'; there are {known}'}")
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
@@ -274,13 +276,16 @@ def load_static(name: str) -> "StaticEvaluator":
 
 
 def without_plies(name: str) -> str:
-    """The name of a player without his lookahead."""
+    """Return the name of a player without its lookahead."""
     match = _WITH_PLIES.fullmatch(name)
     return match[1] if match and not name.startswith(ROLLOUT_PREFIX) else name
 
 
 def load_evaluator(name: str) -> "Evaluator":
-    """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1`` or ``latest@2:wide``."""
+    """Return the evaluator called `name`, with its lookahead.
+
+    ``weights/motif-v1.yaml@1`` or ``latest@2:wide``.
+    """
     from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
 
     name = own_name(name)

@@ -67,7 +67,7 @@ class PhaseEvaluator(StaticEvaluator):
         super().__init__("phase", weights_model(weights), weights)
 
     def details(self, position: Position) -> dict[str, Any]:
-        """The features of the phase that the player who moved last is in, and his score."""
+        """Return the features of the phase of the player who moved last, and its score."""
         boards = position.board[None]
         phase = PHASES[int(mover_phases(pack_many(boards))[0])]
         gated = super().details(position)["features"]

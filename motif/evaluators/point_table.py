@@ -26,8 +26,10 @@ _PUBEVAL_INPUTS_A_POINT = 5
 
 
 def tables_of(steps: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Point tables (..., 2, 25, 16) of numbers (..., 2, 25, 4): what exactly 1, 2 and 3 checkers on a place
-    add, and each one after the third."""
+    """Point tables (..., 2, 25, 16) of numbers (..., 2, 25, 4).
+
+    What exactly 1, 2 and 3 checkers on a place add, and each one after the third.
+    """
     tables = np.zeros((*steps.shape[:-1], CHECKERS + 1), np.float32)
     tables[..., 1:4] = steps[..., :3]
     further = np.arange(1, CHECKERS - 2, dtype=np.float32)
@@ -36,22 +38,27 @@ def tables_of(steps: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def checkers_by_place(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Checkers (n, 2, 25) of the player on roll and of the other, each in his own numbering, the bar last,
-    of packed boards (n, 64)."""
+    """Return the checkers (n, 2, 25) of packed boards (n, 64) by side and point.
+
+    The player on roll comes first; each side has its own numbering, the bar last.
+    """
     places = PACKED_BAR + 1
     return np.stack([packed[:, :places], packed[:, OPPONENT_HALF : OPPONENT_HALF + places]], axis=1)
 
 
 def table_sums(table: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-    """What a table (2, 25, 16) adds up to (n,) on packed boards (n, 64), whose player on roll is side 0."""
+    """Return the sums (n,) of a table (2, 25, 16) over packed boards (n, 64); side 0 is on roll."""
     counts = checkers_by_place(packed)[..., None].astype(np.int64)
     return np.asarray(np.take_along_axis(table[None], counts, axis=-1).sum(axis=(1, 2, 3), dtype=np.float64))
 
 
 @inline_kernel
 def points_of_side(packed, half, places, table):
-    """What the checkers of one side add, a float32: its half of `packed` starts at `half`, `places` is the
-    mask of those that it occupies, and `table` is float32 (25, 16).  Added up from the ace point on."""
+    """Return what the checkers of one side add, a float32.
+
+    Its half of `packed` starts at `half`, `places` is the mask of those that it occupies, and `table` is
+    float32 (25, 16). Added up from the ace point on.
+    """
     total = np.float32(0.0)
     while places:
         place = np.int64(trailing_zeros(places))
@@ -81,7 +88,7 @@ def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], fl
 
 
 def steps_of(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """What one more checker on a place adds: of tables (..., 2, 25, 16), the same shape."""
+    """Return what one more checker on a place adds: of tables (..., 2, 25, 16), the same shape."""
     steps = np.zeros_like(tables)
     steps[..., :-1] = np.diff(tables, axis=-1)
     return steps

@@ -48,7 +48,7 @@ class Probabilities(NamedTuple):
         return {**self._asdict(), "equity": self.equity}
 
     def turned(self) -> "Probabilities":
-        """The other player's chances in the same position."""
+        """Return the other player's chances in the same position."""
         return Probabilities(
             1 - self.win, self.lose_gammon, self.lose_backgammon, self.win_gammon, self.win_backgammon
         )
@@ -74,7 +74,7 @@ def turned_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
 
 @inline_kernel
 def turn_probabilities(row):
-    """`turned` for one row of five, in place."""
+    """Switch sides in one row of five probabilities, in place."""
     row[WIN] = 1 - row[WIN]
     row[WIN_GAMMON], row[LOSE_GAMMON] = row[LOSE_GAMMON], row[WIN_GAMMON]
     row[WIN_BACKGAMMON], row[LOSE_BACKGAMMON] = row[LOSE_BACKGAMMON], row[WIN_BACKGAMMON]
@@ -82,7 +82,7 @@ def turn_probabilities(row):
 
 @inline_kernel
 def turn_value(value):
-    """An equity or score of one player as the other player's."""
+    """Return an equity or score of one player as the other player's."""
     return -value
 
 
@@ -105,8 +105,11 @@ def certain(points, row):
 
 @inline_kernel
 def make_consistent(row, own_off, opponent_off):
-    """Make five estimates agree: each within 0 to 1, no gammon once a checker is off, none more likely
-    than the win or loss that it is part of."""
+    """Make five estimates agree.
+
+    Each within 0 to 1, no gammon once a checker is off, none more likely than the win or loss that it is
+    part of.
+    """
     win = min(max(row[WIN], 0.0), 1.0)
     row[WIN] = win
     if opponent_off > 0:
@@ -121,8 +124,9 @@ def make_consistent(row, own_off, opponent_off):
 
 @inline_kernel
 def agree_with_equity(row, equity):
-    """Move the win chance of five consistent estimates so that their equity comes as near to `equity`, a
-    better estimate of it, as their order allows.
+    """Move the win probability of five consistent estimates so that their equity comes near `equity`.
+
+    It comes as near as their order allows.
 
     The win chance, because it counts twice, so that it moves half as far as a gammon chance would, and
     because its error makes up most of the five's.
@@ -144,14 +148,14 @@ def bounds(head: str) -> tuple[float, float]:
 
 @inline_kernel
 def squash_probability(x):
-    """The probability that one raw sum stands for."""
+    """Return the probability that one raw sum stands for."""
     # (tanh x + 1) / 2, with one exponential, which is faster.
     return 1.0 / (1.0 + math.exp(-2.0 * x))
 
 
 @inline_kernel
 def squash_equity(x):
-    """The equity that one raw sum stands for."""
+    """Return the equity that one raw sum stands for."""
     return EQUITY_BOUND * math.tanh(x)
 
 
@@ -162,13 +166,16 @@ def _unsquashed(share):
 
 @inline_kernel
 def probability_to_raw(probability):
-    """The raw sum whose squashed probability is `probability`; about plus or minus 15 at the bounds."""
+    """Return the raw sum whose squashed probability is `probability`.
+
+    About plus or minus 15 at the bounds.
+    """
     return _unsquashed(2.0 * probability - 1.0)
 
 
 @inline_kernel
 def equity_to_raw(equity):
-    """The raw sum whose squashed equity is `equity`; about plus or minus 15 at the bounds."""
+    """Return the raw sum whose squashed equity is `equity`; about plus or minus 15 at the bounds."""
     return _unsquashed(equity / EQUITY_BOUND)
 
 

@@ -184,7 +184,7 @@ NO_CUBE = one_state(CUBELESS, CENTRED, 0, _MONEY_POINTS, np.zeros(2, np.int64), 
 
 
 def without_cube(stakes: Stakes) -> Stakes:
-    """The same ends of the game, with a cube that nobody can use."""
+    """Return the same ends of the game, with a cube that nobody can use."""
     if stakes.is_cubeless:
         return stakes
     state = stakes.state
@@ -194,7 +194,7 @@ def without_cube(stakes: Stakes) -> Stakes:
 
 
 def gammon_values(stakes: Stakes) -> tuple[float, float]:
-    """What a gammon won, and one lost, adds to a single game, where winning and losing one lie 1 apart.
+    """Return what a gammon won, and one lost, adds to a single game, in units of its range.
 
     For money each is 0.5.
     """
@@ -216,7 +216,7 @@ def pips_of_mover(words):
 
 @inline_kernel
 def efficiency_code(words, packed):
-    """The class of a packed board for the cube's efficiency: its position class, or `BEAROFF_CODE`."""
+    """Return the class of a packed board for the cube's efficiency: its position class, or `BEAROFF_CODE`."""
     own, opponent = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
     code = classify(words, packed, own, opponent)
     return BEAROFF_CODE if code == RACE and (own | opponent) & ~HOME_POINTS == 0 else code
@@ -224,7 +224,7 @@ def efficiency_code(words, packed):
 
 @inline_kernel
 def efficiency_at(numbers, words, packed):
-    """The cube's efficiency x in a packed board, from the `NUMBERS`."""
+    """Return the cube's efficiency x in a packed board, from the `NUMBERS`."""
     code = efficiency_code(words, packed)
     if code == CONTACT:
         return numbers[_CONTACT]
@@ -249,8 +249,11 @@ def _share(part, whole):
 
 @inline_kernel
 def _ends_of(row):
-    """How games end, of five cumulative probabilities: the chance to win, the shares of gammons and of
-    backgammons among the wins, and those among the losses."""
+    """Return how games end, of five cumulative probabilities.
+
+    The chance to win, the shares of gammons and of backgammons among the wins, and those among the
+    losses.
+    """
     win = _chance(row[WIN])
     wins = _share(row[WIN_GAMMON], win), _share(row[WIN_BACKGAMMON], win)
     return win, wins, (_share(row[LOSE_GAMMON], 1 - win), _share(row[LOSE_BACKGAMMON], 1 - win))
@@ -258,7 +261,7 @@ def _ends_of(row):
 
 @inline_kernel
 def _average(worth, level, sign, shares):
-    """What a win (`sign` 1) or loss (-1) is worth on average at one level of the cube."""
+    """Return what a win (`sign` 1) or loss (-1) is worth on average at one level of the cube."""
     single, gammon = worth[level, EVEN + sign], worth[level, EVEN + 2 * sign]
     backgammon = worth[level, EVEN + 3 * sign]
     return single + (gammon - single) * shares[0] + (backgammon - gammon) * shares[1]
@@ -266,7 +269,10 @@ def _average(worth, level, sign, shares):
 
 @inline_kernel
 def _money_cash_point(worth, wins, losses):
-    """The live cube's cash point; the next level's worth is that of all games with a cube that was turned."""
+    """Return the live cube's cash point.
+
+    The next level's worth is that of all games with a cube that was turned.
+    """
     win, loss = _average(worth, 1, 1, wins), _average(worth, 1, -1, losses)
     return (2 * worth[0, EVEN + 1] - loss) / (win - loss + worth[0, EVEN + 1])
 
@@ -303,7 +309,9 @@ def _cash_points(stakes, state, side, wins, losses):
 
 @inline_kernel
 def _curve(stakes, state, side, x, wins, losses):
-    """The equity at efficiency `x` over the chance to win, by its four points: their chances and equities.
+    """Return the equity at efficiency `x` over the chance to win, by its four points.
+
+    Their chances and equities.
 
     A point that would lie before its predecessor is moved there.  Where somebody cannot double, that point
     is an end.
@@ -331,7 +339,7 @@ def _between(chance, left, right, low, high):
 
 @inline_kernel
 def _at(chances, values, chance):
-    """The equity of a curve of four points at one chance to win."""
+    """Return the equity of a curve of four points at one chance to win."""
     if chance >= 1:
         return values[3]
     if chance > chances[2]:
@@ -354,7 +362,7 @@ def is_known(stakes, words):
 
 @inline_kernel
 def _exact_value(stakes, state, side, words):
-    """What a board that the tables know is worth to `side`, on roll, without a double."""
+    """Return what a board that the tables know is worth to `side`, on roll, without a double."""
     own, opponent = home_number(words[0]), home_number(words[_OPPONENT])
     value = stakes.exact[side % stakes.exact.shape[0], own, opponent, stakes.column[state, side]]
     return (value - stakes.middle[side]) * stakes.factor[state]
@@ -362,7 +370,7 @@ def _exact_value(stakes, state, side, words):
 
 @inline_kernel
 def _model_value(stakes, state, side, x, ends):
-    """What a board is worth to `side`, on roll, without a double, by the model at efficiency `x`."""
+    """Return what a board is worth to `side`, on roll, without a double, by the model at efficiency `x`."""
     chance, wins, losses = ends
     chances, values = _curve(stakes, state, side, x, wins, losses)
     return _at(chances, values, chance)
@@ -370,7 +378,9 @@ def _model_value(stakes, state, side, x, ends):
 
 @inline_kernel
 def value_held(stakes, state, side, words, packed, row, known):
-    """What a board is worth to `side`, on roll, without a double before this roll; `known`, if it is exact.
+    """Return what a board is worth to `side`, on roll, without a double before this roll.
+
+    `known`, if it is exact.
 
     In normalised equity of the root; see `Stakes`.  `words` int64[8] and `packed` int8[64] are the board
     as `side` sees it, `row` its five cumulative probabilities for `side`.
@@ -385,7 +395,10 @@ def value_held(stakes, state, side, words, packed, row, known):
 
 @inline_kernel
 def after_double(stakes, state, side, taken):
-    """What a double brings `side` that is answered as is best; `taken` is what it brings after a take."""
+    """Return what a double brings `side` that is answered as is best.
+
+    `taken` is what it brings after a take.
+    """
     if stakes.beavers and taken < 0:
         taken *= _BEAVERED
     return min(taken, stakes.worth[state, side, 0, EVEN + 1])
@@ -393,7 +406,7 @@ def after_double(stakes, state, side, taken):
 
 @lean_kernel(DOUBLES)
 def held_and_taken(stakes, side, words, packed, row):
-    """What a board is worth to `side`, on roll, without a double, and after one that is taken.
+    """Return what a board is worth to `side`, on roll, without a double, and after one that is taken.
 
     Where `side` may not double, both are the same.
     """
@@ -408,7 +421,10 @@ def held_and_taken(stakes, side, words, packed, row):
 
 @lean_kernel(DOUBLE)
 def value_for_side(stakes, side, words, packed, row):
-    """What a board is worth to `side`, on roll, who may double first: float64, as `value_held` has it."""
+    """Return what a board is worth to `side`, on roll, who may double first.
+
+    Float64, as `value_held` has it.
+    """
     held, taken = held_and_taken(stakes, side, words, packed, row)
     if stakes.doubled[stakes.state, side] == NO_DOUBLE:
         return held
@@ -435,7 +451,7 @@ def hold_states(stakes, states, side, words, packed, row, held):
 
 @inline_kernel
 def with_doubles(stakes, states, side):
-    """The mask `states`, and the states (by `Stakes.like`) to which a double of `side` leads."""
+    """Return the mask `states`, and the states (by `Stakes.like`) to which a double of `side` leads."""
     more = states
     for state in range(MAX_STATES):
         if states >> state & 1 and stakes.doubled[state, side] != NO_DOUBLE:
@@ -445,7 +461,7 @@ def with_doubles(stakes, states, side):
 
 @inline_kernel
 def first_value(stakes, state, side, held):
-    """What is worth to `side`, who may double first, a board whose values without a double are `held`."""
+    """Return the value for `side`, who may double, of a board whose values without a double are `held`."""
     doubled = stakes.doubled[state, side]
     if doubled == NO_DOUBLE:
         return held[state]
@@ -454,7 +470,7 @@ def first_value(stakes, state, side, held):
 
 
 def best_of_double(stakes: Stakes, side: int, pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """What positions are worth to `side`, on roll, who may double first: (n,).
+    """Return what positions are worth to `side`, on roll, who may double first: (n,).
 
     `pairs` (n, 2) are their values without a double, and after one that is taken.
     """
@@ -496,7 +512,7 @@ def known_boards(stakes, packed):
 
 @kernel
 def efficiencies(numbers, packed):
-    """The cube's efficiencies float64 (n,) in packed boards int8 (n, 64)."""
+    """Return the cube's efficiencies float64 (n,) in packed boards int8 (n, 64)."""
     words, x = words_of(packed), np.empty(len(packed))
     for k in range(len(packed)):
         x[k] = efficiency_at(numbers, words[k], packed[k])
@@ -514,8 +530,10 @@ def efficiency_codes(packed):
 
 @kernel
 def ends_of(rows):
-    """How games end that have the probabilities `rows` (n, 5), as (n, 5): the chance to win, the shares of
-    gammons and of backgammons among the wins, then among the losses."""
+    """Return how games end that have the probabilities `rows` (n, 5), as (n, 5).
+
+    The chance to win, the shares of gammons and of backgammons among the wins, then among the losses.
+    """
     ends = np.empty((len(rows), len(OUTPUTS)))
     for k in range(len(rows)):
         win, wins, losses = _ends_of(rows[k])
@@ -531,7 +549,7 @@ def _shares_in(end):
 
 @kernel
 def curves(stakes, x, ends):
-    """The curves of the player on roll at efficiencies `x` (n,) for `ends` (n, 5), as `ends_of` has them.
+    """Return the curves of the player on roll at efficiencies `x` (n,) for `ends` (n, 5) of `ends_of`.
 
     Two float64 (n, 4): chances to win, from 0 to 1, never falling, and the equities there.
     """
@@ -544,7 +562,7 @@ def curves(stakes, x, ends):
 
 @kernel
 def curve_values(chances, values, places):
-    """The equities float64 (n,) of `curves` at one chance to win each, `places` (n,)."""
+    """Return the equities float64 (n,) of `curves` at one chance to win each, `places` (n,)."""
     equities = np.empty(len(places))
     for k in range(len(places)):
         equities[k] = _at(chances[k], values[k], places[k])

@@ -28,8 +28,8 @@ from motif.evaluators.kernels import (
     trace_packed,
 )
 from motif.evaluators.model import (
-    LEAST_ROW,
     MAX_KEPT,
+    MIN_ROW,
     HeadTables,
     Model,
     Workspace,
@@ -65,7 +65,7 @@ class HeadIndex(NamedTuple):
 
 
 def head_index(weights: WeightFile) -> HeadIndex:
-    """Number the heads of a weight file; a class without weights takes contact's."""
+    """Return the number the heads of a weight file; a class without weights takes contact's."""
     numbers = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
     known: dict[int, int] = {}
     heads: list[HeadWeights] = []
@@ -89,7 +89,7 @@ _SIMPLE_CALIBRATION = np.array([[0.0729, 0.2468], [0.0931, 0.3825], [0.2634, 1.0
 
 
 def thread_workspace() -> Workspace:
-    """The calling thread's own memory for kernels."""
+    """Return the calling thread's own memory for kernels."""
     space = getattr(_thread, "workspace", None)
     if space is None:
         space = _thread.workspace = new_workspace()
@@ -175,8 +175,7 @@ class StaticEvaluator(Evaluator):
         )
 
     def details(self, position: Position) -> dict[str, Any]:
-        """Return the features of a weight file, the raw sums of the heads that were read, and the values of
-        hidden units where the file has any; see `Evaluator.details`."""
+        """Return the features of a weight file, raw sums and hidden units; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)
         parameters, trace = self.weights.parameters, self.trace(position)
@@ -193,7 +192,7 @@ class StaticEvaluator(Evaluator):
 def weights_model(weights: WeightFile) -> Model:
     """Return the compiled form of a weight file; the parameters' scales are folded into the weights."""
     size, (numbers, heads) = len(weights.parameters), head_index(weights)
-    linear = np.zeros((len(heads), max(LEAST_ROW, LANES * blocks_of(size))), np.float32)
+    linear = np.zeros((len(heads), max(MIN_ROW, LANES * blocks_of(size))), np.float32)
     tiles = np.zeros((len(heads), tile_floats(size)), np.float32)
     scales = weights.parameters.scales
     for k, head in enumerate(heads):
@@ -245,13 +244,13 @@ def hidden_tables(weights: WeightFile) -> HiddenTables:
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
-    """What kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
+    """Return what kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
     heads = model.heads._replace(linear=aligned(model.heads.linear), tiles=aligned(model.heads.tiles))
     return model._replace(heads=heads), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:
-    """Identifies what a model plays: a hash over its arrays and numbers."""
+    """Return a hash over the arrays and numbers of a model, which says what it plays."""
     digest = hashlib.sha256()
     for name, value in model._asdict().items():
         # What the set has learned to measure since the fit changes nothing.
@@ -270,7 +269,7 @@ def model_fingerprint(model: Model) -> str:
 
 
 def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
-    """The evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
+    """Return the evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
 
     An evaluator without a pre-filter stays as it is.  Raises `SettingError` for a number out of range.
     """
@@ -284,7 +283,7 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvalu
 
 
 def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """The evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
+    """Return the evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
 
     Raises `PlayerError` for a point table, whose scores cannot be compared with values.
     """
@@ -295,7 +294,7 @@ def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
 
 
 def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """The evaluator with the chances as its weights have them; itself where they are that already."""
+    """Return the evaluator with the chances as its weights have them; itself where they are that already."""
     if not len(evaluator.model.knots):
         return evaluator
     model = evaluator.model._replace(knots=knot_tables({}, ()))
@@ -310,15 +309,15 @@ def pubeval() -> StaticEvaluator:
 
 
 def simple() -> StaticEvaluator:
-    """The hand-made start player."""
+    """Return the hand-made start player."""
     return StaticEvaluator("simple", table_model(simple_tables())._replace(calibration=_SIMPLE_CALIBRATION))
 
 
 def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:
-    """The evaluator of a weight file, called `name` or as its path; raises `WeightFileError`."""
+    """Return the evaluator of a weight file, called `name` or as its path; raises `WeightFileError`."""
     return from_weights(read_weight_file(path), name or str(path))
 
 
 def from_weights(weights: WeightFile, name: str | None = None) -> StaticEvaluator:
-    """The evaluator that plays by `weights`, called `name` or as they are."""
+    """Return the evaluator that plays by `weights`, called `name` or as they are."""
     return StaticEvaluator(name or weights.name, weights_model(weights), weights)

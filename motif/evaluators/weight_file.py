@@ -42,10 +42,10 @@ FILTER_STEPS = 4
 """Weights of a point in a pre-filter or a hidden unit: of exactly 1, 2 and 3 checkers there, and of each
 further one."""
 SIDES = ("own", "opponent")
-"""Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
+"""Side whose checkers they count; each side has its own numbering."""
 DIGITS = 4
 """Significant digits that rounded weights keep: there are many, and files are read by people."""
-_LEAST_WEIGHT = 1e-4
+_MIN_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Stands before the sentences of each class."""
 HIDDEN_KEY = "hidden"
@@ -66,7 +66,7 @@ class HeadWeights:
 
 
 def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
-    """A head without second-degree terms."""
+    """Return a head without second-degree terms."""
     no_pairs, no_weights = np.zeros((0, 2), np.int64), np.zeros(0, np.float32)
     return HeadWeights(bias, np.asarray(linear, np.float32), no_pairs, no_weights)
 
@@ -200,7 +200,7 @@ class WeightFile:
 
 def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int = DIGITS) -> npt.NDArray[np.float32]:
     """`weights` with so many significant digits; those below 1e-4 are rounded as if they were as large."""
-    places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
+    places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _MIN_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)
     return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 
@@ -215,7 +215,7 @@ def _key(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    """The shortest text that reads back as the same float32, in a form that YAML takes for a number."""
+    """Return the shortest text that YAML reads back as the same float32."""
     text = str(np.float32(value))
     mantissa, exponent_mark, exponent = text.partition("e")
     return text if not exponent_mark or "." in mantissa else f"{mantissa}.0e{exponent}"

@@ -93,7 +93,7 @@ def read_weight_file(path: Path | str) -> WeightFile:
 
 
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
-    """The weight file with that `content`, which lies in `folder`."""
+    """Return the weight file with that `content`, which lies in `folder`."""
     if content.startswith(_COMPRESSED):
         content = unpacked(content, "xz", YAML_UNPACKED, where, WeightFileError)
     try:
@@ -281,7 +281,7 @@ def _path(digest: str) -> Path:
 
 
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:
-    """The weight file in `folder` whose bytes have the SHA-256 `digest`; None where it is not kept."""
+    """Return the weight file in `folder` whose bytes have the SHA-256 `digest`; None where it is not kept."""
     # Whatever a torn or foreign file raises.
     # Opened here, because np.load leaves a file open that it cannot read.
     with (

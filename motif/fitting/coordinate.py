@@ -1,7 +1,7 @@
 """Coordinate descent over a model of the error: one weight at a time, sweep after sweep.
 
 Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least error, until
-that brings no further reduction.  To visit one weight he reads every position, as `keith_descent` does.
+that brings no further reduction.  That reads every position for each weight, as `keith_descent` does.
 Here a weight is visited without any position, and all positions are read twice a pass, whatever the number
 of sweeps:
 
@@ -37,7 +37,7 @@ from scipy.linalg.blas import strsv
 from motif.fitting.curvature import centres, centring, curvature_over, moment_curvature, sums_needed
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import (
-    MOST_HALVINGS,
+    MAX_HALVINGS,
     conjugate_gradients,
     faulty,
     leverages,
@@ -57,11 +57,11 @@ from motif.fitting.terms import FloatArray, Terms
 METHOD = "coordinate"
 ROWS_PER_WEIGHT = 8
 """Rows that the model's curvature is made of, for each weight; half for the first, which soon is stale."""
-LEAST_ROWS = 16384
+MIN_ROWS = 16384
 """Rows at least: with few weights they cost next to nothing."""
-MOST_SWEEPS = 60
+MAX_SWEEPS = 60
 """Sweeps there and back in a pass."""
-_LEAST_SWEEPS = 5
+_MIN_SWEEPS = 5
 _LAST_GAIN = 0.02
 """Share of the gain so far: sweeps end when as many more like the last one promise less."""
 _LAST_SHARE = 0.1
@@ -69,11 +69,11 @@ _LAST_SHARE = 0.1
 _LINEAR_PASSES = 4
 _LINEAR_GAIN = 0.5
 """Linear weights alone are fitted until a pass gains less than this share of the error."""
-_MOST_CHANGE = 0.05
+_MAX_CHANGE = 0.05
 """Share by which the squares of the slopes may have changed since the model's curvature was taken."""
 _JITTER = 1e-6
 """Share of the diagonal that is added to it: float32 sums are not quite positive definite."""
-_LEAST_ANGLE = 1e-9
+_MIN_ANGLE = 1e-9
 """Squared sine of the angle of two steps, as the rows see them; below it they count as one direction."""
 
 
@@ -148,7 +148,7 @@ class _State:
         return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
 
     def _new_model(self, rows_per_weight: int) -> "_Model":
-        size = max(LEAST_ROWS, rows_per_weight * self.terms.count)
+        size = max(MIN_ROWS, rows_per_weight * self.terms.count)
         return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:
@@ -159,7 +159,7 @@ class _State:
         return sums + (objective.penalty * self.weights)[: self.terms.count]
 
     def _combined(self, gradient: FloatArray, step: _Step) -> _Step:
-        """The combination of `step` and the last one that has the least error to second order."""
+        """Return the combination of `step` and the last one that has the least error to second order."""
         steps = [step] if self._last is None else [step, self._last]
         falls = np.array([-np.sum(gradient * each.weights) for each in steps])
         images = [self._objective.operator.apply(self.point.slopes * each.raw) for each in steps]
@@ -170,18 +170,21 @@ class _State:
                 for a, p in zip(images, pulls, strict=True)
             ]
         )
-        if len(steps) == 2 and np.linalg.det(bends) > _LEAST_ANGLE * bends[0, 0] * bends[1, 1]:
+        if len(steps) == 2 and np.linalg.det(bends) > _MIN_ANGLE * bends[0, 0] * bends[1, 1]:
             new, old = np.linalg.solve(bends, falls)
             last = steps[1].times(old)
             return _Step(new * step.weights + last.weights, new * step.raw + last.raw)
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
     def _take(self, step: _Step, gradient: FloatArray) -> str | None:
-        """The whole, the half, the quarter ... of the step, until the error falls; else nothing, and why."""
+        """Return the whole, the half, the quarter .
+
+        Of the step, until the error falls; else nothing, and why.
+        """
         self._last = None
         if (failure := faulty(step.weights, gradient)) is not None:
             return failure
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             weights, raw = self.weights.copy(), self._raw + step.raw
             weights[: self.terms.count] += step.weights
             point = self._objective.at_raw(weights, raw)
@@ -225,7 +228,7 @@ class _Model:
     def is_stale(self, point: Point) -> bool:
         """Whether the slopes have changed so much that a new model pays."""
         change = float(np.sum(np.abs(point.slopes**2 - self._squares)))
-        return change > _MOST_CHANGE * float(np.sum(self._squares))
+        return change > _MAX_CHANGE * float(np.sum(self._squares))
 
     def swept(self, gradient: FloatArray, enough: float) -> FloatArray:
         """Where sweeps over the model lead the weights (count,), from no step on.
@@ -236,10 +239,10 @@ class _Model:
         falls = -(self._from_centred.T @ gradient)
         reduced = self._bias * falls[0] - falls
         steps, gained, best = conjugate_gradients(reduced, self._product, self._sweep), 0.0, 0 * reduced
-        for number, (step, gain) in enumerate(islice(steps, MOST_SWEEPS), 1):
+        for number, (step, gain) in enumerate(islice(steps, MAX_SWEEPS), 1):
             best = step
             gained += gain
-            if number >= _LEAST_SWEEPS and number * gain <= max(enough, _LAST_GAIN * gained):
+            if number >= _MIN_SWEEPS and number * gain <= max(enough, _LAST_GAIN * gained):
                 break
         alone = falls[0] / self._bend if self._bend > 0 else 0.0
         best[0] = alone - np.sum(self._bias[1:] * best[1:])

@@ -33,10 +33,10 @@ CHUNK_ROWS = 4096
 """Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
 """Shares of the diagonal: float32 sums over collinear terms are not quite positive definite."""
-_LEAST_DIAGONAL = 1e-9
+_MIN_DIAGONAL = 1e-9
 """Share of the mean diagonal that jitter counts a term's diagonal as at least."""
 
-_LEAST_COLUMNS = 160
+_MIN_COLUMNS = 160
 """Columns of a group: fewer would not fill the vector registers of a product of matrices."""
 
 
@@ -54,7 +54,7 @@ class Curvature:
         return np.ascontiguousarray(self._transposed(self.centred, True).T)
 
     def factor(self, penalty: FloatArray) -> FloatArray:
-        """The upper Cholesky factor of G + `penalty`, with as little jitter as it takes.
+        """Return the upper Cholesky factor of G + `penalty`, with as little jitter as it takes.
 
         `penalty` is (count, count), or (count,) where it is diagonal.
         """
@@ -62,7 +62,7 @@ class Curvature:
         places = np.diag_indices_from(jittered)
         diagonal = self.centred.diagonal()
         # A term that never occurs has no diagonal; its gradient is zero whatever stands here.
-        floor = np.maximum(diagonal, _LEAST_DIAGONAL * diagonal.mean() or 1.0)
+        floor = np.maximum(diagonal, _MIN_DIAGONAL * diagonal.mean() or 1.0)
         jitter = _FIRST_JITTER
         while jitter <= _LAST_JITTER:
             jittered[places] = diagonal + jitter * floor
@@ -79,7 +79,7 @@ class Curvature:
         raise FitError("the normal equations of these features cannot be factorised")
 
     def _transposed(self, centred: FloatArray, is_whole: bool) -> FloatArray:
-        """The transpose of T^T `centred` T; unless `is_whole` nothing above its diagonal."""
+        """Return the transpose of T^T `centred` T; unless `is_whole` nothing above its diagonal."""
         columns, out = self.transform.tocsc(), np.zeros_like(centred)
         columns.sort_indices()
         starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
@@ -237,7 +237,7 @@ def _groups(size: int) -> _Groups:
     for last in range(size + 1):
         low = firsts[-1]
         width = _by_second(0, last + 1) - _by_second(0, low)
-        if width >= _LEAST_COLUMNS or last == size:
+        if width >= _MIN_COLUMNS or last == size:
             firsts.append(last + 1)
             places.append(places[-1] + width * (_by_first(size, size, size) + 1 - _by_first(low, low, size)))
     return _Groups(np.array(firsts), np.array(places))

@@ -44,7 +44,7 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 METHOD = "gauss-newton"
 ROWS_PER_WEIGHT = 24
 """Rows in the sample, for each weight."""
-LEAST_ROWS = 16384
+MIN_ROWS = 16384
 """Rows in the sample at least: with few weights they cost next to nothing."""
 _EVEN_SHARE = 0.5
 """Share of the sample that is spread evenly; the rest goes to rows with rare terms."""
@@ -52,13 +52,13 @@ _INNER_TOLERANCE = 0.1
 """Share of the gain so far: conjugate gradients stop when steps like the last one promise less."""
 _LAST_SHARE = 0.1
 """Share of the tolerance: conjugate gradients also stop when steps like the last one promise less."""
-_LEAST_LAST = 10
-_MOST_INNER = 100
+_MIN_LAST_STEPS = 10
+_MAX_INNER = 100
 _SLOW_INNER = 12
 """More steps than this, and a fresh preconditioner pays."""
 _FRESH_PASSES = 2
 """The slopes change so much in the first passes that each gets a fresh preconditioner."""
-MOST_HALVINGS = 20
+MAX_HALVINGS = 20
 """Of a step that does not lower the error."""
 
 
@@ -127,7 +127,7 @@ def descend(
     direction: FloatArray,
     gradient: FloatArray,
 ) -> Descent:
-    """The first of the whole, the half, the quarter... step that lowers the error, or no step.
+    """Return the first of the whole, the half, the quarter... step that lowers the error, or no step.
 
     `at` is what the rows look like from given weights; `point` is `at(weights)`, and `gradient` the
     derivative of the error there, or a positive multiple of it.
@@ -135,7 +135,7 @@ def descend(
     if (failure := faulty(direction, gradient)) is not None:
         return Descent(weights, point, failure)
     length = 1.0
-    for _ in range(MOST_HALVINGS):
+    for _ in range(MAX_HALVINGS):
         candidate = weights + length * direction
         lower = at(candidate)
         if lower.error < point.error:
@@ -158,7 +158,7 @@ class Preconditioner:
     def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
         train, terms = objective.problem.train, objective.problem.terms
         shares = leverages(objective, terms, point)
-        size = max(LEAST_ROWS, rows_per_weight * terms.count)
+        size = max(MIN_ROWS, rows_per_weight * terms.count)
         rows, factors, operator = sampled_rows(objective, point, shares, size)
         means = centres(terms, train, point.slopes**2)
         curvature = curvature_over(terms, train, rows, factors, operator, means)
@@ -177,7 +177,7 @@ class Preconditioner:
         return np.asarray(solve_triangular(self._factor, vector, trans="T", check_finite=False))
 
     def inverse(self) -> FloatArray:
-        """The approximate inverse itself, (count, count): for so many products that it pays."""
+        """Return the approximate inverse itself, (count, count): for so many products that it pays."""
         upper, _ = dpotri(self._factor)
         return np.triu(upper) + np.triu(upper, 1).T
 
@@ -193,17 +193,17 @@ def _direction(
 
     They end when what is still to be gained looks small beside what has been gained, by the rule
     of Nash and Sofer ("Assessing a search direction within a truncated-Newton method", 1990).  A
-    direction that gains too little for another pass is only believed after `_LEAST_LAST` steps.
+    direction that gains too little for another pass is only believed after `_MIN_LAST_STEPS` steps.
     """
     direction, gained, inner = np.zeros_like(gradient), 0.0, 0
     steps = conjugate_gradients(
         gradient, lambda search: objective.curvature_product(point, search), preconditioner.solve
     )
-    for inner, (solution, promise) in enumerate(islice(steps, _MOST_INNER), 1):
+    for inner, (solution, promise) in enumerate(islice(steps, _MAX_INNER), 1):
         direction = solution
         gain = promise / 2
         gained += gain
-        enough = gained > tolerance * point.error or inner >= _LEAST_LAST
+        enough = gained > tolerance * point.error or inner >= _MIN_LAST_STEPS
         if enough and inner * gain <= max(_INNER_TOLERANCE * gained, _LAST_SHARE * tolerance * point.error):
             break
     return direction, inner

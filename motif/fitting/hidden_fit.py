@@ -59,7 +59,7 @@ _FORM_RATE = 0.03
 """Share of the rate at which linear and second-degree terms learn: they are many, and alike."""
 _MEASURED = 100_000
 """Rows that the spread of the inputs is measured on."""
-_LEAST_SPREAD = 0.05
+_MIN_SPREAD = 0.05
 """Inputs that hardly ever differ are not blown up beyond this."""
 _VALIDATED = 4096
 """Rows that are validated at once."""
@@ -218,7 +218,7 @@ class _State:
         self.step = 0
 
     def measured(self) -> _Weights:
-        """The weights whose hidden units read inputs as they are measured."""
+        """Return the weights whose hidden units read inputs as they are measured."""
         inputs = self.weights.inputs / self.scale.spread[:, None]
         return self.weights._replace(inputs=inputs, bias=self.weights.bias - self.scale.middle @ inputs)
 
@@ -242,7 +242,7 @@ class _State:
         self.history.append(done)
 
     def result(self) -> HiddenFit:
-        """The best weights, for inputs as they are measured."""
+        """Return the best weights, for inputs as they are measured."""
         self.weights = self.best
         best, size = self.measured(), len(self.best.pairs)
         order = np.argsort(-np.abs(best.outputs).sum(axis=0), kind="stable")
@@ -284,7 +284,7 @@ def _known(value: float) -> float | None:
 
 
 def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
-    """The weights before the first pass: hidden units of any kind, which count for nothing yet."""
+    """Return the weights before the first pass: hidden units of any kind, which count for nothing yet."""
     size, units = rows.features.shape[1], settings.units
     random = np.random.default_rng(settings.seed)
     width = size + POINT_COLUMNS
@@ -300,7 +300,7 @@ def _copied(weights: _Weights) -> _Weights:
 
 
 def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
-    """The bias, linear and second-degree weights of a head, for parameters as they are measured."""
+    """Return the bias, linear and second-degree weights of a head, for parameters as they are measured."""
     size = len(weights.pairs)
     middle, spread = (part[:size].astype(np.float64) for part in scale)
     single = weights.linear[:, number] / spread
@@ -351,8 +351,10 @@ _Slopes = tuple[list[Single], npt.NDArray[np.float64]]
 def _slopes(
     rows: HiddenRows, shard: _Shard, scale: _Scale, weights: _Weights, ranking: float, count: int
 ) -> _Slopes:
-    """How the mean error of a batch of `count` rows rises with each weight, by one shard of it; and the sums
-    (2,) over the shard of what is minimised and of the squared errors of the equity."""
+    """Return how the mean error of a batch of `count` rows rises with each weight, by one shard of it.
+
+    And the sums (2,) over the shard of what is minimised and of the squared errors of the equity.
+    """
     picked, groups = shard
     seen = _forward(rows, picked, scale, weights)
     size = len(weights.pairs)
@@ -438,7 +440,7 @@ def _scale(rows: HiddenRows) -> _Scale:
     columns[:, :size] = rows.features[picked]
     fill_step_columns(np.ascontiguousarray(rows.boards[picked]), size, columns)
     middle, spread = columns.mean(axis=0, dtype=np.float64), columns.std(axis=0, dtype=np.float64)
-    return _Scale(middle.astype(np.float32), np.maximum(spread, _LEAST_SPREAD).astype(np.float32))
+    return _Scale(middle.astype(np.float32), np.maximum(spread, _MIN_SPREAD).astype(np.float32))
 
 
 def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Shard]]:
@@ -465,8 +467,11 @@ def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Sh
 
 @inline_kernel
 def _steps_at(index, signed):
-    """The point terms of `signed` checkers at a place of a board: the number of the one that is 1, or -1
-    without checkers, and that of further checkers with how many these are."""
+    """Return the point terms of `signed` checkers at a place of a board.
+
+    The number of the one that is 1, or -1 without checkers, and that of further checkers with how many
+    these are.
+    """
     if signed == 0:
         return -1, -1, np.float32(0)
     first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS

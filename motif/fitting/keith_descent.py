@@ -35,11 +35,11 @@ from motif.fitting.problem import Problem, checked_weights, fast_tanh
 from motif.fitting.terms import FloatArray
 
 METHOD = "keith"
-_MOST_STEPS = 30
+_MAX_STEPS = 30
 """Newton steps for one weight in a sweep, and halvings of each."""
 _LEFT = 1e-8
 """Share of a weight's gain that another step may promise when it counts as being at its best."""
-_LEAST_BEND = 0.1
+_MIN_CURVATURE_SHARE = 0.1
 """Share of Gauss-Newton's second derivative below which the true one is not trusted."""
 _LONGEST = 2.0
 """How far a Newton step may move the raw predictions, as their root mean square."""
@@ -129,10 +129,10 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
     Rows `side` of `tangents` (2, n) and `found` (2, 4) are those of `raw`; the other ones are room to work.
     """
     moved, gained = 0.0, 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         here, there = found[side], found[1 - side]
         bend = here[_BEND]
-        if not bend > _LEAST_BEND * here[_MODEL_BEND]:
+        if not bend > _MIN_CURVATURE_SHARE * here[_MODEL_BEND]:
             bend = here[_MODEL_BEND]
         if not bend > 0 or here[_SLOPE] == 0:
             break
@@ -140,14 +140,14 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
         if moved != 0 and -step * here[_SLOPE] <= _LEFT * gained:
             break
         halvings = 0
-        while halvings < _MOST_STEPS:
+        while halvings < _MAX_STEPS:
             _squash(raw, moved + step, column, tangents[1 - side])
             _look(column, tangents[1 - side], rows, (ridge[0], ridge[1] + moved + step), there)
             if there[_ERROR] < here[_ERROR]:
                 break
             step /= 2
             halvings += 1
-        if halvings == _MOST_STEPS:
+        if halvings == _MAX_STEPS:
             break
         moved += step
         gained += here[_ERROR] - there[_ERROR]
@@ -189,7 +189,7 @@ def _squash(raw, step, column, tangents):
 
 @fast_kernel
 def _look_at_rows(column, tangents, aims, shares, found):
-    """What `_look` does, without ranking and ridge."""
+    """Do what `_look` does, without ranking and ridge."""
     error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
     for k in range(column.shape[0]):
         tangent = tangents[k]

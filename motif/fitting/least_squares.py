@@ -127,7 +127,7 @@ class _Passes:
         return self._checked(np.concatenate([rows, self._ridge_roots * step]))
 
     def _sums(self, residuals: FloatArray) -> FloatArray:
-        """The transposed Jacobian times `residuals` (rows + count,)."""
+        """Return the transposed Jacobian times `residuals` (rows + count,)."""
         rows, of_ridge = np.split(np.ravel(residuals), [len(self._problem.train)])
         # M is symmetric.
         sums = self._objective.term_sums(self._point.slopes * self._objective.operator.apply(rows))

@@ -41,7 +41,7 @@ EXACT_ERROR = 1e-14
 """An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
 _SLACK = 10.0
 """Tolerances that a single weight may still promise to gain in a fit that has converged."""
-_LEAST_PROMISE = 1e-9
+_MIN_PROMISE = 1e-9
 """Share of the error: rounding hides smaller promises."""
 _FLAT = 1e-4
 """Share of the squash's steepest slope below which a position counts as saturated."""
@@ -85,7 +85,7 @@ class Objective:
         return self.at_raw(weights, self._raw(weights))
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Point:
-        """The same where the raw predictions (n,) of `weights` alone are known."""
+        """Return the same where the raw predictions (n,) of `weights` alone are known."""
         penalty = float(np.sum(self.penalty * weights**2))
         return self._point(raw, penalty)
 
@@ -121,7 +121,7 @@ class Objective:
         return float(np.sum(squares[is_flat])) > _FLAT_SHARE * float(np.sum(squares))
 
     def diverging_weight(self, weights: FloatArray, point: Point) -> int | None:
-        """The number of a weight that has grown without end, if there is one.
+        """Return the number of a weight that has grown without end, if there is one.
 
         Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value,
         and yet the error of the labels would not rise if it alone, or if all weights, were doubled: the
@@ -141,7 +141,7 @@ class Objective:
         return None
 
     def _error_of_labels(self, point: Point) -> float:
-        """The error without the ridge."""
+        """Return the error without the ridge."""
         return sum_of_squares(self.operator.apply(point.residuals))
 
     def _largest_values(self) -> FloatArray:
@@ -161,7 +161,7 @@ class Objective:
         return term_sums(self.problem.terms, train.features, row_values, power)
 
     def gradient(self, weights: FloatArray, point: Point) -> FloatArray:
-        """Derivative of the error by every weight (count,); `point` is `at(weights)`."""
+        """Return derivative of the error by every weight (count,); `point` is `at(weights)`."""
         rows = point.slopes * self.operator.apply_twice(point.residuals)
         return 2 * (self.term_sums(rows) + self._pulled(weights))
 
@@ -239,7 +239,7 @@ class FitResult:
 
 
 def sum_of_squares(values: FloatArray) -> float:
-    """Summed by NumPy: BLAS would give other last bits with other numbers of threads."""
+    """Return summed by NumPy: BLAS would give other last bits with other numbers of threads."""
     return float(np.sum(values * values))
 
 
@@ -302,7 +302,7 @@ class Recorder:
     def _end_of_gains(
         self, objective: Objective, weights: FloatArray, point: Point, failure: str | None
     ) -> str | None:
-        """What it means that the last pass gained little; None where the fit should go on."""
+        """Return what it means that the last pass gained little; None where the fit should go on."""
         if point.error <= EXACT_ERROR:
             return CONVERGED
         if objective.is_saturated(point):
@@ -318,7 +318,10 @@ class Recorder:
         return len(errors) - 1 - self._best >= patience
 
     def result(self, stopped: str) -> FitResult:
-        """The result at the last weights; at those of least validation error when that is why it stopped."""
+        """Return the result at the last weights.
+
+        At those of least validation error when that is why it stopped.
+        """
         weights = self._weights
         last = self.history[-1]
         if stopped == VALIDATION_RISES:
@@ -331,9 +334,11 @@ class Recorder:
 
 
 def gradient_bound(tolerance: float) -> float:
-    """The most `Objective.steepness` of a fit that has converged: no weight alone promises to gain more
-    than ten times the `tolerance` of the error."""
-    return math.sqrt(max(_SLACK * tolerance, _LEAST_PROMISE))
+    """Return the most `Objective.steepness` of a fit that has converged.
+
+    No weight alone promises to gain more than ten times the `tolerance` of the error.
+    """
+    return math.sqrt(max(_SLACK * tolerance, _MIN_PROMISE))
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:

@@ -45,7 +45,7 @@ _Q4, _Q5 = 2.3603672052996284e-06, 2.4250811873614855e-09
 
 @inline_kernel
 def fast_tanh(x):
-    """The hyperbolic tangent within 1e-9: no branch and no call, so loops over it vectorise."""
+    """Return the hyperbolic tangent within 1e-9: no branch and no call, so loops over it vectorise."""
     x = min(max(x, -_TANH_END), _TANH_END)
     s = x * x
     numerator = _P0 + s * (_P1 + s * (_P2 + s * (_P3 + s * (_P4 + s * _P5))))
@@ -136,7 +136,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What to fit.  The error that every solver minimises over the weights w is
+    """What to fit.
+
+    The error that every solver minimises over the weights w is
 
         sum s (y - label)^2 / sum s  +  ridge * |w|^2  +  ranking term
 
@@ -227,7 +229,7 @@ class RankingOperator:
         _stretch_rows(matrix, self.roots, self.starts, factor, means)
 
     def of_decisions(self, begin: int, end: int) -> "RankingOperator":
-        """The operator of decisions `begin` to `end` - 1 alone, for their rows alone."""
+        """Return the operator of decisions `begin` to `end` - 1 alone, for their rows alone."""
         rows = slice(self.starts[begin], self.starts[end])
         starts = self.starts[begin : end + 1] - self.starts[begin]
         return RankingOperator(self.strength, self.roots[rows], starts)

@@ -125,7 +125,7 @@ def term_statistics(
     features: npt.NDArray[np.float32],
     sample_weights: FloatArray | None = None,
 ) -> TermStatistics:
-    """The statistics of `weights` (count,) over rows of features (n, size), without standard errors.
+    """Return the statistics of `weights` (count,) over rows of features (n, size), without standard errors.
 
     `sample_weights` (n,) are 1 when absent.
     """
@@ -161,7 +161,7 @@ def term_statistics(
 def significance(
     problem: Problem, weights: npt.ArrayLike, clusters: npt.ArrayLike | None = None
 ) -> TermStatistics:
-    """The statistics of fitted `weights` (count,) over the training rows, with standard errors.
+    """Return the statistics of fitted `weights` (count,) over the training rows, with standard errors.
 
     clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row. Absent,
     each decision is a cluster. The rows of a game need not be consecutive. The same bytes for any number of
@@ -180,7 +180,7 @@ def significance(
     transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
 
     def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
-        """Sums and sums of squares over clusters of H^-1 s, for the weights and for the effects."""
+        """Return the sums and sums of squares over clusters of H^-1 s, of weights and effects."""
         totals = np.stack([_score(problem, scores, rows) for rows in groups[chunk]], axis=1)
         steps = inverse @ totals
         both = np.stack([steps, transform @ steps])
@@ -263,7 +263,7 @@ def term_names(terms: Terms, parameters: ParameterSet) -> tuple[str, ...]:
 
 
 def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
-    """The terms of a head of a weight file, and its weights (count,) in their order."""
+    """Return the terms of a head of a weight file, and its weights (count,) in their order."""
     terms = Terms(len(head.linear), head.pairs)
     return terms, np.concatenate([[head.bias], head.linear, head.quadratic]).astype(np.float64)
 
@@ -284,7 +284,7 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
 
 
 def read_terms(path: Path) -> tuple[HeadTerms, ...]:
-    """The heads of a table of terms, in its order.
+    """Return the heads of a table of terms, in its order.
 
     Raises `DatasetError`, which names the file and what is wrong, for one that is missing or no such table.
     """

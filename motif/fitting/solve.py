@@ -42,7 +42,7 @@ SOLVERS = {
 
 
 def solver(method: str) -> Solver:
-    """The solver called `method`; `FitError` when there is none."""
+    """Return the solver called `method`; `FitError` when there is none."""
     if not isinstance(method, str) or method not in SOLVERS:
         raise FitError(f"unknown method {shown(method)}: choose one of {', '.join(SOLVERS)}")
     return SOLVERS[method]

@@ -56,7 +56,7 @@ class Terms:
 
     @classmethod
     def linear(cls, size: int) -> "Terms":
-        """The constant and the features alone."""
+        """Return the constant and the features alone."""
         return cls(size, np.empty((0, 2), np.int64))
 
     @property
@@ -65,7 +65,7 @@ class Terms:
         return 1 + self.size + len(self.pairs)
 
     def split(self, weights: npt.ArrayLike) -> SplitWeights:
-        """The parts of a weight vector (count,), which must have the right length."""
+        """Return the parts of a weight vector (count,), which must have the right length."""
         vector = np.asarray(weights, np.float64)
         if vector.shape != (self.count,):
             raise FitError(
@@ -76,13 +76,12 @@ class Terms:
 
     @cached_property
     def variables(self) -> tuple[IntArray, IntArray]:
-        """(count,) each: what the terms are products of, 0 for the constant 1, then the features in their
-        order."""
+        """Factors (count,) of each term: 0 for the constant 1, then the features in their order."""
         first = np.concatenate([np.zeros(1 + self.size, np.int64), 1 + self.first])
         return first, np.concatenate([np.arange(1 + self.size), 1 + self.second])
 
     def among(self, features: IntArray) -> tuple["Terms", IntArray]:
-        """The terms of some of the features alone, ascending numbers, and their places among all terms."""
+        """Return the terms of some `features` alone, ascending numbers, and their places among all terms."""
         place = np.full(self.size, -1)
         place[features] = np.arange(len(features))
         pairs = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
@@ -92,7 +91,7 @@ class Terms:
     def expand(
         self, features: npt.NDArray[np.float32], factors: npt.ArrayLike = 1.0
     ) -> npt.NDArray[np.float32]:
-        """The values of every term: features float32 (n, size) -> float32 (n, count).
+        """Return the values of every term: features float32 (n, size) -> float32 (n, count).
 
         All is multiplied by `factors` (n,) in the end.  Large: call it on a few thousand rows at a time.
         """

@@ -61,8 +61,8 @@ Finish = Callable[[WeightFile], WeightFile]
 CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900
-_MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
-_FEWEST_STRENGTH_GAMES = 2 * FEWEST_PAIRS
+_MAX_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
+_MIN_STRENGTH_GAMES = 2 * FEWEST_PAIRS
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
 _LOOKAHEAD = re.compile(rf"@([1-{MAX_PLIES}])(?::(.*))?")
 _PRESETS = resources.files("motif").joinpath("data", "presets")
@@ -138,12 +138,12 @@ class BootstrapConfig:
                 raise SettingError(
                     f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
                 )
-        if len(self.versions) > _MOST_VERSIONS:
-            raise SettingError(f"versions: at most {_MOST_VERSIONS} are possible, not {len(self.versions)}")
+        if len(self.versions) > _MAX_VERSIONS:
+            raise SettingError(f"versions: at most {_MAX_VERSIONS} are possible, not {len(self.versions)}")
         # Fewer have no standard error.
-        if self.strength_games < _FEWEST_STRENGTH_GAMES:
+        if self.strength_games < _MIN_STRENGTH_GAMES:
             raise SettingError(
-                f"strength_games must be at least {_FEWEST_STRENGTH_GAMES}, not {shown(self.strength_games)}"
+                f"strength_games must be at least {_MIN_STRENGTH_GAMES}, not {shown(self.strength_games)}"
             )
 
     def step_seed(self, version: int) -> int:
@@ -260,9 +260,9 @@ def run_bootstrap(
 
 def warm_up() -> None:
     """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
-    warm_up_sampling()
-    warm_up_fit()
-    play_match(load("simple"), load(_REFERENCE), _FEWEST_STRENGTH_GAMES, seed=0, jobs=1)
+    rehearse_sampling()
+    rehearse_fit()
+    play_match(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
 
 
 def _claim(folder: Path, config: BootstrapConfig) -> None:

@@ -237,7 +237,7 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
 
 
 def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
-    """What the weight file tells of its fit."""
+    """Return what the weight file tells of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
     data = {"samples": result.samples, "dataset": fingerprints if len(folders) > 1 else fingerprints[0]}

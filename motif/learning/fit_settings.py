@@ -76,7 +76,7 @@ class FitSettings:
 
     def _check_hidden(self) -> None:
         if self.prune:
-            raise FitError("prune: hidden units are fitted without", "prune", "hidden")
+            raise FitError("prune: hidden units are fitted without", "prune")
         if self.heads != "all" or self.terms != "pairs":
             raise FitError("hidden: hidden units go with heads all and terms pairs", "hidden")
 

@@ -61,8 +61,11 @@ class FittedWeights(Tabular):
 
     @property
     def stopped(self) -> str:
-        """Why the fits stopped: "converged", else how the first one failed (`objective.FAILURES`), else what
-        stopped the first one that did not converge."""
+        """Why the fits stopped: "converged", else the failure of the first that failed.
+
+        Else what stopped the first one that did not converge; failures are those of
+        `objective.FAILURES`.
+        """
         reasons = [result.stopped for result in self.results.values() if result.stopped != CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
 

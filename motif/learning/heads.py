@@ -1,5 +1,7 @@
-"""The heads of one position class: the rows that each is fitted to, the fit, and the standard errors of
-the weights in a weight file, from the datasets that they were fitted to.
+"""The heads of one position class.
+
+The rows that each is fitted to, the fit, and the standard errors of the weights in a weight file, from the
+datasets that they were fitted to.
 """
 
 from collections.abc import Iterator, Mapping
@@ -110,7 +112,7 @@ def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray
 
 
 def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray:
-    """The game of each row of `head_problem`."""
+    """Return the game of each row of `head_problem`."""
     return rows.games[rows_of_head(rows.boards, head, settings)].astype(np.int64)
 
 
@@ -134,7 +136,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
 
 
 def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> Terms:
-    """What is weighted in a head of a class for a parameter set of `size` parameters."""
+    """Return what is weighted in a head of a class for a parameter set of `size` parameters."""
     if head in _RARE_HEADS and settings.backgammons not in ("pairs", class_name):
         return Terms.linear(size)
     make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
@@ -142,7 +144,7 @@ def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> 
 
 
 def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
-    """A fitted weight vector (count,) as a weight file holds it."""
+    """Return a fitted weight vector (count,) as a weight file holds it."""
     parts = terms.split(weights)
     return HeadWeights(
         float(np.float32(parts.bias)),

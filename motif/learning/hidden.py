@@ -75,7 +75,7 @@ def fit_hidden_classes(
 
 
 def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
-    """The positions of a class that weights are to value."""
+    """Return the positions of a class that weights are to value."""
     use = rows_of_head(part.boards, OUTPUTS[0], settings)
     return HiddenRows(
         rows_where(part.features, use),
@@ -87,7 +87,7 @@ def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
 
 
 def _rounded(head: HeadWeights) -> HeadWeights:
-    """The weights with the digits that a file shows."""
+    """Return the weights with the digits that a file shows."""
     bias = float(to_digits(np.array([head.bias]))[0])
     return replace(head, bias=bias, linear=to_digits(head.linear), quadratic=to_digits(head.quadratic))
 

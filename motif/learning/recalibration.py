@@ -41,14 +41,14 @@ from motif.runtime.progress import progress
 from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
 from motif.sampling.samples import drawn_games
 
-FEWEST_POSITIONS = 100
+MIN_POSITIONS = 100
 """A class with fewer to fit on keeps its chances."""
 ALL = "all"
 """The group of all positions, beside those of the classes; the only one where the positions are not known."""
-MOST_KNOTS = 64
+MAX_KNOTS = 64
 TOLERANCE = 1e-4
 """The log-loss per position that putting steps together may cost on the data of the fit."""
-FEWEST_IN_A_STEP = 10
+MIN_IN_A_STEP = 10
 """A step with fewer is put together with a neighbour, whatever that costs."""
 END_SHARE = 0.98
 """At the lowest chance shown in the data a win is this much of what it is in the whole lowest step, and a
@@ -70,7 +70,7 @@ class StatedChances:
     before: _FloatArray
     """(n,) as the player states them."""
     plain: _FloatArray
-    """(n,) as he states them without the calibration that he may have."""
+    """(n,) as the player states them without a calibration."""
     after: _FloatArray
     """(n,) with the new calibration."""
     exact: npt.NDArray[np.bool_]
@@ -329,7 +329,7 @@ def _fitted_knots(stated: StatedChances) -> dict[str, KnotRows]:
     return {
         class_name: fit_knots(usable.plain[rows], usable.won[rows], usable.trials[rows])
         for class_name, rows in by_class(usable)
-        if np.count_nonzero(rows) >= FEWEST_POSITIONS
+        if np.count_nonzero(rows) >= MIN_POSITIONS
     }
 
 
@@ -351,7 +351,7 @@ def _measured(stated: StatedChances) -> Measured:
 
 
 def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -> KnotRows:
-    """Knots float32 (k, 2), k <= `MOST_KNOTS` + 2, score and chance both rising from row to row.
+    """Knots float32 (k, 2), k <= `MAX_KNOTS` + 2, score and chance both rising from row to row.
 
     `shown` chances (n,), n > 0, of positions whose rollouts, each of so many `trials`, were won to the
     share `won` (n,).  Positions count alike.  One trial is added that was won at the lowest chance, and one
@@ -456,10 +456,10 @@ def _thinned(steps: _Steps) -> _Steps:
         costs = steps.pairs().losses() - losses[:-1] - losses[1:]
         first = int(np.argmin(costs))
         smallest = int(np.argmin(steps.weights))
-        if steps.weights[smallest] < FEWEST_IN_A_STEP:
+        if steps.weights[smallest] < MIN_IN_A_STEP:
             beside = [pair for pair in (smallest - 1, smallest) if 0 <= pair < len(costs)]
             first = min(beside, key=lambda pair: costs[pair])
-        elif len(steps.weights) <= MOST_KNOTS and costs[first] > budget:
+        elif len(steps.weights) <= MAX_KNOTS and costs[first] > budget:
             break
         else:
             budget -= float(costs[first])

@@ -35,7 +35,7 @@ from motif.sampling.samples import drawn_games
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
 _SIDES = ("training", "validation")
-_LEAST_MAPPED = 1 << 26
+_MIN_MAPPED = 1 << 26
 """Bytes of a choice of rows that are worth a file."""
 _ROWS_AT_ONCE = 1 << 16
 
@@ -103,7 +103,7 @@ def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDA
         return values
     count = int(np.count_nonzero(mask))
     shape = (count, *values.shape[1:])
-    if count * values[:1].nbytes <= _LEAST_MAPPED:
+    if count * values[:1].nbytes <= _MIN_MAPPED:
         return values[mask]
     with refusals("a temporary file"), tempfile.TemporaryFile(prefix="motif-fit-") as file:
         for begin in range(0, len(mask), _ROWS_AT_ONCE):

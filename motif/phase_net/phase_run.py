@@ -43,7 +43,7 @@ _NEXT_PLAYER = re.compile(r",(?!\w+=)")
 """Between players: the commas of ``rollout:PLAYER,trials=36`` are its own."""
 _SEEDS_A_RUN = 10_000
 _FIRST_ROUND_SEED = 100
-_MOST_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
+_MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class PhaseNetSettings:
         for item in fields(self):
             if item.type is int and item.name != "seed":
                 check_count(item.name, getattr(self, item.name), least.get(item.name, 1))
-        if self.rounds > _MOST_ROUNDS:
-            raise SettingError(f"rounds must be at most {_MOST_ROUNDS}, not {self.rounds}", "rounds")
+        if self.rounds > _MAX_ROUNDS:
+            raise SettingError(f"rounds must be at most {_MAX_ROUNDS}, not {self.rounds}", "rounds")
         for name in ("rate", "round_rate"):
             value = getattr(self, name)
             if not (math.isfinite(value) and 0 < value <= 1):
@@ -362,7 +362,7 @@ HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""
 WON_EVERY_GAME, ALL_ROUNDS = "won every game", "all rounds"
 """Why stage 2 ended."""
-_MOST_COMPARED = 500
+_MAX_COMPARED = 500
 """Games of random play whose boards compare a net with the heuristic, where stage 1 played none."""
 # Steps of a run, each with a seed of its own.
 _GAMES, _NET, _BUFFER, _VALIDATION, _CHOOSING, _REPORTING = range(6)
@@ -452,7 +452,7 @@ class _Training:
     def _keep(self, name: str) -> None:
         """Keep the net as it is now: a player, and its difference to the heuristic."""
         if self.random_boards is None:
-            few = replace(self.settings, games=min(self.settings.games, _MOST_COMPARED))
+            few = replace(self.settings, games=min(self.settings.games, _MAX_COMPARED))
             self.random_boards = heuristic_samples(few, self.settings.step_seed(_GAMES))[1]
         self.models[name] = self._model(name)
         self.players[name] = _player(name, self.models[name])

@@ -29,8 +29,8 @@ from motif.evaluators.named import (
     Kind,
     default_player,
     entry_of,
+    known_players,
     own_name,
-    roster,
     static_words,
     without_plies,
 )
@@ -284,9 +284,14 @@ class EngineService:
 
     def players(self) -> list[dict[str, Any]]:
         """List the available players for JSON."""
-        known = [entry for entry in roster() if entry.is_one and entry.kind in _KINDS]
+        known = [entry for entry in known_players() if entry.is_one and entry.kind in _KINDS]
         return [
-            {"name": entry.name, "kind": str(entry.kind), "who": entry.who, "chances": entry.gives_chances}
+            {
+                "name": entry.name,
+                "kind": str(entry.kind),
+                "who": entry.description,
+                "chances": entry.gives_chances,
+            }
             for entry in known
         ]
 

@@ -14,7 +14,7 @@ from typing import Any
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
 from motif.board.rules import RESIGNATIONS
-from motif.evaluators.named import Kind, own_name, roster, without_plies
+from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.player import Player
 from motif.rollout.games import SeededDice
@@ -79,7 +79,7 @@ _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
 
 def opponents() -> list[dict[str, Any]]:
     """List the possible opponents for JSON: name, description, and whether @1 and @2 may follow the name."""
-    entries = [entry for entry in roster() if entry.is_one and entry.home and entry.kind in _KINDS]
+    entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.who, "looks_ahead": one.looks_ahead} for one in entries]
 
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from motif.analysis.explain import explain_play
-from motif.analysis.explain.judged import judged, values_of
+from motif.analysis.explain.judged import WEIGHTS, judged, values_of
 from motif.analysis.explain.split import split
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
-from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_evaluator, load_static
@@ -116,7 +115,7 @@ def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -
 
 def check_written_out(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> bool:
     """Whether both values come from weights; if so the parts must add up to their written-out difference."""
-    if any(outcome(play.position) for play in (better, worse)):
+    if any(judged(evaluator, play.position).source != WEIGHTS for play in (better, worse)):
         return False
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
     found = explain_play(evaluator, position, roll, better, worse)
@@ -144,12 +143,13 @@ def test_the_parts_of_1000_random_decisions_add_up(name):
 def test_the_parts_of_1000_decisions_with_hidden_units_add_up():
     """Terms, groups, and reasons, to a millionth of a point."""
     evaluator, written = layered(), 0
-    for decision in decisions(1000, seed=13):
+    for number, decision in enumerate(decisions(1000, seed=13)):
         check(evaluator, *decision)
-        written += check_written_out(evaluator, *decision)
+        if number % 4 == 0:
+            written += check_written_out(evaluator, *decision)
         found = explain_play(evaluator, *decision)
         assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-6)
-    assert written > 500
+    assert written > 200
 
 
 def test_reasons_add_up_with_hidden_units():

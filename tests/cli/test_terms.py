@@ -57,7 +57,7 @@ def layered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("layered")
     made_weights("keith", pairs=9, hidden={"contact": 6}).save(folder / "made.yaml")
     positions = folder / "positions.txt"
-    positions.write_text("\n".join(gnubg_ids(some_boards("pubeval", 400, seed=2))) + "\n")
+    positions.write_text("\n".join(gnubg_ids(some_boards("pubeval", 1000, seed=2))) + "\n")
     return folder / "made.yaml", positions
 
 

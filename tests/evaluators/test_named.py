@@ -1,4 +1,4 @@
-"""The roster of players: who is in it, who loads, and what is said of those who do not."""
+"""The known_players of players: who is in it, who loads, and what is said of those who do not."""
 
 import subprocess
 import sys
@@ -14,8 +14,8 @@ from motif.evaluators.named import (
     Kind,
     default_player,
     entry_of,
+    known_players,
     player_words,
-    roster,
     shipped_weights,
     static_words,
 )
@@ -24,10 +24,10 @@ from motif.runtime.errors import PlayerError
 
 
 def test_every_entry_has_a_home_a_name_and_a_line():
-    entries = roster()
+    entries = known_players()
     assert len({entry.name for entry in entries}) == len(entries)
     for entry in entries:
-        assert len(entry.who.splitlines()) == 1
+        assert len(entry.description.splitlines()) == 1
         module, _, function = entry.home.partition(":")
         assert callable(getattr(import_module(module), function)) if entry.home else entry.name == "human"
         if entry.is_one:
@@ -101,7 +101,8 @@ def test_nobody_stands_in_for_weights_that_did_not_come(name):
 def test_the_names_cost_no_players():
     """Help and completion need the names, and load nobody for them."""
     code = (
-        "import sys; from motif.evaluators.named import roster; names = [entry.name for entry in roster()];"
+        "import sys; from motif.evaluators.named import known_players;"
+        "names = [entry.name for entry in known_players()];"
         "assert not [name for name in sys.modules if name.startswith(('motif.players', 'motif.rollout'))];"
         "print(len(names))"
     )

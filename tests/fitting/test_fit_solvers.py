@@ -162,7 +162,7 @@ def test_some_pairs_only(solve):
 def test_few_sweeps_a_pass_do_not_change_the_answer(monkeypatch):
     problem = noisy_problem(4000, 8, ridge=1e-5)
     quick = solve_coordinate(problem, tolerance=TIGHT)
-    monkeypatch.setattr(coordinate, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(coordinate, "MAX_SWEEPS", 1)
     plain = solve_coordinate(problem, tolerance=TIGHT)
     assert quick.passes < plain.passes
     assert quick.history[-1].error == pytest.approx(plain.history[-1].error, rel=1e-5)
@@ -172,7 +172,7 @@ def test_few_sweeps_a_pass_do_not_change_the_answer(monkeypatch):
 def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
     problem = noisy_problem(20_000, 10, ridge=1e-5)
     every = solve_coordinate(problem, tolerance=TIGHT)
-    monkeypatch.setattr(coordinate, "LEAST_ROWS", 0)
+    monkeypatch.setattr(coordinate, "MIN_ROWS", 0)
     few = solve_coordinate(problem, tolerance=TIGHT)
     assert few.passes > every.passes
     assert few.history[-1].error == pytest.approx(every.history[-1].error, rel=1e-7)

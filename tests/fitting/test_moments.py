@@ -15,7 +15,7 @@ SOME = [[0, 3], [1, 1], [2, 6], [6, 6]]
 @pytest.mark.parametrize("group", [1, 20, 1000])
 @pytest.mark.parametrize("terms", [Terms.all_pairs(7), Terms(7, SOME), Terms.linear(3), Terms.all_pairs(1)])
 def test_it_is_the_curvature_of_the_terms(terms, group, monkeypatch):
-    monkeypatch.setattr(curvature, "_LEAST_COLUMNS", group)
+    monkeypatch.setattr(curvature, "_MIN_COLUMNS", group)
     count, rng = 5000, np.random.default_rng(1)
     problem = Problem(correlated_features(count, terms.size), np.zeros(count), terms)
     rows = np.flatnonzero(rng.random(count) < 0.9)

@@ -267,7 +267,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch, folder, plain):
 
 @pytest.mark.parametrize("least", [0, 1 << 30])
 def test_a_choice_of_rows_is_the_same_in_memory_and_in_a_file(least, monkeypatch):
-    monkeypatch.setattr(row_files, "_LEAST_MAPPED", least)
+    monkeypatch.setattr(row_files, "_MIN_MAPPED", least)
     monkeypatch.setattr(row_files, "_ROWS_AT_ONCE", 7)
     values, mask = np.arange(120, dtype=np.float32).reshape(40, 3), np.arange(40) % 3 != 1
     some = row_files.rows_where(values, mask)

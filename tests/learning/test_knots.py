@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
 from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_knots
-from motif.learning.recalibration import MOST_KNOTS, TOLERANCE, brier_scores, change, fit_knots, log_losses
+from motif.learning.recalibration import MAX_KNOTS, TOLERANCE, brier_scores, change, fit_knots, log_losses
 
 TRIALS = 36
 
@@ -56,7 +56,7 @@ def test_few_knots_lose_nothing_to_speak_of():
     shown = np.clip(rng.beta(0.5, 0.5, 30_000), 1e-4, 1 - 1e-4)
     won = labels(rng, bent(shown))
     knots = fit_knots(shown, won, np.full(len(shown), TRIALS))
-    assert len(knots) <= MOST_KNOTS + 2
+    assert len(knots) <= MAX_KNOTS + 2
     steps = IsotonicRegression().fit(shown, won).predict(shown)
     least = log_losses(steps, won).mean()
     # The steps are the best of all rising maps on these data, the thinned and continuous map is near them.

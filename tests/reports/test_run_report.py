@@ -206,7 +206,7 @@ def told_run(tmp_path):
     """A run whose version has a table of terms, with errors of a tenth, and that table."""
     write_run(tmp_path, 1)
     weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
-    found, _ = board_terms(made_samples().boards, weights, "contact", "", "equity")
+    found, _ = board_terms(made_samples().boards, weights, "contact", "equity")
     tenth = np.full(len(found.names), 0.1)
     known = replace(found, statistics=replace(found.statistics, errors=tenth, effect_errors=tenth))
     write_terms(tmp_path / "v0" / "terms.parquet", [known])

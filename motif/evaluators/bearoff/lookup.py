@@ -60,7 +60,7 @@ _S8, _S16, _S24, _S32, _S40 = (np.uint64(bits) for bits in (8, 16, 24, 32, 40))
 
 @inline_kernel
 def home_number(word):
-    """Number of the home position whose points 1 to 6 are the low six bytes of the int64 `word`.
+    """Return the number of the home position whose points 1 to 6 are the low six bytes of the int64 `word`.
 
     That is the first word of a half of a packed board; the number is an int64 from 0 to 54,263.
     """
@@ -87,7 +87,7 @@ def home_words(count: int) -> npt.NDArray[np.int64]:
 
 
 def number_of(checkers: npt.ArrayLike) -> int:
-    """Number of the home position with `checkers` (6,) on the points 1 to 6."""
+    """Return the number of the home position with `checkers` (6,) on the points 1 to 6."""
     rear = np.cumsum(np.asarray(checkers)[::-1])
     return int(_TERMS[np.arange(HOME), rear].sum())
 
@@ -99,8 +99,10 @@ _HOME_BITS = 48
 
 @inline_kernel
 def all_home(words):
-    """Whether the game on the packed board `words` int64[8] goes on, and both sides have all that is left of
-    them in their home boards."""
+    """Return whether a game goes on with all checkers of both sides in their home boards.
+
+    `words` int64[8] is the packed board.
+    """
     outside = words[1] | words[2] | words[3] | words[5] | words[6] | words[7]
     outside |= (words[0] | words[_OPPONENT]) >> _HOME_BITS
     return outside == 0 and words[0] != 0 and words[_OPPONENT] != 0

@@ -146,7 +146,7 @@ _PLAYS_A_POSITION = 512
 
 
 def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
-    """Equities (924, 924) of the player on roll, by his home position and then the opponent's.
+    """Equities (924, 924) of the player on roll, by own home position and then the opponent's.
 
     `advance` hears of each sum of two numbers; there are 1,845.
     """

@@ -50,9 +50,11 @@ class BearoffChances(NamedTuple):
 
 
 def race_distribution(position: Position) -> RaceDistribution:
-    """Rolls that the player on roll needs to bear off; ``position.switch_sides()`` asks for the other.
+    """Return the rolls that the player on roll needs to bear off.
 
-    Raises `PositionError` when he has checkers outside his home board, or can still be hit.
+    ``position.switch_sides()`` asks for the other.
+
+    Raises `PositionError` for checkers outside the home board, and where a hit is possible.
     """
     board = position.board
     if (board[HOME + 1 :] > 0).any():
@@ -81,7 +83,7 @@ def bearoff_chances(position: Position) -> BearoffChances:
     row = np.empty(len(OUTPUTS))
     if not _chances(bearoff_tables(), packed.view(np.int64)[0], packed[0], row):
         who = "the player on roll" if (position.board[HOME + 1 :] > 0).any() else "the opponent"
-        raise PositionError(f"no bearoff: {who} has checkers outside his home board")
+        raise PositionError(f"no bearoff: {who} has checkers outside the home board")
     numbers = _home_numbers(packed.view(np.int64).reshape(2, PACKED_WORDS // 2))
     return BearoffChances(Probabilities(*row.tolist()), bool((numbers < TWO_SIDED_POSITIONS).all()))
 

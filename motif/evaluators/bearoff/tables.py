@@ -45,7 +45,7 @@ class BearoffTables(NamedTuple):
     then come the rolls until the first is off, for the 15,504 positions that have all fifteen on the
     board; the last row only ends the one before it."""
     values: npt.NDArray[np.float64]
-    """Equities of the player on roll, by his position and then the opponent's (924 x 924); from `MEANS` on
+    """Equities of the player on roll, by own position and then the opponent's (924 x 924); from `MEANS` on
     mean rolls until all checkers are off (54,264), from `VARIANCES` on their variances (54,264), from
     `CHANCES` on the chances of all distributions, none of them zero, those of one adding up to 1."""
 
@@ -86,7 +86,7 @@ def assembled(
 
 
 def equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
-    """Exact cubeless equities (924, 924) of the player on roll, by his number and the opponent's."""
+    """Exact cubeless equities (924, 924) of the player on roll, by own number and the opponent's."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
 
 
@@ -123,7 +123,7 @@ def save_tables(path: Path, tables: BearoffTables) -> None:
 
 
 def load_tables(path: Path) -> BearoffTables | None:
-    """The tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
+    """Return the tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
     contents = _mapped(path, _FORMAT, _VALUES_START)
     if contents is None or len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
         return None
@@ -132,8 +132,10 @@ def load_tables(path: Path) -> BearoffTables | None:
 
 
 def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """`values` (n,) as they are mapped from the file `path`, to which they are written behind a header that
-    says `kind`; where that cannot be done they themselves, read only."""
+    """Write `values` (n,) to the file `path` and return them as mapped from it, read only.
+
+    They stand behind a header that says `kind`.  Where the file cannot be written, `values` are returned.
+    """
     start = _HEADER.itemsize
     contents = np.zeros(start + values.nbytes, np.uint8)
     contents[start:].view(np.float64)[:] = values
@@ -147,7 +149,10 @@ def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt
 
 
 def kept_values(path: Path, kind: bytes) -> npt.NDArray[np.float64] | None:
-    """What `keep_values` wrote to `path`, mapped; None where there is no such file, or not a sound one."""
+    """Return what `keep_values` wrote to `path`, mapped.
+
+    None where there is no such file, or not a sound one.
+    """
     contents = _mapped(path, kind, _HEADER.itemsize)
     return None if contents is None else contents[_HEADER.itemsize :].view(np.float64)
 
@@ -162,7 +167,7 @@ def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
 
 
 def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
-    """The file `path`, if it is sound, of that kind, and as long as its header says."""
+    """Return the file `path`, if it is sound, of that kind, and as long as its header says."""
     try:
         contents = np.asarray(np.memmap(path, np.uint8, "r"))
     except (OSError, ValueError):  # no file that can be read; an empty one
@@ -198,18 +203,18 @@ class LoadedTables(NamedTuple):
 
 
 def bearoff_tables() -> BearoffTables:
-    """The tables, loaded or built by the first call in this process; they are never written again."""
+    """Return the tables, loaded or built by the first call in this process; they are never written again."""
     return loaded_tables().tables
 
 
 def loaded_tables() -> LoadedTables:
-    """The tables, and how they came here."""
+    """Return the tables, and how they came here."""
     with _one_at_a_time:
         return _kept(cache_folder("bearoff") / FILE_NAME)
 
 
 def load_or_build(path: Path) -> LoadedTables:
-    """The tables in the file `path`; when it is missing or damaged they are built and written there.
+    """Return the tables in the file `path`; when it is missing or damaged they are built and written there.
 
     A folder that cannot be written is no error.
     """
@@ -227,7 +232,7 @@ def load_or_build(path: Path) -> LoadedTables:
 
 
 def build_tables() -> BearoffTables:
-    """The tables, made from the rules; with a bar on a terminal when that takes more than a second."""
+    """Return the tables, made from the rules; with a bar on a terminal when that takes more than a second."""
     with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
         one = build_one_sided(advance)
         equities = build_two_sided(advance)

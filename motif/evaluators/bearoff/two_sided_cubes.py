@@ -1,10 +1,10 @@
 """Bearoffs of both sides with the cube: exact equities wherever the cube lies, by recursion over rolls.
 
 Positions are pairs of home positions of which neither side has all fifteen checkers left, so that gammons
-are impossible.  With N(s, i, j) what a player on roll has who rolls now, where the cube lies in state s, his
-home position is i and the opponent's j; and V(s, i, j) what he has who may double first,
+are impossible.  N(s, i, j) is what a player on roll has who rolls now: the cube is in state s, the own home
+position is i and the opponent's j.  V(s, i, j) is the same before a possible double,
 
-    V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))        where he may double, else N(s, i, j)
+    V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))    where a double is allowed, else N(s, i, j)
     N(s, i, j) = sum over the 36 throws of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
 
 d(s) is the state after a double that is taken, s' the state s as the opponent sees it, and f what a unit of
@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 CENTRED, OWN, OPPONENTS = range(3)
-"""The states of the cube for money: in the centre, with the player on roll, with his opponent."""
+"""The states of the cube for money: in the centre, with the player on roll, with the opponent."""
 MONEY_STATES = 3
 _DOUBLED_UNIT = 2.0
 _THROWS = ROLL_COUNTS.sum()
@@ -46,7 +46,7 @@ _ROWS_AT_ONCE = 32
 
 
 class CubeRules(NamedTuple):
-    """What games are worth in each of S states of the cube, to each of two players when he is on roll."""
+    """What games are worth in each of S states of the cube, to each of two players on roll."""
 
     whole: float
     """What the values of both players add up to: 0 for equities, 1 for chances to win a match."""
@@ -57,7 +57,7 @@ class CubeRules(NamedTuple):
     passed: Floats
     """(2, S): the value of a double that is passed."""
     doubled: Numbers
-    """(2, S): the state after his double is taken, as he sees it; -1 where he may not double."""
+    """(2, S): the state after a double is taken; -1 where none is allowed."""
     turned: Numbers
     """(S,): the state as the other player sees it."""
 
@@ -86,14 +86,14 @@ class HomePlays(NamedTuple):
 
 
 def home_plays_from(number: int) -> HomePlays:
-    """The positions that come of home position `number`, itself included, and all plays of theirs."""
+    """Return the positions that come of home position `number`, itself included, and all plays of theirs."""
     wanted = np.zeros(number + 1, np.bool_)
     wanted[number] = True
     return _home_plays(wanted)
 
 
 def all_home_plays(count: int) -> HomePlays:
-    """The home positions below the number `count`, and all their plays."""
+    """Return the home positions below the number `count`, and all their plays."""
     return _home_plays(np.ones(count, np.bool_))
 
 
@@ -135,8 +135,10 @@ def _add_rows(
     first, last, starts, after, others_starts, others_after, whole, unit, lost, passed, doubled, turned,
     rolled, best, scratch,
 ):  # fmt: skip
-    """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1; those of the
-    lower ones must be there."""
+    """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1.
+
+    Those of the lower ones must be there.
+    """
     for own in range(first, last):
         _roll_first(own, starts, after, whole, turned, best[1], rolled[0, own], scratch)
         _double(rolled[0, own], unit, passed[0], doubled[0], best[0, own])
@@ -146,7 +148,7 @@ def _add_rows(
 
 @lean_kernel(NOTHING)
 def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch):
-    """What the first player has in his position `own` against all of the second's, (m, S).
+    """Return the first player's values in position `own` against all of the second's, (m, S).
 
     His plays are the same against each of them: so whole rows are compared at once.
     """
@@ -186,7 +188,7 @@ def _lower_row(values, worst):
 
 @lean_kernel(NOTHING)
 def _roll_second(starts, after, whole, turned, others_best, rolled, values):
-    """What the second player has in all of his positions against one of the first's, (m, S)."""
+    """Return the second player's values in all positions against one of the first's, (m, S)."""
     positions, states = rolled.shape
     for state in range(states):
         for place in range(positions):
@@ -204,7 +206,7 @@ def _roll_second(starts, after, whole, turned, others_best, rolled, values):
 
 @inline_kernel
 def _double(rolled, unit, passed, doubled, best):
-    """Write what (m, S) is worth to him who may double first."""
+    """Write what (m, S) is worth to the player who may double first."""
     positions, states = rolled.shape
     for place in range(1, positions):
         for state in range(states):
@@ -221,8 +223,10 @@ _one_at_a_time = Lock()
 
 
 def money_cubes() -> Floats:
-    """Exact money equities (924, 924, 3) without a double before this roll, read only: by the number of the
-    player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`; in units of the cube.
+    """Exact money equities (924, 924, 3) without a double before this roll, read only.
+
+    By the number of the player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`; in units of
+    the cube.
 
     They are loaded or built by the first call in this process.  There is no such equity where either side
     has borne off everything: the game is over.

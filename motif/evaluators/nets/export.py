@@ -65,7 +65,7 @@ class GraphBuilder:
         self._constants: dict[str, Any] = {}
 
     def constant(self, array: npt.ArrayLike) -> str:
-        """The name of a value that never changes, whole numbers as int64; equal ones are kept once."""
+        """Return the name of a value that never changes, whole numbers as int64; equal ones are kept once."""
         values = np.asarray(array)
         if values.dtype.kind == "i":
             values = values.astype(np.int64)
@@ -95,7 +95,10 @@ class GraphBuilder:
         inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
         outputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
     ) -> bytes:
-        """The checked ONNX file; `inputs` and `outputs` are type and shape by name, a text for any size."""
+        """Return the checked ONNX file.
+
+        `inputs` and `outputs` are type and shape by name, a text for any size.
+        """
         helper = self._onnx.helper
         ends = [
             [helper.make_tensor_value_info(key, self._element(dtype), shape) for key, (dtype, shape) in side]
@@ -136,8 +139,10 @@ def write_exported(weights: WeightFile, out: Path | str) -> Path:
 
 
 def exported(weights: WeightFile) -> bytes:
-    """The ONNX file of `weights`, which takes what `graph_inputs` gives for the inputs in its description:
-    `EVALUATOR_INPUTS`, or `CHECKERS_INPUTS` for weights with a hidden layer.
+    """Return the ONNX file of `weights`.
+
+    It takes what `graph_inputs` gives for the inputs in its description: `EVALUATOR_INPUTS`, or
+    `CHECKERS_INPUTS` for weights with a hidden layer.
 
     Outputs: ``probabilities`` float32 (n, 5), cumulative, of the player on roll, made consistent as
     everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's where the class has
@@ -222,7 +227,7 @@ def _head_sums(graph: GraphBuilder, heads: Sequence[HeadWeights], size: int) -> 
 
 
 def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
-    """What the hidden layer of each row's class adds to the raw sums of all heads (n, heads)."""
+    """Return what the hidden layer of each row's class adds to the raw sums of all heads (n, heads)."""
     points = (-1, CHECKERS_WIDTH, FILTER_STEPS)
     layers = {name: of for name in CLASS_NAMES if (of := weights.hidden_of(name)) is not None}
     rows = [
@@ -244,7 +249,7 @@ def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
 
 
 def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: str) -> str:
-    """What units (n, those of all classes), each of which counts in its own class, add to the heads."""
+    """Return what units (n, those of all classes) add to the heads; each counts in its own class."""
     own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in layers.items()])
     outputs = np.zeros((len(own), len(HEADS)))
     outputs[:, : len(OUTPUTS)] = np.concatenate([of.outputs.T for of in layers.values()])
@@ -254,8 +259,10 @@ def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: 
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:
-    """What the weights of points multiply, (50, n) each: whether a point has exactly 1, exactly 2, at least 3
-    checkers, and how many above 3."""
+    """Return what the weights of points multiply, (50, n) each.
+
+    Whether a point has exactly 1, exactly 2, at least 3 checkers, and how many above 3.
+    """
     counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
     three = graph.constant(3)
     counted = [graph.add("Equal", counts, graph.constant(number)) for number in (1, 2)]
@@ -292,13 +299,13 @@ def _class(graph: GraphBuilder) -> str:
 
 
 def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:
-    """The heads as probabilities (n, heads), 0 for those that are absent."""
+    """Return the heads as probabilities (n, heads), 0 for those that are absent."""
     half = graph.constant(0.5)
     return graph.add("Mul", graph.add("Mul", graph.add("Add", squashed, graph.constant(1.0)), half), present)
 
 
 def _consistent(graph: GraphBuilder, chances: str) -> str:
-    """What `motif.evaluators.probabilities.make_consistent` does, for probabilities within 0 and 1."""
+    """Return what `motif.evaluators.probabilities.make_consistent` does, for probabilities within 0 and 1."""
     none = graph.constant(0.0)
 
     def unless_off(side: int, head: int) -> str:
@@ -326,14 +333,14 @@ def _equity_of(graph: GraphBuilder, chances: str) -> str:
 
 
 def _ranking_equity(graph: GraphBuilder, squashed: str, present: str, by_chances: str) -> str:
-    """The equity head's equity (n, 1) where there is one, otherwise that of the chances."""
+    """Return the equity head's equity (n, 1) where there is one, otherwise that of the chances."""
     by_head = graph.add("Mul", graph.column(squashed, EQUITY_HEAD), graph.constant(EQUITY_BOUND))
     has_head = graph.add("Greater", graph.column(present, EQUITY_HEAD), graph.constant(0.5))
     return graph.add("Where", has_head, by_head, by_chances)
 
 
 def _agreeing(graph: GraphBuilder, chances: str, missing: str) -> str:
-    """What `motif.evaluators.probabilities.agree_with_equity` does for chances that lack `missing` equity."""
+    """Make `chances` that lack `missing` equity agree with it, as `probabilities.agree_with_equity` does."""
     win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
         graph.column(chances, k) for k in range(len(OUTPUTS))
     )

@@ -81,12 +81,15 @@ _SEPARATOR = ","
 
 
 def onnx_package() -> Any:
-    """The package onnx, which reads and writes model files; raises `PlayerError` where it is missing."""
+    """Return the package onnx, which reads and writes model files.
+
+    Raises `PlayerError` where it is missing.
+    """
     return _imported("onnx")
 
 
 def onnx_runtime() -> Any:
-    """The package onnxruntime, which evaluates them; raises `PlayerError` where it is missing."""
+    """Return the package onnxruntime, which evaluates them; raises `PlayerError` where it is missing."""
     return _imported("onnxruntime")
 
 
@@ -101,7 +104,7 @@ _ROWS = "positions"
 
 
 def freed_batch(model: bytes) -> bytes:
-    """The ONNX file `model` with a first dimension of any size, wherever it says one.
+    """Return the ONNX file `model` with a first dimension of any size, wherever it says one.
 
     That is in the shapes of inputs and outputs, in shapes noted in between, and in the constant shapes
     of Reshape.  Raises `PlayerError` when the package onnx is missing.
@@ -127,7 +130,7 @@ def freed_batch(model: bytes) -> bytes:
 
 
 def _freed(onnx: Any, tensor: Any) -> Any:
-    """The constant shape `tensor` with 0, which copies the size of the input, for a first size of 1."""
+    """Return the constant shape `tensor` with 0 (the size of the input) for a first size of 1."""
     shape = onnx.numpy_helper.to_array(tensor).copy()
     if shape.size and shape[0] == 1:
         shape[0] = 0
@@ -136,7 +139,7 @@ def _freed(onnx: Any, tensor: Any) -> Any:
 
 _ROWS_AT_ONCE = 64
 """Every call of the runtime has so many rows, the last one padded: its products may add up in another
-order for another number of rows, and then results would depend on how a caller cuts his work."""
+order for another number of rows, and then results would depend on how a caller cuts the work."""
 _FATAL = 4
 """Severity from which the runtime writes to stderr by itself."""
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
@@ -146,7 +149,7 @@ _LOOPS = frozenset({"Loop", "Scan", "If", "SequenceMap"})
 """Operators that hold graphs of their own, and may never end."""
 _SIZED_BY_VALUE = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1}
 """Operators whose output may be far larger than their inputs, and which input says how large it is."""
-_MOST_DIMENSIONS = 100
+_MAX_DIMENSIONS = 100
 
 
 def check_model(model: bytes, where: str) -> None:
@@ -178,7 +181,7 @@ def check_model(model: bytes, where: str) -> None:
     for node in graph.node:
         if (place := _SIZED_BY_VALUE.get(node.op_type)) is not None and place < len(node.input):
             shape = tensors.get(node.input[place])
-            if shape is not None and math.prod(shape.dims) < _MOST_DIMENSIONS:
+            if shape is not None and math.prod(shape.dims) < _MAX_DIMENSIONS:
                 sizes = onnx.numpy_helper.to_array(shape).ravel().tolist()
                 NET_NUMBERS.check(math.prod(abs(size) for size in sizes if size), where, PlayerError)
 
@@ -211,7 +214,7 @@ class Net:
         return {value.name: _width(value.shape) for value in self._session.get_inputs()}
 
     def run(self, rows: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """The outputs by name, (n, ...), for `rows` (n, ...) of each input by its name.
+        """Return the outputs by name, (n, ...), for `rows` (n, ...) of each input by its name.
 
         Raises `PlayerError` when the model cannot take them or gives a value that is not finite.
         """
@@ -222,11 +225,11 @@ class Net:
         return {name: np.concatenate(pieces) for name, pieces in zip(names, outputs, strict=True)}
 
     def run_one(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        """The first output of a model with one input, for `rows` (n, width)."""
+        """Return the first output of a model with one input, for `rows` (n, width)."""
         return next(iter(self.run({next(iter(self.inputs)): rows}).values()))
 
     def _padded(self, rows: Mapping[str, npt.NDArray[Any]], start: int, count: int) -> list[npt.NDArray[Any]]:
-        """Outputs for the rows from `start` on, as many as go at once."""
+        """Return outputs for the rows from `start` on, as many as go at once."""
         here = min(_ROWS_AT_ONCE, count - start)
         feed = {}
         for name, given in rows.items():
@@ -244,7 +247,7 @@ class Net:
         random, feed = np.random.default_rng(0), {}
         for value in row_by_row.get_inputs():
             if value.type not in _NUMPY_TYPES:
-                return  # whoever asks for the inputs finds that they do not fit
+                return  # the check of the inputs finds that they do not fit
             shape = (_ROWS_AT_ONCE, *(size if isinstance(size, int) else 1 for size in value.shape[1:]))
             feed[value.name] = random.integers(0, 2, shape).astype(_NUMPY_TYPES[value.type])
         together = self.run(feed)
@@ -257,7 +260,7 @@ class Net:
 
 
 def read_net(path: Path) -> Net:
-    """The net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
+    """Return the net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
     model = content_of(path, PlayerError, NET_FILE, "no such net")
     return Net(model, plain_text(str(path)))
 
@@ -317,7 +320,7 @@ class NetDescription:
         return OUTPUTS_OF[self.inputs]
 
     def metadata(self) -> dict[str, str]:
-        """The texts that stand for it in an ONNX file."""
+        """Return the texts that stand for it in an ONNX file."""
         texts = {"format": FORMAT, "name": self.name, "inputs": self.inputs, "outputs": self.outputs}
         if self.parameters is not None:
             texts["parameters"] = self.parameters.name
@@ -331,7 +334,7 @@ class NetDescription:
 
 
 def described(model: bytes, description: NetDescription) -> bytes:
-    """The ONNX file `model` with `description` in it, in place of any that it had.
+    """Return the ONNX file `model` with `description` in it, in place of any that it had.
 
     Raises `PlayerError` when the package onnx is missing.
     """
@@ -344,7 +347,7 @@ def described(model: bytes, description: NetDescription) -> bytes:
 
 
 def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetDescription | None:
-    """The description among the texts of an ONNX file in `folder`; None where there is none.
+    """Return the description among the texts of an ONNX file in `folder`; None where there is none.
 
     Raises `PlayerError`, which does not name the file, for one that this program cannot follow.
     """

@@ -8,7 +8,7 @@ wildbg's nets know a finished game, a race and anything else, each in its own wa
 Source: carsten-wenderdel/wildbg and wildbg-training.  Crashed positions have no net of their own.
 
 Inputs are as the author's training code lays them out.  Counts of checkers become four numbers each:
-[n = 1, n = 2, n >= 3, n - 3 where more].  All positions are seen by the player on roll, in his numbering.
+[n = 1, n = 2, n >= 3, n - 3 where more].  All positions are seen by the player on roll.
 
 * contact (202): own checkers off, the opponent's off; own bar, own points 1 to 24; the opponent's
   bar, the opponent's checkers on points 1 to 24.
@@ -133,14 +133,14 @@ def _fill_race(boards, rows):
 
 
 def contact_inputs(boards: Board) -> npt.NDArray[np.float32]:
-    """Inputs float32 (n, 202) of wildbg's contact net for `boards` int8 (n, 26)."""
+    """Return the inputs float32 (n, 202) of wildbg's contact net for `boards` int8 (n, 26)."""
     rows = np.empty((len(boards), CONTACT_WIDTH), np.float32)
     _fill_contact(boards, rows)
     return rows
 
 
 def race_inputs(boards: Board) -> npt.NDArray[np.float32]:
-    """Inputs float32 (n, 186) of wildbg's race net for `boards` int8 (n, 26), all of them races."""
+    """Return the inputs float32 (n, 186) of wildbg's race net for `boards` int8 (n, 26), all races."""
     rows = np.empty((len(boards), RACE_WIDTH), np.float32)
     _fill_race(boards, rows)
     return rows
@@ -199,7 +199,7 @@ def _fill_cumulative(packed, exclusive, rows):
 def graph_inputs(
     parameters: ParameterSet, positions: npt.ArrayLike, inputs: str = EVALUATOR_INPUTS
 ) -> dict[str, npt.NDArray[Any]]:
-    """What an exported evaluator takes, by the name of the input, for `positions` int8 (n, 26).
+    """Return what an exported evaluator takes, by the name of the input, for `positions` int8 (n, 26).
 
     * ``features`` float32 (n, len(parameters)): scaled, in the order of the set.
     * ``position_class`` int64 (n,): 0 contact, 1 crashed, 2 race; 3 a game that ended with a single win,
@@ -208,7 +208,7 @@ def graph_inputs(
 
     With `inputs`, what the net's description says, `CHECKERS_INPUTS` also
 
-    * ``checkers`` int64 (n, 50): checkers of the player on roll on his points 1 to 24 and his bar, then the
+    * ``checkers`` int64 (n, 50): checkers of the player on roll on points 1 to 24 and the bar, then the
       opponent's on the opponent's points 1 to 24 and bar.
 
     Raises `PositionError` naming the first row that is no position.
@@ -303,7 +303,7 @@ class MoverScoreEvaluator(Evaluator):
         return np.where(points, np.sign(points), turned_equities(_within(self._mover_equities(boards))))
 
     def _mover_equities(self, boards: Board) -> npt.NDArray[np.float64]:
-        """The scores, stretched from 0..1 to -1..1: float64 (n,)."""
+        """Return the scores, stretched from 0..1 to -1..1: float64 (n,)."""
         scores = self._net.run_one(features(self._parameters, boards))
         return 2 * scores.reshape(len(boards)).astype(np.float64) - 1
 
@@ -361,12 +361,14 @@ _WIDTHS = {CONTACT_WIDTH: WILDBG_CONTACT, RACE_WIDTH: WILDBG_RACE}
 
 
 def load_wildbg() -> Evaluator:
-    """wildbg's nets as they come with motif; raises `PlayerError` where a package is missing."""
+    """Load wildbg's nets as they come with motif; raises `PlayerError` where a package is missing."""
     return _composite(WILDBG_NAME, _WILDBG_FOLDER)
 
 
 def load_net(path: str) -> Evaluator:
-    """The evaluator at `path`: an ``.onnx`` file, a folder with one, or one with a contact and a race net.
+    """Return the evaluator at `path`.
+
+    An ``.onnx`` file, a folder with one, or one with a contact and a race net.
 
     It is called ``onnx:PATH``.  Raises `PlayerError` for a path where there is none, a file that is
     torn, or a net that expects something else than motif can give.
@@ -422,7 +424,7 @@ def _single(name: str, net: Net) -> Evaluator:
 
 
 def _description(net: Net) -> NetDescription:
-    """What `net` says that it expects, or what its width says."""
+    """Return what `net` says that it expects, or what its width says."""
     try:
         description = read_description(net.metadata, Path(net.where).parent)
     except PlayerError as error:

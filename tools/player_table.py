@@ -52,7 +52,7 @@ class Entry:
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
-    """Who is in the known_players by this name."""
+    """Return the entry of a known player."""
     entry = entry_of(name)
     assert entry is not None
     return Entry(name, entry.description, games)
@@ -168,7 +168,7 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     )
     yield ""
     for entry, _ in known:
-        yield f"- `{entry.name}`: {entry.description}."
+        yield f"- `{entry.name}`: {entry.who}."
     yield ""
     comparisons = [line for entry, record in measured for line in _comparisons(entry.name, record)]
     if comparisons:

@@ -80,7 +80,7 @@ _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
 def opponents() -> list[dict[str, Any]]:
     """List the possible opponents for JSON: name, description, and whether @1 and @2 may follow the name."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
-    return [{"name": one.name, "who": one.who, "looks_ahead": one.looks_ahead} for one in entries]
+    return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
 
 
 def check_opponent(name: str) -> None:

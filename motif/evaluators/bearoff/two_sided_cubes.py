@@ -4,7 +4,7 @@ Positions are pairs of home positions of which neither side has all fifteen chec
 are impossible.  N(s, i, j) is what a player on roll has who rolls now: the cube is in state s, the own home
 position is i and the opponent's j.  V(s, i, j) is the same before a possible double,
 
-    V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))    where a double is allowed, else N(s, i, j)
+    V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))   if a double is allowed, else N(s, i, j)
     N(s, i, j) = sum over the 36 throws of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
 
 d(s) is the state after a double that is taken, s' the state s as the opponent sees it, and f what a unit of

@@ -25,7 +25,6 @@ from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import NO_TERM_TABLE, FitSettings, fit_dataset
-from motif.learning.fit import warm_up as warm_up_fit
 from motif.players import load
 from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
@@ -45,7 +44,6 @@ from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
 from motif.sampling.dataset import ROLLOUTS
-from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
@@ -260,8 +258,8 @@ def run_bootstrap(
 
 def warm_up() -> None:
     """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
-    rehearse_sampling()
-    rehearse_fit()
+    warm_up_sampling()
+    warm_up_fit()
     play_match(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
 
 

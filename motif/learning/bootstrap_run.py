@@ -24,7 +24,9 @@ from motif.compiler.background import precompile_in_background
 from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
-from motif.learning.fit import NO_TERM_TABLE, FitSettings, fit_dataset
+from motif.learning.fit import NO_TERM_TABLE, fit_dataset
+from motif.learning.fit import warm_up as warm_up_fit
+from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
@@ -44,6 +46,7 @@ from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
 from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"

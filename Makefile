@@ -20,36 +20,40 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links images notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
-	@echo "make test        lint, and every test but the slow ones and the comparisons with peers"
-	@echo "make test-slow   the tests that take minutes"
-	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
-	@echo "make test-web    play, set up and analyse on the page in a real browser (Debian: apt install chromium)"
-	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had; then bench-fit"
-	@echo "make bench-fit   seconds of fits beside scikit-learn, skglm and SciPy, into docs/explanation/fit-speed.md"
-	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
-	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
-	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
-	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
-	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
-	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
-	@echo "make units       the hidden units of the newest version, with boards, into docs/explanation/hidden-layer.md"
-	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
-	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
-	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
-	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
-	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
-	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
-	@echo "make notebook    run docs/notebooks and write what they show into them"
-	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
-	@echo "make docs-links  ask every address on the web that the docs name"
-	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
+	@echo "make test        lint, and every test except slow ones and comparisons with peers"
+	@echo "make test-slow   tests that take minutes"
+	@echo "make test-peers  comparisons with bgsage and gnubg, where they are available"
+	@echo "make test-web    tests of the page in a real browser (Debian: apt install chromium)"
 	@echo "make lint        ruff, mypy, and the words of tools/words.yaml"
+	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo
-	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
+	@echo "make docs        build the site in build/docs, without a network; a warning is an error"
+	@echo "make docs-links  check every web address in the docs"
+	@echo "make images      draw docs/images; screenshots need Chromium; NAMES='web explain' draws only these"
+	@echo "make tutorial    run the commands of docs/tutorial/first-hour.md and write their output into it"
+	@echo "make notebook    run docs/notebooks and write their output into them"
+	@echo "make architecture  the picture of the layers and the list of files in docs/dev/architecture.md"
+	@echo "make wheel       build and check what pip installs, in an empty environment"
+	@echo
+	@echo "Measurements, written into the docs:"
+	@echo "make players     error rates, points per game and speed of every player (docs/reference/players.md)"
+	@echo "make strength    the table of strength in every page, from the figures of make players"
+	@echo "make frontier    error rate against time per decision, beside gnubg and wildbg (docs/explanation/frontier.md)"
+	@echo "make reading-test     textbook plays and reasons (docs/explanation/reading-test.md)"
+	@echo "make units       hidden units with boards (docs/explanation/hidden-layer.md)"
+	@echo "make rollout-table    cost and bias of each rollout option (docs/how-to/rollouts.md)"
+	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's (docs/explanation/cube-model.md)"
+	@echo "make serve-load  requests and positions per second of serve http (docs/how-to/serve.md)"
+	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
+	@echo "make cluster-scaling  the cost of a label on a cluster (docs/how-to/cluster.md)"
+	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where available; then bench-fit"
+	@echo "make bench-fit   seconds of fits beside scikit-learn, skglm and SciPy (docs/explanation/fit-speed.md)"
+	@echo
+	@echo "Each target makes $(VENV) first if needed; PYTHON=python3.12 uses another Python."
 
 demo: $(INSTALLED)
 	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
@@ -90,9 +94,9 @@ rollout-table: $(INSTALLED)
 
 # About five minutes of one core, with gnubg.
 cube-costs: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/how-to/cube.md
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/explanation/cube-model.md
 
-# Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
+# Some minutes on two cores; ONLY=motif-v1 measures only that player.
 players: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/reference/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
@@ -111,9 +115,14 @@ frontier: $(INSTALLED_DEV)
 reading-test: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
 
-# WEIGHTS=FILE tells another file's.
+# WEIGHTS=FILE shows another file's.
 units: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.unit_page docs/explanation/hidden-layer.md $(or $(WEIGHTS),latest)
+
+# Some minutes; NAMES="web explain" draws only these.
+images: $(INSTALLED_DEV)
+	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: screenshots are left as they are"
+	$(BIN)/python -m tools.images $(NAMES)
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture
@@ -137,7 +146,7 @@ tutorial: $(INSTALLED_DEV)
 notebook: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.notebook docs/notebooks/*.ipynb
 
-# What the site is made of besides is kept in build/doctrees; `git clean -fdX docs build` begins anew.
+# Intermediate files are in build/doctrees; `git clean -fdX docs build` starts afresh.
 SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees
 docs: $(INSTALLED_DOCS)
 	$(SPHINX) -b html docs build/docs
@@ -155,8 +164,8 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.words
 
-# An environment without pip is given one; a half-made one, as a Python without ensurepip leaves it, is
-# made anew.  uv brings pip in a tenth of the time that ensurepip takes.
+# An environment without pip gets one; an incomplete one, as a Python without ensurepip leaves it, is made
+# again.  uv installs pip in a tenth of the time that ensurepip takes.
 venv:
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || { \
 	    command -v $(PYTHON) >/dev/null || \

@@ -46,7 +46,8 @@ def test_it_has_commands_that_say_python():
 
 def test_matches_end_after_as_many_games_as_it_says():
     (said,) = re.findall(
-        r"`(\S+)` is certain\s+to be ahead of `(\S+)` after (\d+) games, of `(\S+)` after (\d+):", README
+        r"`(\S+)` is ahead of `(\S+)` after (\d+) games and of `(\S+)` after\s+(\d+) \(95 % confidence\)",
+        README,
     )
     player, *others = said
     for opponent, games in zip(others[::2], others[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Cube efficiency in bearoffs: Janowski's model against exact equities, for docs/how-to/cube.md.
+"""Cube efficiency in bearoffs: Janowski's model against exact equities, for docs/explanation/lab-notes.md.
 
 x is fitted to all pairs of at most six checkers in which each side has 5 to 95 %, in two ways: so that the
 model's equities are nearest to the exact ones, and so that its wrong actions cost least.  What comes of it is
@@ -71,7 +71,7 @@ class Model:
         return float(min(_GRID, key=lambda x: sum(self.measured(float(x))[1:])))
 
     def measured(self, x: float) -> tuple[float, float, float, float]:
-        """RMS error of the equities at `x`, and millipoints a position that wrong doubles, redoubles and
+        """RMS error of the equities at `x`, and millipoints per position that wrong doubles, redoubles and
         answers to right doubles cost."""
         exact, values = self.pairs.exact, self.dead + x * self.way
         taken = DOUBLED * exact[:, OPPONENTS]

@@ -73,7 +73,7 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Labels a second."""
+        """Labels per second."""
         return self.labels / self.seconds
 
     def row(self, first: "Measured") -> str:
@@ -157,7 +157,7 @@ def _processor_seconds(process: psutil.Process | None) -> float:
 
 
 def moved(games: int) -> tuple[float, float]:
-    """Bytes a label that the client sends and receives."""
+    """Bytes per label that the client sends and receives."""
     with (
         tempfile.TemporaryDirectory() as name,
         machines(2) as cluster,
@@ -190,7 +190,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
         f"{games:,} games of `{PLAYER}`, {labels:,} labels of 12 trials, {worker_count(None)} cores, "
         f"load {psutil.getloadavg()[0]:.1f} at the end:",
         "",
-        "| who works | labels a second | against 1 job | client, µs a label | scheduler, µs a label "
+        "| who works | labels per second | against 1 job | client, µs per label | scheduler, µs per label "
         "| scheduler, MB | worker, MB |",
         "|---|---|---|---|---|---|---|",
         *(run.row(runs[0]) for run in (*runs, free)),
@@ -200,12 +200,12 @@ def report(games: int, say: Callable[[str], None]) -> str:
         "without computing anything. Its costs are those of the plan.",
         "",
         f"A label is {received:.0f} bytes on its way to the client, {disk:.0f} on disk; what the client "
-        f"sends comes to {sent:.1f} bytes a label, mostly the weights, once.",
+        f"sends comes to {sent:.1f} bytes per label, mostly the weights, once.",
         "",
         f"For {WANTED // 10**6} million labels: {WANTED * received / 1e9:.1f} GB received, "
         f"{WANTED * disk / 1e9:.1f} GB on disk, {WANTED / one.rate / 3600:.1f} core hours.",
         "",
-        "| cores like these | hours | labels a second | network, MB/s | client's core | scheduler's core |",
+        "| cores like these | hours | labels per second | network, MB/s | client's core | scheduler's core |",
         "|---|---|---|---|---|---|",
     ]
     for cores in CORES:
@@ -217,7 +217,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
     limit = min(1 / cost, 1 / passing)
     lines += [
         "",
-        f"The client's one core can write {1e-3 / cost:,.0f} thousand labels a second and the scheduler's "
+        f"The client's one core can write {1e-3 / cost:,.0f} thousand labels per second and the scheduler's "
         f"pass on {1e-3 / passing:,.0f} thousand: the {'client' if cost >= passing else 'scheduler'} would "
         f"be the limit, at about {limit / one.rate:,.0f} such cores.",
         "",

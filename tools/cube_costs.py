@@ -1,14 +1,14 @@
-"""What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/how-to/cube.md.
+"""The cost of wrong cube decisions by cubeful rollouts, motif's and gnubg's: docs/explanation/cube-model.md.
 
-Positions with contact, and races, come from games of motif against himself, one a game, on seeds that nothing
-else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.
+Positions with contact, and races, come from motif's games against itself, one per game, on seeds that nothing
+else has used: as many from each slice of cubeless equities, from before doubles begin to where all pass.
 Each is rolled out to the end of the game for money, with the cube in the centre and after a double that was
 taken.
 
 The best action is read off one half of the trials, and what another one costs off the other half, both ways:
 so chance alone is never counted as an error.  Single costs may thus come out negative.
 
-    python -m tools.cube_costs docs/how-to/cube.md [POSITIONS] [TRIALS]
+    python -m tools.cube_costs docs/explanation/cube-model.md [POSITIONS] [TRIALS]
 """
 
 import sys
@@ -59,9 +59,9 @@ class Decisions(NamedTuple):
 
     doubles: Flags
     takes: Flags
-    """If he is doubled."""
+    """If the opponent is doubled."""
     values: Values
-    """(n, 2): his equities without a double and after one that is taken."""
+    """(n, 2): equities without a double and after one that is taken."""
 
 
 class Rolled(NamedTuple):
@@ -194,7 +194,7 @@ def table(kind: str, count: int, trials: int) -> Iterator[str]:
         f"in {right[0]}, to take in {right[1]}."
     )
     yield ""
-    yield f"| millipoints a position | {' | '.join(KINDS)} | all | all, less {name}'s | RMS error |"
+    yield f"| millipoints per position | {' | '.join(KINDS)} | all | all, less {name}'s | RMS error |"
     yield "|---|" + "---|" * (len(KINDS) + 3)
     first = costs(rows[name], rolled.values).sum(axis=1)
     for row, decisions in rows.items():

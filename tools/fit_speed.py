@@ -5,12 +5,11 @@ it as one JSON object.  ``--size small`` leaves out the large problem, which nee
 ten minutes.
 
 Positions are those of PubEval's games against itself, features those of a parameter set with all pairs,
-labels the default player's chance to win in 36 coin throws: nothing but seeds goes in.  Each method runs in
-a process of its own, on one core.  motif minimises the error after the squash; the others know no squash,
-so theirs is the linear problem with the same labels and the same ridge.  Each must come within `TOLERANCE`
-of the least RMSE of its own problem.  The others are given the matrix of terms, centred, in the layout and
-precision that suits them best; making it is not in their time.
-"""
+labels the default player's win probability estimated by 36 coin tosses: nothing but seeds goes in. Each
+method runs in a process of its own, on one core. motif minimises the error after the squash; the others
+have no squash, so theirs is the linear problem with the same labels and the same ridge. Each must come
+within `TOLERANCE` of the least RMSE of its own problem. The others are given the matrix of terms, centred,
+in the layout and precision that suits them best; making it is not in their time."""
 
 import argparse
 import json
@@ -70,7 +69,7 @@ _EXACT = 1e-8
 _SWEEPS = 10
 """Sweeps until the error is looked at, which is not in the time."""
 _GROWTH = 1.5
-"""LSMR cannot be watched: it is begun anew with so many times the steps, and the last run counts."""
+"""LSMR cannot be watched: it is started again with more and more steps, and the last run counts."""
 _MEBI = 1024**2
 Array = npt.NDArray[Any]
 
@@ -227,7 +226,7 @@ def of_peer(method: str, terms: Terms, values: Array, labels: Array, least: floa
 
 
 def of_lsmr(matrix: Array, labels: Array, ridge: float, least: float, limit: float) -> Timed:
-    """`lsq_linear`, with rows for the ridge, begun anew with more steps until the error is reached."""
+    """`lsq_linear`, with rows for the ridge, started again with more steps until the error is reached."""
     from scipy.optimize import lsq_linear
     from scipy.sparse.linalg import LinearOperator
 

@@ -1,9 +1,9 @@
-"""Error against time a decision: motif's ways of choosing a play beside gnubg's and wildbg's.
+"""Error rate against time per decision: motif's ways of choosing a play beside gnubg's and wildbg's.
 
 ``python -m tools.frontier docs/explanation/frontier.md`` lets every player choose on the same lines of the
 benchmark, by turns, some decisions at a time, each in this process on one core (gnubg in its own): so what
 else the machine does falls on all alike.  The table is a region of the page; the figures go where
-`motif analyse` finds them, too.
+`motif analyse` finds them too.
 """
 
 import argparse
@@ -31,9 +31,9 @@ from motif.runtime.streams import derive_states
 from tools.marked_page import write_region
 
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
-"""Where the figures are kept; an analysis tells its analyst's."""
+"""Where the figures are kept; an analysis shows its judge's."""
 _TURN = 50
-"""Decisions of one player until the next has his turn."""
+"""Decisions of one player until the next player's turn."""
 _MILLI = 1000
 """Milliseconds in a second."""
 
@@ -53,19 +53,19 @@ def ways(own: str) -> list[str]:
 
 
 def judging_ways(own: str) -> list[str]:
-    """Of `ways` those that are measured on all lines: what they err is said beside what they judge."""
+    """Those of `ways` that are measured on all lines: judges, whose average error is shown."""
     depths = ("@1:narrow", "@1", "@2:narrow", "@2", "@3", "@2:rollout")
     return [own, *(own + depth for depth in depths)]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a way costs and gives."""
+    """The time and error rate of a way."""
 
     name: str
     decisions: int
     error_rate: float
-    """Millipoints lost a decision."""
+    """Millipoints lost per decision."""
     error_rate_se: float
     milliseconds: float
     """A decision, on the lines that all choose on."""
@@ -135,7 +135,7 @@ def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
 
 def table(measured: Sequence[Measured]) -> list[str]:
     """The page's table, the fastest first."""
-    lines = ["| player | error rate | ms a decision | decisions |", "|---|---:|---:|---:|"]
+    lines = ["| player | error rate | ms per decision | decisions |", "|---|---:|---:|---:|"]
     lines += [
         f"| `{one.name}` | {one.error_rate:.2f} ± {one.error_rate_se:.2f} | {one.milliseconds:.3g} "
         f"| {one.decisions:,} |"
@@ -146,7 +146,7 @@ def table(measured: Sequence[Measured]) -> list[str]:
 
 def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
     """Error over time, both on scales that double."""
-    with picture(path, 4.2, "Error against time a decision, one core") as figure:
+    with picture(path, 4.2, "Error rate against time per decision, one core") as figure:
         axes = figure.subplots()
         families = (
             (f"{own}, static and looking ahead", lambda name: name.startswith(own), "o", "-"),
@@ -164,7 +164,7 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
         axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
         axes.set_yticks([], minor=True)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_xlabel("milliseconds a decision")
+        axes.set_xlabel("milliseconds per decision")
         axes.set_ylabel("error rate (millipoints)")
         axes.legend()
 

@@ -23,7 +23,7 @@ SAGE_GAMES = 3000
 
 
 def gnubg_trials_per_second() -> float | None:
-    """Full 0-ply playouts of the start position a second by gnubg; None when it is not installed."""
+    """Full 0-ply playouts of the start position per second by gnubg; None when it is not installed."""
     path = gnubg_path()
     if path is None:
         return None
@@ -35,7 +35,7 @@ def gnubg_trials_per_second() -> float | None:
 
 
 def bgsage_games_per_second() -> float | None:
-    """Games a second of bgsage's PubEval against itself; None when it is not installed."""
+    """Games per second of bgsage's PubEval against itself; None when it is not installed."""
     try:
         from bgbot_cpp import play_games_pubeval
     except ImportError:
@@ -46,7 +46,7 @@ def bgsage_games_per_second() -> float | None:
 
 
 def motif_trials_per_second(every_play: bool) -> float:
-    """Full playouts of the start position a second by the default weights."""
+    """Full playouts of the start position per second by the default weights."""
     evaluator = load_static(default_player())
     trials = 10_000
     settings = RolloutSettings(trials=trials, every_play=every_play)
@@ -83,7 +83,7 @@ def main() -> None:
             rounds[name].append(task())
         speeds.append(measure_speed(default_player(), 2, SECONDS / ROUNDS))
     means = {name: mean_of(figures) for name, figures in rounds.items()}
-    print(f"one core, a second; means of {ROUNDS} rounds; motif plays {default_player()}")
+    print(f"one core, per second; means of {ROUNDS} rounds; motif plays {default_player()}")
     print(line("full rollout trials, gnubg 0-ply", means["gnubg"]))
     print(line("full rollout trials, motif, every play evaluated", means["every"], means["gnubg"]))
     print(line("full rollout trials, motif, filtered", means["filtered"], means["gnubg"]))

@@ -1,9 +1,9 @@
-"""The table of players in docs/reference/players.md: error rates, points a game, evaluations a second.
+"""The table of players in docs/reference/players.md: error rates, points per game, evaluations per second.
 
 ``python -m tools.player_table docs/reference/players.md`` measures one player after the other.  Figures
-are kept beside the page, in docs/reference/players.json, as they come: a run that was stopped goes on with
-the next player, and a player who was measured under the same conditions is not measured again, unless
-``--only`` names him.  All but the evaluations a second is the same whoever repeats it.  The table is one
+are kept beside the page, in docs/reference/players.json, as they come: a run that was stopped continues
+with the next player, and a player that was measured under the same conditions is not measured again, unless
+``--only`` names it.  Everything but the evaluations per second is reproducible.  The table is one
 region of the page; `tools.strength_table` writes a shorter one into others.
 """
 
@@ -35,7 +35,7 @@ from tools.marked_page import region, write_region
 CLASSES = ("contact", "crashed", "race")
 """The benchmark files, by name, and the columns of error rates."""
 REFERENCE = "pubeval"
-"""Against whom everyone plays."""
+"""The opponent in all matches."""
 _MOST, _MANY, _SOME = 40_000, 20_000, 6_000
 
 
@@ -62,19 +62,17 @@ PLAYERS = (
     *map(_known, ("random", "simple", "pubeval", "bras", "phase", "best-of-four")),
     Entry(
         "onnx:weights/phase-net/pretrained.onnx",
-        "a net of 48-64-64-1 that learned the opinion of `phase` in random games",
+        "a net of 48-64-64-1 that learned the evaluations of `phase` in random games",
     ),
     Entry(
         "onnx:weights/phase-net/refined.onnx",
         "the same net, trained further on the results of games of `best-of-four`",
     ),
-    Entry(
-        "keith-v0", "Keith's programme of 1996: simple parameters, win chance alone; learned from `simple`"
-    ),
+    Entry("keith-v0", "Keith's programme of 1996: 19 features, win probability alone; learned from `simple`"),
     Entry("keith-v1", "the next version, learned from rollouts by `keith-v0`"),
-    Entry("motif-v0", "70 parameters and all their pairs, gammons too; learned from `simple`"),
+    Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
-    Entry("motif-v14", "the newest, from lookahead by `motif-v13`: pairs and one hidden layer", _MOST),
+    Entry("motif-v14", "learned from lookahead by `motif-v13`: pairs and one hidden layer", _MOST),
     _known("wildbg"),
     _known("gnubg", _SOME),
 )
@@ -114,12 +112,12 @@ class Record:
     error_rates: Mapping[str, ErrorRate] = field(default_factory=dict)
     """By class."""
     ppg: float | None = None
-    """Points a game against the reference player; None for that one himself."""
+    """Points per game against the reference player; None for that player itself."""
     se: float | None = None
     evaluations_per_second: float | None = None
-    """On one core; None for a player who chooses plays without evaluating positions."""
+    """On one core; None for a player that chooses plays without evaluating positions."""
     missing: str = ""
-    """Why the player could not be measured, where he could not."""
+    """Why the player could not be measured; otherwise empty."""
 
 
 def read_records(path: Path) -> dict[str, Record]:
@@ -134,7 +132,7 @@ def read_records(path: Path) -> dict[str, Record]:
         return {}
     except (OSError, ValueError, BenchmarkError) as error:
         raise BenchmarkError(
-            f"{path}: holds no measured players ({plain_text(str(error))}); delete it to measure anew"
+            f"{path}: holds no measured players ({plain_text(str(error))}); delete it to measure again"
         ) from None
 
 
@@ -163,7 +161,7 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     measured = [(entry, record) for entry, record in known if not record.missing]
     heads = [f"ER {name}" for name in CLASSES]
     yield from table_lines(
-        ("player", *heads, f"points a game v `{REFERENCE}`", "games", "evaluations/s"),
+        ("player", *heads, f"points per game v `{REFERENCE}`", "games", "evaluations/s"),
         [_row(entry, record) for entry, record in known],
     )
     yield ""
@@ -186,14 +184,14 @@ def _row(entry: Entry, record: Record) -> Sequence[str]:
         return (f"`{entry.name}`", f"not measured: {record.missing}", *[""] * (len(CLASSES) + 2))
     rates = [rate_text(record.error_rates[name]) for name in CLASSES]
     speed = record.evaluations_per_second
-    points, games = "0 (himself)", _NONE
+    points, games = "0 (itself)", _NONE
     if record.ppg is not None:
         points, games = points_text(record), f"{record.conditions.games:,}"
     return (f"`{entry.name}`", *rates, points, games, _NONE if speed is None else _rounded(speed))
 
 
 def points_text(record: Record) -> str:
-    """Points a game with their standard error, where there are games enough for one."""
+    """Points per game, with their standard error where there are enough games."""
     return f"{record.ppg:+.3f}" if record.se is None else f"{record.ppg:+.3f} ± {record.se:.3f}"
 
 
@@ -290,7 +288,7 @@ def measure(
 ) -> Record:
     """Measure one player; evaluations are timed for about `seconds`.
 
-    Where he cannot play here, because a program or library that he needs is missing, the record says so.
+    Where the player needs a program or library that is missing, the record says so.
     """
     today = date.today().isoformat()
     try:
@@ -382,7 +380,7 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="player_table", description="Measure the table of players.")
     parser.add_argument("page", type=Path, help="a page with the table's marks; figures are kept beside it")
     parser.add_argument(
-        "--only", metavar="NAME", action="append", default=[], help="measure this player anew, and no other"
+        "--only", metavar="NAME", action="append", default=[], help="measure this player again, and no other"
     )
     parser.add_argument("--lines", metavar="DIR", type=Path, default=_FOLDER, help="benchmark files")
     parser.add_argument("--games", metavar="N", type=int, help="nobody plays more: for a quick look")

@@ -1,4 +1,4 @@
-"""The reading test: does motif prefer the plays of textbooks, and does it name the reasons that books name?
+"""The reading test: does motif prefer the plays of textbooks, and does it give the books' reasons?
 
 ``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
 tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the
@@ -122,7 +122,7 @@ class Decision:
     next_loses: float
     context: CubeContext = MONEY
     is_compared: bool = False
-    """Whether reasons are told against `next_play`, and not against the second choice of the judge."""
+    """Whether reasons are against `next_play` instead of the judge's second choice."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Reading:
     """What the play of theory loses by the judge; 0 where it is the one chosen."""
     concepts: tuple[str, ...] | None
     """Those of the first reasons for the play; None where theory's play was not chosen, or no reasons are
-    told by concepts."""
+    named by concepts."""
     sentences: tuple[str, ...] = ()
 
     @property
@@ -151,7 +151,7 @@ class Reading:
 
 
 def read_decisions(path: Path = FILE) -> list[Decision]:
-    """The decisions of a file; raises a `MotifError` for a position that is none."""
+    """The decisions of a file; raises a `MotifError` for an invalid position."""
     return [_decision(record, path == SECOND) for record in yaml.safe_load(path.read_text("utf-8"))]
 
 
@@ -200,7 +200,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
         )
     except PlayerError:
         return Reading(decision, chosen, 0.0, None)
-    # The reasons for the play of theory; what speaks for the other one is told beside them.
+    # The reasons for the play of theory; those for the other play are listed with them.
     first = [reason for reason in explanation.reasons if reason.play == "better" and reason.concept != REST]
     return Reading(
         decision,
@@ -228,7 +228,7 @@ def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEM
     yield f"`{judge}` chooses the play of theory in {_share(len(chosen), len(read))}."
     if told:
         named = sum(one.is_named for one in told)
-        yield f"Of these, one of its first two reasons is one that books name in {_share(named, len(told))}."
+        yield f"Of these, one of its first two reasons is one of the books' in {_share(named, len(told))}."
     yield from ("", "| theme | play of theory | reason of theory |", "|---|---|---|")
     for theme in themes:
         own = _of(read, theme)
@@ -240,14 +240,15 @@ def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEM
         if not one.is_chosen:
             yield from _board(one)
             yield f"Theory plays **{one.decision.play}**: {one.decision.because}"
-            yield f"motif plays **{one.chosen.notation}**, and sees {one.loses:.3f} points between them."
+            yield f"motif plays **{one.chosen.notation}**, and judges it {one.loses:.3f} points better."
     if told:
         yield from ("", "## Where the reasons are others")
         for one in told:
             if not one.is_named:
                 yield from _board(one)
                 yield f"**{one.decision.play}**: {one.decision.because}"
-                yield f"Books name {', '.join(sorted(one.decision.reasons))}. motif says: {_said(one)}"
+                reasons = ", ".join(sorted(one.decision.reasons))
+                yield f"The books' reasons: {reasons}. motif says: {_said(one)}"
 
 
 def _of(read: Sequence[Reading], theme: str) -> list[Reading]:

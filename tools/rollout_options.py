@@ -1,8 +1,8 @@
 """What each option of a rollout costs, gains and distorts: the table in docs/how-to/rollouts.md.
 
-Fifty positions from games of the player against himself are rolled out with each option and, as what
+Fifty positions from games of the player against itself are rolled out with each option and, as what
 is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are
-those of the dice.  Everything runs on one core; all but the times is the same whoever repeats it.
+those of the dice.  Everything runs on one core; everything but the times is reproducible.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 ``python -m tools.rollout_truth collect FOLDER`` plays games between motif, gnubg and PubEval, none of them
 looking ahead, and takes decisions from them at random.  ``... run FOLDER`` lets the players choose and rolls
-out what they chose, one decision after the other; stopped, it goes on where it was.  Decisions are done in a
+out what they chose, one decision after the other; a stopped run continues.  Decisions are done in a
 random order that mixes games, with fixed shares of the classes: what is done at any time is a random sample.
 ``... write FOLDER data/bench/rollout-truth`` makes benchmark files of what is done, and ``... table
 docs/explanation/frontier.md`` fills the page's region from these.
@@ -51,7 +51,7 @@ _DECISIONS, _RESULTS = "decisions.json", "results.jsonl"
 def collected(own: str, games: int, rounds: int, seed: int) -> list[dict[str, Any]]:
     """Decisions of games between `own`, gnubg and PubEval, `games` for each of two who meet, in their order.
 
-    Each has two different plays or more.  None stands in the benchmark lines that come with motif.
+    Each has two different plays or more.  None is in the benchmark lines that come with motif.
     """
     boards, rolls, places = (np.concatenate(part) for part in zip(*_met(own, games, seed), strict=True))
     rng = np.random.default_rng(seed)

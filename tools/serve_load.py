@@ -2,7 +2,7 @@
 
     python -m tools.serve_load docs/how-to/serve.md
 
-Server and client have a core each where there are two.  The client keeps its connections open, asks anew
+Server and client have a core each where there are two.  The client keeps its connections open, asks again
 as soon as it is answered, and looks at nothing but the status and the length of the answers.
 """
 
@@ -53,12 +53,12 @@ class Load(NamedTuple):
 
     @property
     def a_core(self) -> float:
-        """Requests a second of a core that does nothing else."""
+        """Requests per second of a core that does nothing else."""
         return self.requests / self.processor_seconds if self.processor_seconds else float("nan")
 
     @property
     def a_second(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return self.requests / self.seconds
 
     def percentile(self, percent: float) -> str:
@@ -172,7 +172,7 @@ def serving(core: int | None) -> Iterator[Server]:
 
 
 def batch_rates(ids: list[str]) -> tuple[float, float]:
-    """Positions that `evaluate --batch --json` prints a second, and a second of processor time.
+    """Positions that `evaluate --batch --json` prints per second, and per second of processor time.
 
     Its start is left out.
     """
@@ -208,8 +208,8 @@ def measured(seconds: float) -> list[str]:
     if len(cores) > 1:
         os.sched_setaffinity(0, {cores[-1]})
     lines = [
-        "| asked for at a time | connections | answers a second | positions a second | p50, ms | p99, ms | "
-        "positions a second of its processor time |",
+        "| positions per request | connections | answers per second | positions per second | p50, ms "
+        "| p99, ms | positions per second of processor time |",
         "|---|---|---|---|---|---|---|",
     ]
     with serving(cores[0] if len(cores) > 1 else None) as server:

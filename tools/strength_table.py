@@ -1,15 +1,15 @@
-"""The table of strength, one for several pages: who is how strong, from docs/reference/players.json.
+"""The table of strength in several pages, from docs/reference/players.json.
 
 ``python -m tools.strength_table`` measures nothing; it writes the figures that `tools.player_table` has kept
 into the pages, and the table of players into its own.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from motif.evaluators.named import shipped_weights
+from motif.evaluators.named import default_player, shipped_weights
 from motif.runtime.errors import BenchmarkError, MotifError
 from tools import player_table
 from tools.house import ROOT
@@ -19,8 +19,6 @@ from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
 REGION = "strength"
 _WIDTH = 106
 RECORDS = Path("docs/reference/players.json")
-PAGES = (Path("README.md"), Path("weights/README.md"), Path("docs/explanation/strength.md"))
-"""Pages with the table, relative to the root; that of the players lies beside `RECORDS`."""
 
 NOTES = {
     "random": "",
@@ -28,11 +26,25 @@ NOTES = {
     "pubeval": "",
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
+    "keith-v0": "",
+    "keith-v1": "",
+    **{f"motif-v{number}": "" for number in range(9)},
+    "motif-v8-plain": ", without hidden units",
+    **{f"motif-v{number}": "" for number in range(9, 14)},
     **dict.fromkeys(shipped_weights(), ""),
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",
 }
-"""Who is in the table, as far as he was measured, and what follows his name."""
+"""Players of the table, in order, if they were measured, and what follows the name."""
+SHORT = ("random", "simple", "pubeval", "keith-v1", "motif-v1", default_player(), "wildbg", "gnubg")
+"""Players of the README's table."""
+CURRENT = tuple(name for name in NOTES if any(name == entry.name for entry in PLAYERS))
+PAGES = {
+    Path("README.md"): SHORT,
+    Path("weights/README.md"): CURRENT,
+    Path("docs/explanation/strength.md"): tuple(NOTES),
+}
+"""Pages with the table, relative to the root, and its players; that of all players is beside `RECORDS`."""
 
 
 def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
@@ -47,20 +59,24 @@ def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
     }
 
 
-def strength_lines(records: Mapping[str, Record]) -> Iterator[str]:
-    """The table of those in `NOTES` who have `records`, and what its figures mean."""
-    rows = [(name, records[name]) for name in NOTES if name in records and not records[name].missing]
+def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES) -> Iterator[str]:
+    """The table of those of `names` that have `records`, and what its figures mean."""
+    rows = [
+        (name, records[name])
+        for name in NOTES
+        if name in names and name in records and not records[name].missing
+    ]
     yield from player_table.table_lines(
-        ("player", *(f"ER {name}" for name in CLASSES), f"points a game v `{REFERENCE}`"),
+        ("player", *(f"ER {name}" for name in CLASSES), f"points per game v `{REFERENCE}`"),
         [(f"`{name}`{NOTES[name]}", *_figures(record)) for name, record in rows],
     )
     rates = records[REFERENCE].error_rates
     decisions = [f"{rates[name].decisions:,} {name}" for name in CLASSES]
     yield ""
     text = (
-        f"ER is the mean loss of a decision in millipoints, on {', '.join(decisions[:-1])} and "
-        f"{decisions[-1]} decisions that fitting never saw. Points are those of cubeless money games with "
-        f"paired dice, {_games(rows)}. ± is the standard error."
+        f"ER is the error rate, in millipoints per decision, on {', '.join(decisions[:-1])} and "
+        f"{decisions[-1]} decisions that nothing was fitted to. Points are those of cubeless money games "
+        f"with paired dice, {_games(rows)}. ± is the standard error."
     )
     yield from wrap(text, _WIDTH)
 
@@ -78,7 +94,7 @@ def _games(rows: Sequence[tuple[str, Record]]) -> str:
             names.setdefault(record.conditions.games, []).append(f"`{name}`")
     usual, *others = sorted(names, key=lambda games: -len(names[games]))
     apart = ", ".join(f"{games:,} for {_listed(names[games])}" for games in others)
-    return f"{usual:,} a player" + (f" ({apart})" if apart else "")
+    return f"{usual:,} per player" + (f" ({apart})" if apart else "")
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -89,8 +105,8 @@ def _listed(names: Sequence[str]) -> str:
 def write_pages(root: Path = ROOT) -> None:
     """Write the tables into all pages below `root`; raises a `MotifError` for a page or records that fail."""
     records = records_alike(player_table.read_records(root / RECORDS))
-    for page in PAGES:
-        write_region(root / page, REGION, strength_lines(records))
+    for page, names in PAGES.items():
+        write_region(root / page, REGION, strength_lines(records, names))
     page = (root / RECORDS).with_suffix(".md")
     write_region(page, player_table.REGION, player_table.page_lines(PLAYERS, records))
 

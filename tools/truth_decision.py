@@ -77,7 +77,7 @@ def player(name: str) -> Player:
 
 @cache
 def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, ...]:
-    """Who rolls out a decision of that class: motif's static evaluator `own`, and gnubg."""
+    """Return the rollers of a decision of that class: motif's static evaluator `own`, and gnubg."""
     portions = zip((own, "gnubg"), _PORTIONS[class_name], strict=True)
     return tuple(roller_of(name, seed, portion) for name, portion in portions)
 

@@ -111,15 +111,14 @@ def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def readable_defaults(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None] | None:
-    """Write ``...`` for a default that is made anew each time: ``<factory>`` is no Python, and nothing of the
-    signature would be understood."""
+    """Write ``...`` for a default that is made again each time: ``<factory>`` is no Python."""
     if signature is None or "<factory>" not in signature:
         return None
     return signature.replace("<factory>", "..."), returns
 
 
 def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
-    """Put `text` in the place of a stretch of the text of `node`; links beside it stay."""
+    """Replace a stretch of the text of `node` by `text`; links beside it stay."""
     place = 0
     for leaf in list(node.findall(nodes.Text)):
         first, last = place, place + len(leaf)
@@ -133,7 +132,7 @@ def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
 
 
 def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
-    """A reference to a class by the file that it stands in leads to its public name."""
+    """Resolve a reference to a class by its module to its public name."""
     name = library_pages.public_places().get(node.get("reftarget", ""))
     if node.get("refdomain") != "py" or name is None:
         return None
@@ -142,7 +141,7 @@ def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Eleme
 
 
 class EmbeddedPage(SphinxDirective):
-    """``page``: a page of motif's own, shown in a frame; what it is stands below the name."""
+    """``page``: a page of motif's own, shown in a frame; its content describes it."""
 
     required_arguments = 1
     has_content = True

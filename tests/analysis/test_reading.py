@@ -62,7 +62,7 @@ def test_the_page_tells_shares_and_failures():
     assert "`judge` chooses the play of theory in 1 of 2 (50%)." in text
     assert "in 0 of 1 (0%)" in text
     assert "| openings | 1 of 2 | 0 of 1 |" in text
-    assert f"motif plays **{second.next_play}**, and sees 0.020 points between them." in text
+    assert f"motif plays **{second.next_play}**, and judges it 0.020 points better." in text
     assert "motif says: Ahead in the race." in text
 
 

@@ -75,7 +75,7 @@ def test_what_is_measured_is_what_the_commands_measure(page):
     assert found["simple"][3:5] == [f"{result.ppg:+.3f} ± {result.se:.3f}", "80"]
     assert int(found["simple"][5].replace(",", "")) > 1000
     assert found["random"][5] == "-"
-    assert found["pubeval"][3:5] == ["0 (himself)", "-"]
+    assert found["pubeval"][3:5] == ["0 (itself)", "-"]
 
 
 def test_published_figures_stand_beside_those_measured(page):

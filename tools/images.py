@@ -123,7 +123,7 @@ def report(path: Path) -> None:
 
 def web(path: Path) -> None:
     """Photograph a game in the browser, with a hint and its reasons."""
-    words = [sys.executable, ROOT / "cli.py", "web", "--no-open", "--port", "0"]
+    words = [sys.executable, str(ROOT / "cli.py"), "web", "--no-open", "--port", "0"]
     environment = {**os.environ, "XDG_STATE_HOME": str(WORK / "state")}
     with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as server:
         try:

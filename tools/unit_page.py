@@ -1,9 +1,9 @@
 """Where hidden units are largest and smallest, as boards, for docs/explanation/hidden-layer.md.
 
-``python -m tools.unit_page docs/explanation/hidden-layer.md [WEIGHTS]`` takes the ten hidden units of contact
-positions that move the equity of WEIGHTS most, by default the newest version, along 5,000 positions of its
-own games, and writes into the page what each is about, what it is worth, and the two boards on which it is
-largest and the two on which it is smallest.
+``python -m tools.unit_page docs/explanation/hidden-layer.md [WEIGHTS]`` takes the three hidden units of
+contact positions that move the equity of WEIGHTS (by default the newest version) most along 5,000
+positions of its own games, and writes into the page what each is about, what it is worth, and the boards
+on which it is largest and smallest.
 """
 
 import sys
@@ -19,7 +19,7 @@ from tools.marked_page import region, write_region
 
 REGION = "units"
 CLASS = "contact"
-_UNITS, _BOARDS, _POSITIONS, _SEED = 10, 2, 5_000, 0
+_UNITS, _BOARDS, _POSITIONS, _SEED = 3, 1, 5_000, 0
 
 
 def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[str]:
@@ -31,8 +31,8 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     boards = game_boards(static_player(evaluator), positions, CLASS, seed=_SEED)
     told = unit_summaries(weights, CLASS, "win", boards)
     yield (
-        f"The {min(_UNITS, len(told))} of {len(told)} hidden units of {weights.name} for {CLASS} positions "
-        f"that move its equity most, along {positions:,} positions of its games."
+        f"{min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} positions, "
+        f"those that move its equity most, along {positions:,} positions of its games."
     )
     for unit in told[:_UNITS]:
         yield ""

@@ -19,7 +19,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
-from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
+from motif.board.rules import MAX_MATCH_LENGTH, check_match_length, is_crawford_game, match_winner
 from motif.cube.cube_states import decided_ahead, stakes_of, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
@@ -48,7 +48,7 @@ from motif.rollout.games import (
     starts,
 )
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.errors import check_seed
 from motif.runtime.frames import Tabular
 
 _MOST_GAMES = 2 * MAX_MATCH_LENGTH
@@ -101,16 +101,11 @@ def play_match_play(
     """
     check_seed(seed)
     check_count("games", matches, 2)
-    _check_length(length)
+    check_match_length(length)
     sides = match_side(first, adviser), match_side(second, adviser)
     play = partial(play_match_pairs, length, cube, *sides, seed, judge=judge)
     played = joined(played_blocks(play, f"{first.name} against {second.name}", matches, jobs))
     return _match_result(length, cube, judge, played)
-
-
-def _check_length(length: int) -> None:
-    if not 1 <= length <= MAX_MATCH_LENGTH:
-        raise SettingError(f"a match is to 1 to {MAX_MATCH_LENGTH} points, not {length}", "length")
 
 
 def play_match_tournament(
@@ -128,7 +123,7 @@ def play_match_tournament(
 
     Raises `SettingError` as that and `play_tournament` do.
     """
-    _check_length(length)
+    check_match_length(length)
     play = partial(_meeting, partial(play_match_pairs, length, cube, judge=judge), adviser)
     result = partial(_match_result, length, cube, judge)
     return everyone_plays(players, matches, play, result, length=length, seed=seed, jobs=jobs, judge=judge)

@@ -7,6 +7,8 @@ Source: the US Backgammon Federation's rules, which gnubg follows too.
 
 from typing import TYPE_CHECKING
 
+from motif.runtime.errors import SettingError
+
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
 
@@ -21,6 +23,13 @@ MAX_CUBE_PLAYED = 4096
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
 """What a player can offer to lose, with its points in units of the cube."""
+
+
+def check_match_length(length: int, *, with_money: bool = False) -> None:
+    """Raise `SettingError` for a match that motif does not play; 0, `with_money`, is money play."""
+    if not (1 <= length <= MAX_MATCH_LENGTH or (with_money and length == 0)):
+        money = " (0: money play)" * with_money
+        raise SettingError(f"length must be 1 to {MAX_MATCH_LENGTH} points{money}, not {length}", "length")
 
 
 def may_double(state: "MatchState") -> bool:

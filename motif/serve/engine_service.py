@@ -151,7 +151,9 @@ class EngineService:
         self.settings = settings
         entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
         if entry is not None and entry.kind is Kind.PROGRAM:
-            raise PlayerError(f"{settings.player!r} is {entry.kind}, which many cannot ask at a time")
+            raise PlayerError(
+                f"{settings.player!r} is {entry.kind}, which cannot answer several requests at once"
+            )
         self._default = settings.player or default_player()
         self.player = settings.player and self.public(settings.player)
         """Public name of the default player; None for the usual one."""
@@ -330,9 +332,7 @@ class EngineService:
         known = entry is not None and entry.is_one and entry.kind in _KINDS
         if not known or not _PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
-            raise PlayerError(
-                f"no player to ask is called {player[:60]!r}; there are {names}, also with @1 or @2"
-            )
+            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
         return name
 
 

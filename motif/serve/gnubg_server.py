@@ -178,7 +178,7 @@ class Conversation:
     def _evaluate(self, text: str) -> str:
         words = text.split(None, 2)
         if len(words) < 3 or words[1].lower() != "fibsboard":
-            raise SettingError("syntax error: it is evaluation fibsboard BOARD")
+            raise SettingError("syntax error: expected evaluation fibsboard BOARD")
         line, more = _line_and_words(words[2])
         options = _options(more, self._rules)
         _, position, state = self._question(line, options.rules, request=False)
@@ -220,7 +220,7 @@ def _options(words: list[str], rules: Rules) -> Options:
                 waiting.pop()
         elif name == "noise":
             if not waiting or waiting.pop().strip("0.+-"):
-                raise SettingError("noise: there is none to be had but 0")
+                raise SettingError("noise must be 0")
         else:
             raise SettingError(f"syntax error, unexpected {quoted(name)} behind the board")
     return options

@@ -84,7 +84,9 @@ class Guard:
         try:
             ip_address(name)
         except ValueError:
-            raise refusal(400, "this server is not called what the Host header says; see --names") from None
+            raise refusal(
+                400, "unknown name in the Host header: --names lists the names of this server"
+            ) from None
 
     def _check_origin(self, scope: Any, headers: dict[bytes, bytes]) -> None:
         """Refuse what a page elsewhere asks, if it changes or computes something.

@@ -63,7 +63,7 @@ class Cancellation:
     def check(self) -> None:
         """Raise `WorkCancelledError` or `OverdueError` where the work is to end; called by its own thread."""
         if self._is_cancelled.is_set():
-            raise WorkCancelledError("called off")
+            raise WorkCancelledError("cancelled")
         if thread_time() > self._end:
             raise OverdueError(
                 f"this took more than {self._seconds:g} s of computing, the budget of a request here: "
@@ -142,7 +142,7 @@ async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
         return await done
     except asyncio.CancelledError:
         if client.has_left:
-            raise WorkCancelledError("called off: the client has left") from None
+            raise WorkCancelledError("cancelled: the client has left") from None
         raise
     finally:
         client.leaving.discard(done.cancel)

@@ -175,7 +175,7 @@ class UbgiEngine:
 
     def _set_position(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
-            raise RefusalError(BAD_VALUE, "it is position gnubgid ID, or position xgid XGID")
+            raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
         position, state = parse_position(words[1])
         task = self._task
         dice = task.dice if state is None else state.dice or task.dice
@@ -228,14 +228,14 @@ class UbgiEngine:
             "engine.seed": self._opponent.seed,
         }
         if len(words) != 1:
-            raise RefusalError(BAD_VALUE, "it is get KEY")
+            raise RefusalError(BAD_VALUE, "expected get KEY")
         if words[0] not in values:
             raise RefusalError(UNSUPPORTED, quoted(words[0]))
         return (f"value {words[0]} {values[words[0]]}",)
 
     def _set(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
-            raise RefusalError(BAD_VALUE, "it is set KEY VALUE")
+            raise RefusalError(BAD_VALUE, "expected set KEY VALUE")
         key, value = words
         if key == "game.variant":
             _check_one_of(value, (_VARIANT,))
@@ -252,7 +252,7 @@ class UbgiEngine:
     def _set_option(self, words: list[str]) -> Sequence[str]:
         """Return an option of version 0.1: plies are gnubg's there."""
         if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
-            raise RefusalError(BAD_VALUE, "it is setoption name NAME value VALUE")
+            raise RefusalError(BAD_VALUE, "expected setoption name NAME value VALUE")
         name, value = words[1].lower(), words[3]
         if name in ("ply", "evalplies"):
             self._opponent = self._opponent.at_plies(_number(value))
@@ -283,14 +283,14 @@ class UbgiEngine:
 
     def _set_score(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
-            raise RefusalError(BAD_VALUE, "it is setscore P0 P1")
+            raise RefusalError(BAD_VALUE, "expected setscore P0 P1")
         self._task.session = replace(self._session, score=(_number(words[0]), _number(words[1])))
         return ()
 
     def _set_cube(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("value", "owner"))
         if len(named) != 2:
-            raise RefusalError(BAD_VALUE, "it is setcube value N owner WHO")
+            raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
         owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
         self._task.session = replace(self._session, cube=_number(named["value"], 1), owner=owner)
         return ()
@@ -350,7 +350,7 @@ def _role(words: list[str]) -> str:
 def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
     """Return names and the values that follow them."""
     if len(words) % 2 or not set(words[::2]) <= set(known):
-        raise RefusalError(BAD_VALUE, f"there are {', '.join(known)}, each with a value behind it")
+        raise RefusalError(BAD_VALUE, f"expected {', '.join(known)}, each followed by a value")
     return dict(zip(words[::2], words[1::2], strict=True))
 
 

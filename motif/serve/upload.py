@@ -62,7 +62,7 @@ class Upload(NamedTuple):
         try:
             return b64decode(self.body, validate=True)
         except ValueError:
-            raise RecordError("content: no base64") from None
+            raise RecordError("content: invalid base64") from None
 
 
 class _Form:

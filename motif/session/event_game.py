@@ -148,7 +148,7 @@ class EventGame:
                 session.undo()
             case "resign":
                 if details[0] not in RESIGNATIONS or details[1] not in (0, 1):
-                    raise RecordError(f"{shown(details)} is no resignation")
+                    raise RecordError(f"invalid resignation {shown(details)}")
                 player = details[1]
                 session.resign(details[0], player)
             case _:
@@ -176,7 +176,7 @@ class EventGame:
             **dict.fromkeys(("take", "drop", "beaver"), asked == "answer"),
         }
         if word not in allowed:
-            raise SettingError(f"nothing is called {word!r} in a game: {', '.join(allowed)}")
+            raise SettingError(f"unknown decision {word!r}: it must be one of {', '.join(allowed)}")
         if not allowed[word]:
             raise RecordError(f"{word}: that cannot be done now")
         match word:
@@ -191,7 +191,7 @@ class EventGame:
             case "resign":
                 possible = session.resignations()
                 if detail not in possible:
-                    raise SettingError(f"what can be resigned is {' or '.join(possible)}, not {detail!r}")
+                    raise SettingError(f"invalid resignation {detail!r}: it must be {' or '.join(possible)}")
                 if not is_accepted(session, self.judge_of(1 - session.on_roll), detail):
                     return False
                 self.follow(["resign", detail, session.on_roll])

@@ -47,7 +47,11 @@ class GameSettings:
     def __post_init__(self) -> None:
         fits = 0 < len(self.name.strip()) <= _MAX_NAME and self.name.isprintable()
         if not fits or self.name == self.opponent:
-            raise SettingError(f"a name is 1 to {_MAX_NAME} letters, and not the opponent's", "name")
+            raise SettingError(
+                f"invalid name {shown(self.name)}: it must have 1 to {_MAX_NAME} printable letters, and "
+                "differ from the opponent's",
+                "name",
+            )
         check_seat(self.seat)
         date.fromisoformat(self.day)
 
@@ -63,7 +67,7 @@ class GameSettings:
             for known in fields(part):
                 value = getattr(part, known.name)
                 if type(value) is not known.type:
-                    raise SettingError(f"{known.name} cannot be {shown(value)}", known.name)
+                    raise SettingError(f"invalid {known.name} {shown(value)}", known.name)
         return made
 
 
@@ -89,8 +93,8 @@ def check_opponent(name: str) -> None:
     known = {one["name"]: one["looks_ahead"] for one in opponents()}
     if base not in known or (base != own_name(name) and not known[base]):
         raise PlayerError(
-            f"nobody to play against is called {name[:60]!r}; there are {', '.join(known)}, most of them "
-            "also with @1 or @2"
+            f"unknown opponent {name[:60]!r}: it must be {', '.join(known)}; most of them can look ahead, "
+            "with @1 or @2"
         )
 
 
@@ -129,7 +133,7 @@ class KeptGame(EventGame):
             if game.session.score != one.score:
                 raise RecordError(
                     f"game {number} begins at {one.score[0]}-{one.score[1]}, which the games before it do "
-                    "not lead to: it can be analysed, but not gone on with"
+                    "not lead to: it can be analysed, but not continued"
                 )
             for event in _events_of(number, one):
                 game.follow(event)

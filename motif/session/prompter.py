@@ -205,7 +205,7 @@ class Prompter:
     def save(self, path: Path) -> None:
         """Write all that was played to `path`; raises `FileError`, also where another file is."""
         if path not in self._written and path.exists():
-            raise FileError(f"{path}: is there already; choose another name")
+            raise FileError(f"{path}: already exists; choose another name")
         record = self._session.record()
         write_text(path, mat_text(record))
         self._written.add(path)

@@ -22,9 +22,9 @@ from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
 from motif.board.rules import (
     MAX_CUBE_PLAYED,
-    MAX_MATCH_LENGTH,
     MAX_SCORE,
     RESIGNATIONS,
+    check_match_length,
     gammons_count,
     is_crawford_game,
     is_double_useful,
@@ -101,7 +101,7 @@ class GameHistory:
         Raises `RecordError` where there is none.
         """
         if not self.can_undo:
-            raise RecordError("there is nothing to take back in this game")
+            raise RecordError("there is nothing to undo in this game")
         last = max(place for place, by_person in enumerate(self._by_person) if by_person)
         choice = self.actions[last]
         del self.actions[last:], self._by_person[last:]
@@ -130,15 +130,17 @@ class SessionRules:
     """Money play: a beaver may be doubled once more; the cube stays with the player who beavered."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.length <= MAX_MATCH_LENGTH:
-            raise SettingError(f"a match is to 1 to {MAX_MATCH_LENGTH} points (0: money), not {self.length}")
+        check_match_length(self.length, with_money=True)
         if self.raccoons and not self.beavers:
-            raise SettingError("raccoons answer beavers, which are not allowed")
-        for name, rule in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
-            if rule and self.length:
-                raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
-            if rule and not self.cube:
-                raise SettingError(f"{name} cannot be without the cube")
+            raise SettingError("raccoons need beavers, which are not allowed")
+        for name, is_on, verbs in (
+            ("the Jacoby rule", self.jacoby, ("is", "needs")),
+            ("beavers", self.beavers, ("are", "need")),
+        ):
+            if is_on and self.length:
+                raise SettingError(f"{name} {verbs[0]} for money play, not for a match")
+            if is_on and not self.cube:
+                raise SettingError(f"{name} {verbs[1]} the cube")
 
 
 def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
@@ -353,7 +355,7 @@ class GameSession:
             case "take" | "drop" | "beaver":
                 self.answer(kind)
             case _:
-                raise RecordError(f"nothing is called {kind!r} in a game")
+                raise RecordError(f"unknown cube action {kind!r}")
 
     @property
     def can_undo(self) -> bool:

@@ -288,7 +288,7 @@ class Table:
     def _hint_plays(self) -> None:
         """Show the best plays of the roll, and number all plays in their order."""
         ranked = self._advisor.ranked(self._session)
-        self._say(f"{self._advisor.name} likes these best:")
+        self._say(f"The best plays according to {self._advisor.name}:")
         for number, one in enumerate(ranked[:_HINTS_SHOWN], 1):
             self._say(f"{number:4}  {one.play.notation:24} {one.equity:+.3f}")
         if len(ranked) > _HINTS_SHOWN:

@@ -255,7 +255,7 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
         ("nonsense", "invalid play 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
         ("0", "there is no play 0; the plays are numbered 1 to "),
         ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
-        ("undo", "there is nothing to take back in this game"),
+        ("undo", "there is nothing to undo in this game"),
         ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal are "),
         ("save", "save needs the name of a file, such as save game.mat"),
         ("save /dev/null/x.mat", "not saved: /dev/null"),
@@ -274,7 +274,7 @@ def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):
 
 def hinted(out: str) -> list[str]:
     """The plays of the last hint, in its order."""
-    rows = out.rpartition("likes these best:\n")[2].split("]: ")[0]
+    rows = out.rpartition("The best plays according to ")[2].partition("\n")[2].split("]: ")[0]
     return re.findall(r"^ +\d+  (\S+(?: \S+)*?) +[-+]\d\.\d{3}$", rows, re.MULTILINE)
 
 
@@ -303,14 +303,14 @@ def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     Path("mine.mat").write_text("precious")
     ending = typing(["save mine.mat", "save New.mat", "1", "save New.mat"], *OPPONENT)
-    assert "not saved: mine.mat: is there already; choose another name" in ending.out
+    assert "not saved: mine.mat: already exists; choose another name" in ending.out
     assert ending.out.count("Saved to New.mat") == 2
     assert Path("mine.mat").read_text() == "precious"
     assert read_match(Path("New.mat")).games
     refused = typing([], *OPPONENT, "--save", "mine.mat")
     assert (refused.code, refused.err) == (
         2,
-        "motif: error: mine.mat: is there already; choose another name\n",
+        "motif: error: mine.mat: already exists; choose another name\n",
     )
 
 

@@ -304,12 +304,12 @@ def test_resignations_count_the_cube(typing):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--length", "-1"), "a match is to 1 to 64 points (0: money), not -1"),
-        (("--length", "65"), "a match is to 1 to 64 points"),
-        (("--length", "3", "--jacoby"), "a match knows no Jacoby rule"),
-        (("--length", "3", "--beavers"), "a match knows no beavers"),
-        (("--no-cube", "--beavers"), "beavers cannot be without the cube"),
-        (("--length", "3", "--raccoons"), "a match knows no beavers"),
+        (("--length", "-1"), "length must be 1 to 64 points (0: money play), not -1"),
+        (("--length", "65"), "length must be 1 to 64 points"),
+        (("--length", "3", "--jacoby"), "the Jacoby rule is for money play"),
+        (("--length", "3", "--beavers"), "beavers are for money play"),
+        (("--no-cube", "--beavers"), "beavers need the cube"),
+        (("--length", "3", "--raccoons"), "beavers are for money play"),
         (("--length", "3", "--games", "2"), "--games is for money play"),
         (("--tutor", "random"), "'random' chooses plays but cannot evaluate"),
         (("--tutor-limit", "-1"), "--tutor-limit must be at least 0"),

@@ -183,7 +183,10 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("tournament", "pubeval", "pubeval"), "'pubeval' is named 2 times"),
         (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
-        (("tournament", "pubeval", "random", "--length", "65"), "a match is to 1 to 64 points"),
+        (
+            ("tournament", "pubeval", "random", "--length", "65"),
+            "length must be 1 to 64 points",
+        ),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),

@@ -176,7 +176,7 @@ def test_what_cannot_be_done_is_one_clear_line(client):
 
     refused(400, "not a legal play", do="play", play="24/18")
     refused(400, "cannot be done now", do="roll")
-    refused(400, "what can be resigned", do="resign", lose="everything")
+    refused(400, "invalid resignation 'everything'", do="resign", lose="everything")
     refused(400, "do:", do="dance")
     refused(400, "revision", do="roll", revision=-1)
     assert client.get(path).json()["revision"] == state["revision"]
@@ -192,10 +192,10 @@ def test_an_unknown_game_is_told_so(client, game):
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        ({"opponent": "nobody"}, "nobody to play against"),
-        ({"opponent": "human"}, "nobody to play against"),
-        ({"opponent": "runs/x.yaml"}, "nobody to play against"),
-        ({"length": 5, "jacoby": True}, "a match knows no Jacoby rule"),
+        ({"opponent": "nobody"}, "unknown opponent"),
+        ({"opponent": "human"}, "unknown opponent"),
+        ({"opponent": "runs/x.yaml"}, "unknown opponent"),
+        ({"length": 5, "jacoby": True}, "the Jacoby rule is for money play"),
         ({"length": 65}, "length"),
         ({"seed": -1}, "seed"),
         ({"cheat": True}, "cheat"),

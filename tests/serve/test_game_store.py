@@ -312,7 +312,7 @@ def test_a_revision_that_is_no_number_is_damage(folder, store):
 def test_the_opponent_of_an_old_game_may_be_there_no_more(folder, store):
     game = begun(store)["game"]
     put(folder, game, rows(folder)[game][1].replace('"random"', '"motif-v0.5"'))
-    with pytest.raises(RecordError, match=r"nobody to play against is called 'motif-v0\.5'"):
+    with pytest.raises(RecordError, match=r"unknown opponent 'motif-v0\.5'"):
         store.state(game)
 
 

@@ -190,7 +190,7 @@ def test_a_lost_game_is_resigned_once(talk):
         (f"{OPENING} what", "Error: syntax error, unexpected 'what'"),
         (f"{OPENING} noise 0.1", "Error: noise"),
         (f"{OPENING} resignation 4", "Error: resignation must be 0 to 3"),
-        ("evaluation", "Error: syntax error: it is evaluation fibsboard BOARD"),
+        ("evaluation", "Error: syntax error: expected evaluation fibsboard BOARD"),
         (f"evaluation fibsboard {OPENING} plies 9", "Error: plies must be 0 to 3"),
         ("set prompt >", "Error: set option 'prompt' not supported"),
         ("set", "Error: set option '' not supported"),

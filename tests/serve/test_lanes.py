@@ -140,7 +140,7 @@ def test_work_that_is_called_off_ends_at_its_next_checkpoint():
         nonlocal looks
         looks += 1
         if looks == 3:
-            raise WorkCancelledError("called off")
+            raise WorkCancelledError("cancelled")
 
     boards = [Position.start().board] * 1000
     with stopped_by(check), pytest.raises(WorkCancelledError):

@@ -196,7 +196,7 @@ def test_batches_and_trials_have_limits(strict):
 def test_players_of_requests_are_no_files_and_no_programs(client, name):
     answer = client.post("/api/v1/evaluate", json={**QUESTION, "player": name})
     assert answer.status_code == 400
-    assert re.match("no player to ask is called", answer.json()["message"])
+    assert re.match("unknown player", answer.json()["message"])
 
 
 @pytest.mark.parametrize("name", ["{}", "{}@1", "rollout:{},trials=2"])
@@ -257,7 +257,7 @@ def test_one_rollout_at_a_time_until_it_is_called_off(strict, endless):
         busy = strict.post("/api/v1/rollout", json={"id": OPENING, "trials": 36})
         assert (busy.status_code, "under way already" in busy.json()["message"]) == (503, True)
         assert strict.delete(f"/api/v1/jobs/{job}").json() == {"job": job, "called_off": True}
-        assert json.loads(list(lines)[-1]) == {"error": "called off"}
+        assert json.loads(list(lines)[-1]) == {"error": "cancelled"}
     until_free(strict)
 
 

@@ -199,7 +199,11 @@ def test_a_review_is_streamed_line_by_line(client, record):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("no base64!", "no base64"), (b64encode(b"hello").decode(), "must begin with"), ("", "must begin with")],
+    [
+        ("no base64!", "invalid base64"),
+        (b64encode(b"hello").decode(), "must begin with"),
+        ("", "must begin with"),
+    ],
 )
 def test_what_is_no_match_is_told_so(client, content, words):
     answer = client.post("/api/v1/review", json={"content": content})

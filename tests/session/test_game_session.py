@@ -119,7 +119,7 @@ def test_undo_passes_over_players_and_forced_plays():
     while chosen:
         session.undo()
         assert (session.ply, session.position, session.roll) == chosen.pop()
-    with pytest.raises(RecordError, match="nothing to take back"):
+    with pytest.raises(RecordError, match="nothing to undo"):
         session.undo()
 
 
@@ -134,7 +134,7 @@ def test_undo_all_the_way():
         assert len(session.plays) > 1
         seen += 1
     assert seen > 15
-    with pytest.raises(RecordError, match="nothing to take back"):
+    with pytest.raises(RecordError, match="nothing to undo"):
         session.undo()
 
 

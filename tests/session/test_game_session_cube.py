@@ -285,13 +285,13 @@ def test_a_match_ends_by_itself():
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"length": 65}, "a match is to 1 to 64 points"),
-        ({"length": -1}, "a match is to 1 to 64 points"),
-        ({"length": 3, "jacoby": True}, "a match knows no Jacoby rule"),
-        ({"length": 3, "beavers": True}, "a match knows no beavers"),
-        ({"cube": False, "jacoby": True}, "the Jacoby rule cannot be without the cube"),
-        ({"cube": False, "beavers": True}, "beavers cannot be without the cube"),
-        ({"raccoons": True}, "raccoons answer beavers"),
+        ({"length": 65}, "length must be 1 to 64 points"),
+        ({"length": -1}, "length must be 1 to 64 points"),
+        ({"length": 3, "jacoby": True}, "the Jacoby rule is for money play"),
+        ({"length": 3, "beavers": True}, "beavers are for money play"),
+        ({"cube": False, "jacoby": True}, "the Jacoby rule needs the cube"),
+        ({"cube": False, "beavers": True}, "beavers need the cube"),
+        ({"raccoons": True}, "raccoons need beavers"),
     ],
 )
 def test_rules_that_do_not_go_together(rules, said):

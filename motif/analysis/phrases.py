@@ -1,4 +1,4 @@
-"""The words of explanations, language by language: data files by concept, with places to fill in.
+"""The phrases of explanations, language by language: data files by concept, with places to fill in.
 
 A language is a file `motif/data/phrases/LANGUAGE.yaml`, with the keys and the places of the English one.
 """
@@ -6,6 +6,7 @@ A language is a file `motif/data/phrases/LANGUAGE.yaml`, with the keys and the p
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from string import Formatter
 from typing import Any
 
 from motif.runtime.errors import SettingError, shown
@@ -20,8 +21,24 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
 
 
+class _PluralFormatter(Formatter):
+    """Fills in places; ``{number:one|many}`` is the form that goes with a number.
+
+    One and many are the plural forms that Unicode's CLDR gives English and German for whole numbers.
+    """
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return one if int(str(value)) == 1 else many
+
+
+_FORMATTER = _PluralFormatter()
+
+
 class Phrases:
-    """What one language says."""
+    """The phrases of one language."""
 
     def __init__(self, language: str, table: Mapping[str, Any]) -> None:
         self.language = language
@@ -44,25 +61,48 @@ class Phrases:
         if "nth" in facts:
             ordinals = self._table["ordinals"]
             facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]
-        return str(text).format(**facts)
+        return _FORMATTER.vformat(str(text), (), facts)
+
+    def find(self, table: str, name: str, default: str) -> str:
+        """Return the word for `name` in a table of words; `default` where it has none."""
+        return str(self._table[table].get(name, default))
+
+    def group(self, name: str) -> str:
+        """Return what a group of parameters is called; its own name for one of a set of one's own."""
+        return self.find("groups", name, name)
+
+    def result(self, points: int) -> str:
+        """Return what a game is called that wins `points`, 0 to 3, with the cube at 1."""
+        return str(self._table["measured"]["results"][points])
 
     def listed(self, things: Sequence[str], last: str = "and") -> str:
         """Return the `things` in a row: commas, and the word ``and`` or ``or`` before the last."""
         *some, end = things
         return str(self._table[last]).join([", ".join(some), end]) if some else end
 
+    def number(self, value: float) -> str:
+        """Return a measured value to one decimal, whole numbers without any."""
+        return self._decimal(f"{round(value, 1) + 0.0:g}")
+
+    def count(self, number: int) -> str:
+        """Return a whole number with its thousands set apart."""
+        return f"{number:,}".replace(",", self._table["thousands"])
+
     def amount(self, value: float, digits: int = 3) -> str:
         """Return a number that is not whole, such as points of equity."""
-        return f"{value:.{digits}f}".replace(".", self._table["decimal"])
+        return self._decimal(f"{value:.{digits}f}")
 
     def signed(self, value: float, digits: int = 3) -> str:
         """Return the same with its sign."""
         return ("-" if value < 0 else "+") + self.amount(abs(value), digits)
 
+    def _decimal(self, digits: str) -> str:
+        return digits.replace(".", self._table["decimal"])
+
 
 @cache
 def phrases(language: str = LANGUAGE) -> Phrases:
-    """Return the words of `language`; raises `SettingError` for one that there is not."""
+    """Return the phrases of `language`; raises `SettingError` for one that there is not."""
     # A command that only lists the languages needs no YAML.
     from motif.runtime.documents import parse_yaml
 
@@ -73,6 +113,11 @@ def phrases(language: str = LANGUAGE) -> Phrases:
     return Phrases(language, parse_yaml(file.read_text(encoding="utf-8")))
 
 
+def capitalized(phrase: str) -> str:
+    """Return a phrase with its first letter as a capital."""
+    return phrase[0].upper() + phrase[1:]
+
+
 def sentence(phrase: str) -> str:
     """Return a phrase as a sentence of its own."""
-    return f"{phrase[0].upper()}{phrase[1:]}."
+    return f"{capitalized(phrase)}."

@@ -94,7 +94,7 @@ def evaluate(
     say(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
     if seen is not None and seen.explanation is not None:
         say("\nwhat makes it up, against the same position with the sides exchanged:")
-        say("\n".join([seen.explanation.summary, *seen.explanation.sentences]))
+        say("\n".join([seen.explanation.summary, *seen.explanation.parts.sentences]))
 
 
 @command(f"plays {_START} 3 1", "plays --batch FILE --json")
@@ -402,19 +402,20 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
     say("")
     for sentence in explanation.detailed_lines:
         say(sentence)
-    rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
-    print_table(("group", explanation.unit), rows[:most])
-    terms, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
+    parts, words = explanation.static.parts, explanation.words
+    rows = [(words.group(name), parts.scale.told(value, words)) for name, value in parts.shown_groups]
+    print_table((words.say("detail", "group_column"), explanation.unit), rows[:most])
+    terms, about = sorted(parts.terms, key=lambda term: -abs(term[1])), parts.term_words
     print_table(
-        ("term", "adds to x"),
+        (words.say("detail", "term_column"), words.say("detail", "x_column")),
         [
-            (f"{about[name]}\n{name}" if name in about else name, f"{value:+.6f}")
+            (f"{about[name]}\n{name}" if name in about else name, words.signed(value, 6))
             for name, value in terms[:most]
         ],
     )
     if most is not None and len(terms) > most:
-        rest = sum(value for _, value in terms[most:])
-        say(f"The other {len(terms) - most:,} terms add {rest:+.6f} to x; --all prints the rest.")
+        rest = words.signed(sum(value for _, value in terms[most:]), 6)
+        say(words.say("detail", "other_terms", number=words.count(len(terms) - most), amount=rest))
 
 
 def _boards(explanation: "Explanation") -> str:

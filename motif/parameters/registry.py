@@ -68,10 +68,15 @@ class Parameter:
         return self.name.removesuffix(OPPONENT_SUFFIX) if self.side == "opponent" else self.name
 
     @property
+    def template(self) -> str:
+        """The label, or the name in words where there is none; ``{side}`` stands for whose it is."""
+        whose = "{side} " if self.side in SIDE_WORDS else ""
+        return self.label or whose + self.base_name.replace("_", " ")
+
+    @property
     def short(self) -> str:
         """In a few words, such as "opponent's spare pips"."""
-        label = self.label or "{side} " + self.base_name.replace("_", " ")
-        return label.replace("{side}", SIDE_WORDS.get(self.side, "")).strip()
+        return self.template.replace("{side}", SIDE_WORDS.get(self.side, "")).strip()
 
 
 @dataclass(frozen=True)

@@ -39,33 +39,36 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
     """One self-contained HTML page without scripts; `match` adds score and cube."""
     plays = explanation.better, explanation.worse
     words = explanation.words
-    names = [play.notation or words.say("no_move") for play in plays]
-    largest_first, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
+    names, parts = explanation.names, explanation.static.parts
+    largest_first, about = sorted(parts.terms, key=lambda term: -abs(term[1])), parts.term_words
     return html_page(
         "explain_page.html",
         words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
         why=explanation,
+        language=words.language,
         match=match,
         names=names,
         boards=[
-            (f"{name}: {_value(explanation, equity)}", play.moves)
-            for name, play, equity in zip(names, plays, explanation.judged, strict=True)
+            (_caption(explanation, name, equity), play.moves)
+            for name, play, equity in zip(names, plays, explanation.evidence.judged, strict=True)
         ],
         largest_reason=max((reason.amount for reason in explanation.reasons), default=1.0),
-        largest=max((abs(value) for _, value in explanation.groups), default=1.0),
+        largest=max((abs(value) for _, value in parts.groups), default=1.0),
         roll_grid=roll_grid,
         grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),
         terms=[
-            {"number": f"{value:+.6f}", "name": name, "about": about.get(name, "")}
+            {"number": words.signed(value, 6), "name": name, "about": about.get(name, "")}
             for name, value in largest_first
         ],
     )
 
 
-def _value(explanation: "Explanation", equity: float) -> str:
-    if explanation.scale.win_only:
-        return f"winning chance {50 + 50 * equity:.1f} %"
-    return f"equity {equity:+.3f}"
+def _caption(explanation: "Explanation", play: str, equity: float) -> str:
+    """Return the play with its equity, or its winning chance for a file that knows no gammons."""
+    words = explanation.words
+    if explanation.static.parts.scale.win_only:
+        return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))
+    return words.say("page", "equity", play=play, amount=words.signed(equity))
 
 
 def terms_page(

@@ -99,18 +99,24 @@ def raw_sum(evaluator: StaticEvaluator, position: Position) -> float:
 
 def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> None:
     found = explain_play(evaluator, position, roll, better, worse)
-    assert sum(value for _, value in found.terms) == pytest.approx(found.difference_x, abs=1e-9)
-    assert sum(value for _, value in found.groups) == pytest.approx(found.difference_x, abs=1e-9)
-    assert len({name for name, _ in found.terms}) == len(found.terms)
-    for x, equity, play in zip(found.x, found.equities, (better, worse), strict=True):
+    assert sum(value for _, value in found.static.parts.terms) == pytest.approx(
+        found.static.difference_x, abs=1e-9
+    )
+    assert sum(value for _, value in found.static.parts.groups) == pytest.approx(
+        found.static.difference_x, abs=1e-9
+    )
+    assert len({name for name, _ in found.static.parts.terms}) == len(found.static.parts.terms)
+    for x, equity, play in zip(found.static.x, found.static.equities, (better, worse), strict=True):
         # Kernels compute in float32; near the bounds that is far in x.
         near = 2e-4 / max(1 - math.tanh(x) ** 2, 1e-9)
         assert x == pytest.approx(-score(evaluator, play.position), abs=min(near, 31))
         assert equity == pytest.approx(-evaluator.equity_many(play.position.board[None])[0], abs=1e-4)
-    assert found.equity_difference == pytest.approx(found.equities[0] - found.equities[1], abs=1e-12)
-    told = sum(found.scale.amount(value) for _, value in found.groups)
-    unit = 50 if found.scale.win_only else 1
-    assert told == pytest.approx(unit * found.equity_difference, abs=1e-9)
+    assert found.static.equity_difference == pytest.approx(
+        found.static.equities[0] - found.static.equities[1], abs=1e-12
+    )
+    told = sum(found.static.parts.scale.amount(value) for _, value in found.static.parts.groups)
+    unit = 50 if found.static.parts.scale.win_only else 1
+    assert told == pytest.approx(unit * found.static.equity_difference, abs=1e-9)
 
 
 def check_written_out(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> bool:
@@ -119,7 +125,7 @@ def check_written_out(evaluator: StaticEvaluator, position: Position, roll, bett
         return False
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
     found = explain_play(evaluator, position, roll, better, worse)
-    assert sum(value for _, value in found.terms) == pytest.approx(sums[1] - sums[0], abs=1e-6)
+    assert sum(value for _, value in found.static.parts.terms) == pytest.approx(sums[1] - sums[0], abs=1e-6)
     return True
 
 
@@ -148,7 +154,7 @@ def test_the_parts_of_1000_decisions_with_hidden_units_add_up():
         if number % 4 == 0:
             written += check_written_out(evaluator, *decision)
         found = explain_play(evaluator, *decision)
-        assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-6)
+        assert sum(part.amount for part in found.parts) == pytest.approx(found.static.equity_difference, abs=1e-6)
     assert written > 200
 
 
@@ -156,7 +162,9 @@ def test_reasons_add_up_with_hidden_units():
     evaluator = layered()
     for decision in decisions(25, seed=17):
         found = explain_play(evaluator, *decision)
-        assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-9)
+        assert sum(part.amount for part in found.parts) == pytest.approx(
+            found.static.equity_difference, abs=1e-9
+        )
 
 
 def test_values_of_many_boards_are_those_of_each_with_hidden_units():
@@ -212,14 +220,14 @@ def test_hidden_units_are_told_in_words():
     evaluator = layered()
     plays = legal_plays(START, (3, 1))
     found = explain_play(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
-    names = [name for name, _ in found.terms if " unit " in name]
+    names = [name for name, _ in found.static.parts.terms if " unit " in name]
     assert len(names) > 15
-    assert set(found.term_words) == set(names)
-    assert all("own" in words or "opponent's" in words for words in found.term_words.values())
+    assert set(found.static.parts.term_words) == set(names)
+    assert all("own" in words or "opponent's" in words for words in found.static.parts.term_words.values())
     told = {term["name"]: term.get("words") for term in found.to_dict()["terms"]}
     assert {name for name, words in told.items() if words} == set(names)
     page = explanation_page(found)
-    assert escape(found.term_words[names[0]]).replace("&#x27;", "&#39;") in page
+    assert escape(found.static.parts.term_words[names[0]]).replace("&#x27;", "&#39;") in page
 
 
 @pytest.mark.parametrize("name", WRITTEN_OUT)
@@ -235,8 +243,12 @@ def test_exchanging_the_plays_changes_the_signs(name):
     for position, roll, better, worse in decisions(15, seed=7):
         one = explain_play(evaluator, position, roll, better, worse)
         other = explain_play(evaluator, position, roll, worse, better)
-        assert {name: -value for name, value in other.terms} == pytest.approx(dict(one.terms), abs=1e-12)
-        assert {name: -value for name, value in other.groups} == pytest.approx(dict(one.groups), abs=1e-9)
+        assert {name: -value for name, value in other.static.parts.terms} == pytest.approx(
+            dict(one.static.parts.terms), abs=1e-12
+        )
+        assert {name: -value for name, value in other.static.parts.groups} == pytest.approx(
+            dict(one.static.parts.groups), abs=1e-9
+        )
 
 
 def test_a_term_is_weight_times_change():
@@ -244,7 +256,7 @@ def test_a_term_is_weight_times_change():
     evaluator = EVALUATORS["one equity head"]()
     plays = legal_plays(START, (3, 1))
     two = find_play("8/5 6/5", plays), find_play("13/10 6/5", plays)
-    found = dict(explain_play(evaluator, START, (3, 1), *two).terms)
+    found = dict(explain_play(evaluator, START, (3, 1), *two).static.parts.terms)
     chosen = evaluator.weights.parameters
     weights = evaluator.weights.classes["contact"]["equity"]
     rows = features(chosen, np.array([play.position.board for play in two])).astype(float)
@@ -258,8 +270,8 @@ def test_the_choice_is_the_players_and_compared_with_the_second_best():
     found = explain_play(evaluator, START, (3, 1))
     plays = legal_plays(START, (3, 1))
     values = sorted((-evaluator.equity_many(play.position.board[None])[0] for play in plays), reverse=True)
-    assert found.equities == pytest.approx(values[:2], abs=1e-6)
-    assert found.equity_difference >= 0
+    assert found.static.equities == pytest.approx(values[:2], abs=1e-6)
+    assert found.static.equity_difference >= 0
     best = found.better
     against_best = explain_play(evaluator, START, (3, 1), better=plays[0] if plays[0] != best else plays[1])
     assert against_best.worse.position == best.position
@@ -288,10 +300,10 @@ def test_a_finished_game_and_tables_are_told_in_words():
     evaluator = with_bearoff(made(classes=EQUITY_TOO))
     ending = Position.from_points({2: 1, 1: 1}, {6: 2})
     found = explain_play(evaluator, ending, (2, 1))
-    assert found.terms == (("end of the game", found.difference_x),)
-    assert "You win: a single game, not nothing yet." in found.group_sentences[0]
+    assert found.static.parts.terms == (("end of the game", found.static.difference_x),)
+    assert "You win: a single game, not nothing yet." in found.static.parts.sentences[0]
     assert found.sentences[0] == "Bears off the last checker and wins."
     race = Position.from_points({6: 2, 5: 2, 4: 2, 3: 1}, {6: 2, 5: 2, 4: 2, 2: 1})
     found = explain_play(evaluator, race, (4, 1))
-    assert [name for name, _ in found.groups] == ["bearoff tables"]
-    assert "Rolls that you need on average to bear off the rest: " in found.group_sentences[0]
+    assert [name for name, _ in found.static.parts.groups] == ["bearoff tables"]
+    assert "Rolls that you need on average to bear off the rest: " in found.static.parts.sentences[0]

@@ -59,7 +59,7 @@ def check_play(one, record, judge: str, advisor: Advisor) -> None:
     assert cost == pytest.approx(one.error, abs=EXACTLY)
     if one.error > 0:
         told = motif.explain(record["xgid"], player=judge, better=one.best, versus=one.done)
-        first, second = told.judged
+        first, second = told.evidence.judged
         assert first - second == pytest.approx(one.error, abs=EXACTLY)
 
 

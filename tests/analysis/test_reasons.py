@@ -22,6 +22,7 @@ from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
+from motif.parameters.registry import GROUPS
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
@@ -170,10 +171,10 @@ def test_reasons_add_up(player):
     evaluator = load_static(player)
     for case in cases(40, 5):
         told = explain_play(evaluator, *case)
-        assert sum(reason.contribution for reason in told.reasons) == pytest.approx(
-            told.judged_difference, abs=1e-6
+        assert sum(reason.contribution for reason in told.reasons) == pytest.approx(told.difference, abs=1e-6)
+        assert sum(part.amount for part in told.parts) == pytest.approx(
+            told.static.equity_difference, abs=1e-6
         )
-        assert sum(part.amount for part in told.parts) == pytest.approx(told.equity_difference, abs=1e-6)
         assert {reason.concept for reason in told.reasons} <= {*CONCEPTS.values(), *BEYOND}
 
 
@@ -182,15 +183,20 @@ def test_score_lookahead_and_rollout_are_rows_of_their_own():
     for case in cases(12, 9):
         told = explain_play(DEEP, *case, context=context)
         rows = {reason.concept: reason.contribution for reason in told.reasons}
-        steps = [told.equities, told.staked, told.ahead, *filter(None, [told.estimate])]
+        steps = [
+            told.static.equities,
+            told.evidence.staked,
+            told.evidence.ahead,
+            *filter(None, [told.evidence.rolled]),
+        ]
         changes = [(two[0] - two[1]) - (one[0] - one[1]) for one, two in pairwise(steps)]
         ahead = rows.get("lookahead", 0.0) + rows.get("replies", 0.0)
         seen = rows.get("score", 0.0), ahead, rows.get("rollout", 0.0)
         for row, change in zip(seen, changes, strict=False):
             assert row == pytest.approx(change, abs=1e-9) or (row == 0 and abs(change) < NOTHING)
-        assert told.judged == pytest.approx(steps[-1])
+        assert told.evidence.judged == pytest.approx(steps[-1])
         total = sum(reason.contribution for reason in told.reasons)
-        assert told.judged_difference == pytest.approx(total, abs=1e-6)
+        assert told.difference == pytest.approx(total, abs=1e-6)
 
 
 def test_exchanging_the_plays_exchanges_the_reasons():
@@ -280,10 +286,10 @@ def test_lookahead_tells_which_rolls_hit():
     plays = legal_plays(START, (6, 5))
     better, worse = (find_play(text, plays) for text in ("24/13", "24/18 13/8"))
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), START, (6, 5), better, worse)
-    assert told.replies is not None
-    hits = told.replies.told(told.replies.of_hits, told.names, told.words)
+    assert told.evidence.replies is not None
+    hits = told.evidence.replies.told(told.evidence.replies.of_hits, told.names, told.words)
     assert hits.phrase == "hits"
-    assert re.match(r"After 24/18 13/8 the opponent does best to hit with \d+ rolls: any 6, ", hits.sentence)
+    assert re.match(r"After 24/18 13/8 the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence)
     # The shots are counted once: by the board or by lookahead, whichever brings more.
     assert {"shots"} <= {reason.concept for reason in told.reasons}
     assert "replies" not in {reason.concept for reason in told.reasons}
@@ -295,13 +301,13 @@ def test_before_a_bearoff_against_contact_the_next_rolls_are_told():
     two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), position, (5, 2), *two)
     assert re.match(
-        r"After 5/off 4/2 \d+ of your next 36 rolls leave a shot, after 6/4 5/off only \d+\.",
+        r"After 5/off 4/2 \d+ of your next 36 rolls leave a shot, after 6/4 5/off only \d+ do\.",
         told.sentences[0],
     )
 
 
 def places(text: object) -> set[str]:
-    return set(re.findall(r"{(\w+)}", str(text)))
+    return set(re.findall(r"{(\w+)", str(text)))
 
 
 def leaves(table: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
@@ -316,6 +322,9 @@ def test_every_language_says_the_same():
         file = resources.files("motif").joinpath("data", "phrases", f"{language}.yaml")
         tables[language] = leaves(parse_yaml(file.read_text("utf-8")))
     assert {"en", "de"} <= set(tables)
+    # What parameters are called stands in the registry, in English.
+    tables = {name: {key: text for key, text in table.items() if key[0] != "parameters"}
+              for name, table in tables.items()}  # fmt: skip
     english = tables["en"]
     assert {key[1] for key in english if key[0] == "phrases"} == set(CONCEPTS)
     for language, table_of in tables.items():
@@ -325,3 +334,4 @@ def test_every_language_says_the_same():
             assert places(text) ^ places(english[key]) <= {"count"}, (language, key)
         assert len(table_of["ordinals",]) == len(english["ordinals",])
         assert len(table_of["numbers",]) == len(english["numbers",])
+        assert {key[1] for key in table_of if key[0] == "groups"} >= {*GROUPS, "hitting"} - {"back game"}

@@ -65,7 +65,7 @@ def check_truth(told, plays=told_truth.generated) -> Counter:
 
 def check_sum(told) -> None:
     rows = [reason.contribution for reason in told.reasons]
-    assert math.fsum(rows) == pytest.approx(told.judged[0] - told.judged[1], abs=1e-6)
+    assert math.fsum(rows) == pytest.approx(told.evidence.judged[0] - told.evidence.judged[1], abs=1e-6)
     assert [abs(row) for row in rows] == sorted((abs(row) for row in rows), reverse=True)
     assert {reason.concept for reason in told.reasons} <= {*CONCEPTS.values(), *BEYOND}
     for reason, record in zip(told.reasons, told.to_dict()["reasons"], strict=True):

@@ -19,20 +19,20 @@ def test_the_rolls_add_up_to_the_difference(plies):
     evaluator = LookaheadEvaluator(NEWEST, plies, "full")
     plays = legal_plays(START, (6, 4))
     one, other = (find_play(text, plays) for text in ("24/14", "24/18 13/9"))
-    told = explain_play(evaluator, START, (6, 4), one, other)
-    assert told.replies is not None
-    assert told.ahead is not None
-    assert told.replies.difference == pytest.approx(told.ahead[0] - told.ahead[1], abs=1e-6)
-    assert told.replies.differences @ ROLL_COUNTS / 36 == pytest.approx(told.replies.difference)
+    evidence = explain_play(evaluator, START, (6, 4), one, other).evidence
+    assert evidence.replies is not None
+    assert evidence.ahead is not None
+    assert evidence.replies.difference == pytest.approx(evidence.ahead[0] - evidence.ahead[1], abs=1e-6)
+    assert evidence.replies.differences @ ROLL_COUNTS / 36 == pytest.approx(evidence.replies.difference)
 
 
 def test_hits_are_those_of_the_best_replies():
     evaluator = LookaheadEvaluator(NEWEST, 1)
     plays = legal_plays(START, (6, 2))
     one, other = (find_play(text, plays) for text in ("24/18 13/11", "24/22 13/7"))
-    told = explain_play(evaluator, START, (6, 2), one, other)
-    assert told.replies is not None
-    for play, count in zip((one, other), told.replies.hits, strict=True):
+    evidence = explain_play(evaluator, START, (6, 2), one, other).evidence
+    assert evidence.replies is not None
+    for play, count in zip((one, other), evidence.replies.hits, strict=True):
         hits = 0
         for roll, throws in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
             replies = legal_plays(play.position, tuple(roll))
@@ -53,13 +53,17 @@ def test_where_lookahead_overrules_the_terms_it_says_so():
     plays = legal_plays(START, (4, 4))
     one, other = (find_play(text, plays) for text in ("24/20 13/9(3)", "24/20(2) 13/5"))
     told = explain_play(evaluator, START, (4, 4), one, other)
-    assert told.ahead is not None
-    assert told.equity_difference < 0 < told.ahead[0] - told.ahead[1]
-    assert "That overrules the terms, by which 24/20(2) 13/5 is better." in told.ahead_in_words[0]
+    evidence = told.evidence
+    assert evidence.ahead is not None
+    assert told.static.equity_difference < 0 < evidence.ahead[0] - evidence.ahead[1]
+    assert "That overrules the terms, by which 24/20(2) 13/5 is better." in told.detailed_lines[1]
     assert told.to_dict()["overruled"]
 
 
 def test_without_lookahead_there_are_no_replies():
     told = explain_play(NEWEST, START, (3, 1))
-    assert (told.ahead, told.replies, told.ahead_in_words, told.overruled) == (None, None, (), False)
+    evidence = told.evidence
+    assert (evidence.ahead, evidence.replies) == (None, None)
+    assert evidence.ahead_in_words(told.names, told.words, told.static.equity_difference) == ()
+    assert "overruled" not in told.to_dict()
     assert "replies" not in told.to_dict()

@@ -404,11 +404,11 @@ def is_true(claim: Claim, told: Explanation) -> bool:
 
 def hits_are_true(claim: Claim, told: Explanation) -> bool:
     """Whether each of the rolls that are said to hit can, and their number is right."""
-    assert told.replies is not None
+    assert told.evidence.replies is not None
     play = claim.facts["play"]
     theirs = tuple((told.better, told.worse)[play].position.board.tolist())
     count = 0
-    for roll, hits in zip(ROLLS, told.replies.hit_rolls[play].tolist(), strict=True):
+    for roll, hits in zip(ROLLS, told.evidence.replies.hit_rolls[play].tolist(), strict=True):
         if hits:
             count += throws(roll)
             if not any(result[OFF] < theirs[OFF] for result in claim.plays(theirs, roll)):

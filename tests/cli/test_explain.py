@@ -53,7 +53,7 @@ def test_text_shows_both_boards_and_words(motif):
 
 def test_detailed_adds_formula_groups_and_terms(motif):
     out = motif("explain", START, "31", "--versus", "24/20", "--detailed").out
-    for said in ("3 tanh x", "looks ahead: ", "Home points that you have made: 2, not 1.", "pip_count"):
+    for said in ("3 tanh x", "looks ahead: ", "Your home points: 2, not 1.", "pip_count"):
         assert said in out
     assert len(out.splitlines()) < 75
     assert re.search(

@@ -27,7 +27,7 @@ _MAX_FOR, _MAX_AGAINST = 3, 2
 """Rows of the board that are told for the better play, and for the other one."""
 _MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
 """What a row that is told brings at least, of the largest; and one that says little."""
-_SHOWN = 0.0005
+SHOWN = 0.0005
 """The least amount that is not nothing in the digits that are shown."""
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
@@ -72,7 +72,7 @@ class Reason:
         }
 
 
-def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: Any) -> Reason:
+def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: object) -> Reason:
     """Return a row that brings `contribution`, with its sign."""
     side: Side = "better" if contribution >= 0 else "worse"
     return Reason(concept, side, abs(contribution), sentence, phrase or concept, facts)
@@ -159,13 +159,13 @@ def rows_told(
     counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
     board = [reason for reason in board if reason.concept not in counted]
     largest = max((reason.amount for reason in (*board, *beyond)), default=0.0)
-    told = [reason for reason in beyond if reason.amount >= _SHOWN]
+    told = [reason for reason in beyond if reason.amount >= SHOWN]
     for side, most in _sides(difference):
         enough = [
             reason
             for reason in board
             if reason.play == side
-            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), _SHOWN)
+            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), SHOWN)
         ]
         told += enough[:most]
     rest = difference - sum(reason.contribution for reason in told)

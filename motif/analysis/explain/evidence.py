@@ -1,0 +1,194 @@
+"""What is known of two plays beyond the board after them: score and cube, lookahead, a rollout."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.confirmation import ComparedPair
+from motif.analysis.explain.reasons import (
+    LOOKAHEAD,
+    LOOKAHEAD_HITS,
+    ROLLOUT,
+    SCORE,
+    Reason,
+    counted_as_well,
+    row,
+)
+from motif.analysis.explain.replies import Replies, replies
+from motif.analysis.phrases import Phrases
+from motif.board.outcome import outcome
+from motif.evaluators import Evaluator, LookaheadEvaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.stakes import EVEN, Stakes
+from motif.players.ranking import EXACT
+
+LITTLE, _MUCH = 0.3, 1.3
+"""Values of a gammon, of 1 for money, below which it counts for little, and beyond which for more."""
+_POINTS = np.arange(-EVEN, EVEN + 1)
+"""What games are worth for money, as in `Stakes.worth`."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found out about two plays beyond the static values of the board."""
+
+    player: str
+    pair: ComparedPair
+    """Both plays with the best estimate of each."""
+    stakes: Stakes = field(repr=False)
+    staked: tuple[float, float] | None
+    """Static values at the score and with the cube where it lies, in normalised equity; None where plays are
+    valued for money without a cube."""
+    looks_ahead: bool
+    """Whether the plays were chosen by lookahead."""
+    replies: Replies | None
+    """The replies that it saw; None without lookahead, and where a play ends the game."""
+    played_out: bool
+    """Whether lookahead played a late ending to its end."""
+
+    @property
+    def ahead(self) -> tuple[float, float] | None:
+        """Values of both plays by the lookahead that chose them; None without any."""
+        return (self.pair.better.equity, self.pair.worse.equity) if self.looks_ahead else None
+
+    @property
+    def rolled(self) -> tuple[float, float] | None:
+        """The equities of both plays by a rollout; None where there was none."""
+        return None if self.pair.rolled is None else self.pair.rolled.equities
+
+    @property
+    def judged(self) -> tuple[float, float]:
+        """The best estimate of both plays: exact, rolled out, looked ahead, or that of the board."""
+        return self.pair.equities
+
+    @property
+    def difference(self) -> float:
+        """By how much the first play is better, by the best estimate."""
+        return _difference(self.judged)
+
+    def overrules(self, static_difference: float) -> bool:
+        """Whether lookahead prefers the play that is not better by the terms alone."""
+        return self.ahead is not None and static_difference < 0 < _difference(self.ahead)
+
+    def rows(
+        self, known: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
+    ) -> tuple[Reason, ...]:
+        """Return a row for each step from the difference `known` from the board to the best estimate.
+
+        `board` are the board's reasons: what a larger one of these counts is not counted again.
+        """
+        rows = []
+
+        def said(key: str, change: float) -> str:
+            return words.say("beyond", key, play=names[change < 0])
+
+        if self.staked is not None:
+            change, phrase = _difference(self.staked) - known, self._score_phrase
+            rows.append(row(SCORE, change, said(phrase, change), phrase))
+            known = _difference(self.staked)
+        is_exact = EXACT in (self.pair.better.source, self.pair.worse.source)
+        if self.looks_ahead or is_exact:
+            reached = self.pair.better.equity - self.pair.worse.equity
+            change = reached - known
+            if is_exact or self.played_out or self.replies is None:
+                phrase = "exact" if is_exact else "ending"
+                rows.append(row(LOOKAHEAD, change, said(phrase, change), phrase))
+            else:
+                rows.append(_of_replies(self.replies, change, board, names, words))
+            known = reached
+        if self.rolled is not None:
+            change = self.difference - known
+            rows.append(row(ROLLOUT, change, said("rollout", change)))
+        return tuple(rows)
+
+    @property
+    def _score_phrase(self) -> str:
+        won, lost = gammon_worth(self.stakes)
+        if max(won, lost) < LITTLE:
+            return "score_no_gammons"
+        if max(won, lost) > _MUCH:
+            return "score_gammon_go" if won >= lost else "score_gammon_save"
+        return "score"
+
+    def ahead_in_words(
+        self, names: tuple[str, str], words: Phrases, static_difference: float
+    ) -> tuple[str, ...]:
+        """Return what lookahead, and a rollout, say of both plays; nothing without lookahead."""
+        if self.ahead is None or self.replies is None:
+            return ()
+        view = self._compared("ending" if self.played_out else "ahead", self.ahead, names, words)
+        if self.overrules(static_difference):
+            view += "  " + words.say("detail", "overruled", worse=names[1])
+        rolled = () if self.rolled is None else (self._compared("rollout", self.rolled, names, words),)
+        return view, *rolled, *self.replies.sentences(names, words)
+
+    def in_words(self, names: tuple[str, str], words: Phrases, static_difference: float) -> tuple[str, ...]:
+        """Return the values of both plays at the score, and what lookahead and a rollout say of them."""
+        staked = () if self.staked is None else (self._compared("staked", self.staked, names, words),)
+        return *staked, *self.ahead_in_words(names, words, static_difference)
+
+    def _compared(self, key: str, two: tuple[float, float], names: tuple[str, str], words: Phrases) -> str:
+        first, second = (words.signed(value) for value in two)
+        difference = words.signed(_difference(two)).removeprefix("+")
+        facts = {"first": first, "second": second, "difference": difference, "player": self.player}
+        return words.say("detail", key, better=names[0], worse=names[1], **facts)
+
+    def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, Any]:
+        """Return what JSON has of it, where there is something."""
+        facts: dict[str, Any] = {} if self.staked is None else {"staked": list(self.staked)}
+        if self.ahead is None or self.replies is None:
+            return facts
+        sentences = list(self.ahead_in_words(names, words, static_difference))
+        return facts | {
+            "ahead": list(self.ahead),
+            "overruled": self.overrules(static_difference),
+            "replies": {**self.replies.to_dict(), "sentences": sentences},
+        }
+
+
+def gather_evidence(
+    evaluator: Evaluator,
+    pair: ComparedPair,
+    stakes: Stakes,
+    hits: npt.NDArray[np.bool_],
+    risks: tuple[int, int],
+) -> Evidence:
+    """Return what `evaluator` knows of a `pair` of plays; `hits` and `risks` as `Replies` has them."""
+    plays = pair.better.play, pair.worse.play
+    boards = np.array([play.position.board for play in plays])
+    static = evaluator.without_lookahead
+    at_stake, staked = static.staked(stakes, side=1), None
+    if at_stake is not static:
+        first, second = turned_equities(at_stake.equity_many(boards)).tolist()
+        staked = first, second
+    seen, played_out = None, False
+    if isinstance(evaluator, LookaheadEvaluator):
+        played_out = bool(evaluator.plays_out(boards).any())
+        if not any(outcome(play.position) for play in plays):
+            seen = replies(evaluator, *plays, stakes, hits, risks)
+    looks_ahead = isinstance(evaluator, LookaheadEvaluator)
+    return Evidence(evaluator.name, pair, stakes, staked, looks_ahead, seen, played_out)
+
+
+def gammon_worth(stakes: Stakes) -> tuple[float, float]:
+    """Return what a gammon won, and one lost, count beyond a single game, which is 1 for money."""
+    worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
+    won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
+    return float(won), float(lost)
+
+
+def _difference(two: Sequence[float]) -> float:
+    return two[0] - two[1]
+
+
+def _of_replies(
+    seen: Replies, change: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
+) -> Reason:
+    told = seen.told(change, names, words)
+    if counted_as_well(told.phrase, abs(change), board):
+        told = seen.of_rolls(change, names, words)
+    concept = LOOKAHEAD_HITS if told.phrase == "hits" else LOOKAHEAD
+    return row(concept, change, told.sentence, told.phrase, **told.facts)

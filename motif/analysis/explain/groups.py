@@ -1,0 +1,317 @@
+"""The difference of two values in groups under the names that players use, with what is measured of each.
+
+The contributions of a split add up to groups, which are told one by one, the largest first; amounts are
+points of equity, or per cent of winning chances.  After a play the other player is on roll, and the player
+who reads has just moved.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from motif.analysis.explain.judged import TABLES, Judged
+from motif.analysis.explain.split import CLASS, END, LIMITS, Split
+from motif.analysis.phrases import Phrases, capitalized
+from motif.board.outcome import outcome
+from motif.board.packed import HOME, PACKED_BAR, POINTS
+from motif.evaluators.bearoff import race_distribution
+from motif.parameters import Parameter, ParameterSet
+from motif.parameters.registry import OF_BACK, OF_BAR, OF_REAR
+
+BACK_CHECKERS, PLACEMENT, DISTRIBUTION, RACE = "back checkers", "placement", "distribution", "race"
+ATTACK, HITTING, SAFETY = "attack", "hitting", "safety"
+_OF_RACES = (RACE, "timing")
+_GROUPS = {"back game": BACK_CHECKERS}
+"""Groups whose name says too much of an ordinary play."""
+_MIN_SHARE = 0.2
+"""Share of the largest measurement of its group from which on another is told."""
+_SAME = 1e-9
+_MAX_GROUPS, _LEFT_UNTOLD = 5, 0.1
+"""Groups are told until those left bring less than this share of all, or so many have been."""
+_SUMMED_UP = 5
+_MAX_FACTS = 3
+"""Measurements that are told of a group."""
+_CHANCES_PER_VALUE = 50
+"""Per cent of winning chances for each unit of 2 win - 1."""
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """Whose eyes a position is seen with that is given by the player on roll."""
+
+    you_are_on_roll: bool
+    race: bool = False
+    """Whether there is no contact: then nobody blocks or attacks, and all but the race is distribution."""
+    hit: bool = False
+    """Whether the opponent's checkers differ: then all that they bring is one matter, that of the hit."""
+
+    def label(self, parameter: Parameter, words: Phrases) -> str:
+        """Return what the parameter measures in a few words, such as "your blots outside"."""
+        yours = (parameter.side == "own") == self.you_are_on_roll
+        whose = words.say("measured", "yours" if yours else "theirs")
+        label = words.find("parameters", parameter.base_name, parameter.template)
+        return label.replace("{side}", whose)
+
+    def value(self, parameter: Parameter, feature: float, words: Phrases) -> str:
+        """Return a feature as the measured value that `label` speaks of."""
+        amount = feature / parameter.scale
+        if parameter.unit == "yes or no":
+            return words.say("measured", "positive" if amount > 0.5 else "negative")
+        if parameter.side == "difference" and not self.you_are_on_roll:
+            amount = -amount
+        return words.number(amount)
+
+    def point_group(self, side: int, point: int) -> str:
+        """Return the group of the checkers of side 0, the player on roll, or 1, on a point counted from 0."""
+        if self.race:
+            return DISTRIBUTION
+        yours = (side == 0) == self.you_are_on_roll
+        if self.hit and not yours:
+            return HITTING
+        if point < POINTS - HOME:
+            return PLACEMENT
+        return BACK_CHECKERS if yours else ATTACK
+
+    def tells(self, parameter: Parameter) -> bool:
+        """Whether the parameter's value says something where it is seen: in a race nobody blocks or hits."""
+        return not self.race or parameter.group in _OF_RACES
+
+    def speaks_for(self, parameter: Parameter, more: bool) -> bool | None:
+        """Whether more of a parameter, or less, speaks for the viewer; None where that depends."""
+        group = self.group(parameter)
+        if self.race or group not in (ATTACK, SAFETY) or parameter.side not in ("own", "opponent"):
+            return None
+        return more == (group == ATTACK)
+
+    def group(self, parameter: Parameter) -> str:
+        """Return the viewer's group: a threat of the opponent's is a matter of the viewer's own safety."""
+        if self.race:
+            return parameter.group if parameter.group == RACE else DISTRIBUTION
+        if parameter.side not in ("own", "opponent"):
+            hit = self.hit and parameter.hint == OF_REAR
+            return HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
+        yours = parameter.side == ("own" if self.you_are_on_roll else "opponent")
+        group = self._side_group(parameter, yours)
+        # Besides the attack on the opponent and their own measurements, a hit changes how one stands to them.
+        if self.hit and (group == ATTACK or (parameter.hint == OF_REAR if yours else group != SAFETY)):
+            return HITTING
+        return group
+
+    def _side_group(self, parameter: Parameter, yours: bool) -> str:
+        group = parameter.group
+        if parameter.hint == OF_BACK:
+            return BACK_CHECKERS if yours else ATTACK
+        # A checker on the bar is under attack; all else in that group attacks.
+        if group == ATTACK and parameter.hint != OF_BAR:
+            return ATTACK if yours else SAFETY
+        if group in (ATTACK, SAFETY):
+            return SAFETY if yours else ATTACK
+        return _GROUPS.get(group, group)
+
+
+@dataclass
+class Group:
+    """The part of a difference of x that players would file under one name."""
+
+    name: str
+    parameters: list[tuple[Parameter, float]] = field(default_factory=list)
+    """Parameters that differ, with their contributions."""
+    points: list[tuple[int, int, float]] = field(default_factory=list)
+    """Side (0 is the player on roll) and point (24 is the bar) where checkers differ, with contributions."""
+    rest: float | None = None
+    """What the change of weights brings, in the group that it belongs to."""
+
+    @property
+    def contribution(self) -> float:
+        """The sum of all that is in it."""
+        terms = sum(value for _, value in self.parameters) + sum(value for *_, value in self.points)
+        return terms + (self.rest or 0.0)
+
+    @property
+    def telling(self) -> list[Parameter]:
+        """The parameters that bring most of what the group brings, the largest first."""
+        side = 1 if self.contribution >= 0 else -1
+        for_it = sorted((side * value, k) for k, (_, value) in enumerate(self.parameters) if side * value > 0)
+        least = _MIN_SHARE * for_it[-1][0] if for_it else 0.0
+        return [self.parameters[k][0] for value, k in reversed(for_it) if value >= least]
+
+    @property
+    def telling_points(self) -> list[tuple[int, int]]:
+        """The points that bring most of what the group brings, the largest first."""
+        side = 1 if self.contribution >= 0 else -1
+        for_it = sorted((-side * value, owner, k) for owner, k, value in self.points if side * value > 0)
+        return [(owner, point) for value, owner, point in for_it if value <= _MIN_SHARE * for_it[0][0]]
+
+
+@dataclass(frozen=True)
+class AmountScale:
+    """Turns parts of a difference of x into parts of the difference of values that it makes."""
+
+    per_x: float
+    """Points of equity (twice the winning chance, for a file that knows no gammons) for each unit of x."""
+    win_only: bool
+
+    @classmethod
+    def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
+        """Return the secant of the squash between two positions, so that the parts add up there too.
+
+        `bound` is that of the values, 3 or 1.
+        """
+        step = first.x - second.x
+        if abs(step) > _SAME:
+            slope = (first.value - second.value) / step
+        else:
+            slope = bound * (1 - (first.value / bound) ** 2)
+        return cls(slope, bound == 1)
+
+    @property
+    def unit(self) -> str:
+        """Unit of amounts."""
+        return "% of winning chances" if self.win_only else "points"
+
+    def unit_in(self, words: Phrases) -> str:
+        """Return the unit of amounts in a language."""
+        return words.say("units", "chances" if self.win_only else "points")
+
+    def amount(self, x: float) -> float:
+        """Return a part of a difference of x in `unit`."""
+        return x * self.per_x * (_CHANCES_PER_VALUE if self.win_only else 1)
+
+    def told(self, x: float, words: Phrases) -> str:
+        """Return a part of a difference of x as text, in `unit`, as ``+0.042`` or ``-1.3``."""
+        value, digits = self.amount(x), 1 if self.win_only else 3
+        return words.signed(value, digits) if round(value, digits) else words.amount(0.0, digits)
+
+    def counts(self, x: float) -> bool:
+        """Whether a part is large enough to be seen in the digits that are shown."""
+        return abs(self.amount(x)) >= (0.05 if self.win_only else 0.0005)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something that differs between two positions."""
+
+    what: str
+    first: str
+    second: str
+
+    def sentence(self, words: Phrases, key: str) -> str:
+        """Return it in words: ``compared`` of two plays, ``of_one`` of one position and its mirror image."""
+        return words.say("measured", key, what=capitalized(self.what), first=self.first, second=self.second)
+
+
+def grouped(parameters: ParameterSet, division: Split, view: Viewpoint) -> tuple[Group, ...]:
+    """Return the groups of a split, largest first; their contributions add up to its difference."""
+    groups: dict[str, Group] = {}
+
+    def group(name: str) -> Group:
+        return groups.setdefault(name, Group(name))
+
+    for parameter, value in zip(parameters.parameters, division.by_parameter.tolist(), strict=True):
+        if value:
+            group(view.group(parameter)).parameters.append((parameter, value))
+    for side, point in np.argwhere(division.places).tolist():
+        group(view.point_group(side, point)).points.append((side, point, float(division.places[side, point])))
+    if division.rest:
+        group(division.cause).rest = division.rest
+    return tuple(sorted(groups.values(), key=lambda each: -abs(each.contribution)))
+
+
+def told_groups(
+    groups: Sequence[Group], scale: AmountScale, words: Phrases, facts: Callable[[Group], Sequence[str]]
+) -> Iterator[str]:
+    """Yield a line each for the `groups` that matter, largest first, and one for the rest.
+
+    `facts` gives the sentences that belong to a group.
+    """
+    counting = [group for group in groups if scale.counts(group.contribution)]
+    remainder = everything = sum(abs(group.contribution) for group in groups)
+    count = 0
+    for group in counting[:_MAX_GROUPS]:
+        if count and remainder < _LEFT_UNTOLD * everything and count + 1 < len(counting):
+            break
+        said = list(facts(group)) or [words.say("measured", "limits")] * (group.name == LIMITS)
+        name, amount = capitalized(words.group(group.name)), scale.told(group.contribution, words)
+        yield " ".join([words.say("detail", "group", group=name, amount=amount), *said])
+        remainder -= abs(group.contribution)
+        count += 1
+    if counting[count:]:
+        rest = scale.told(sum(group.contribution for group in groups[count:]), words)
+        names = ", ".join(_with_amount(group, scale, words) for group in counting[count:])
+        yield words.say("detail", "rest", amount=rest, groups=names)
+
+
+def listed(groups: Sequence[Group], scale: AmountScale, words: Phrases) -> list[str]:
+    """Return the largest of `groups` with their amounts, such as ``safety +0.061``."""
+    counting = [group for group in groups if scale.counts(group.contribution)]
+    return [_with_amount(group, scale, words) for group in counting[:_SUMMED_UP]]
+
+
+def _with_amount(group: Group, scale: AmountScale, words: Phrases) -> str:
+    return f"{words.group(group.name)} {scale.told(group.contribution, words)}"
+
+
+def group_facts(
+    group: Group,
+    cause: str,
+    parameters: ParameterSet,
+    two: tuple[Judged, Judged],
+    view: Viewpoint,
+    words: Phrases,
+) -> list[Measurement]:
+    """Return the few things that differ most in a group; `cause` is that of the split's rest."""
+    facts = list(_cause_facts(cause, two, view, words)) if group.rest is not None else []
+    if group.name == HITTING:
+        facts.append(_point_fact(0, PACKED_BAR, two, view, words))
+    telling = [each for each in group.telling if view.tells(each)] or group.telling
+
+    def is_plain(parameter: Parameter) -> bool:
+        """Whether a parameter moved the way that a player would expect from what its group brings.
+
+        Blots and shots count together, so that one of them may have a weight that alone makes no sense.
+        """
+        column = parameters.names.index(parameter.name)
+        first, second = (one.seen.features[column] for one in two)
+        good = view.speaks_for(parameter, bool(first > second))
+        return good is None or good == (group.contribution > 0)
+
+    for parameter in list(filter(is_plain, telling)) or telling:
+        column = parameters.names.index(parameter.name)
+        values = (view.value(parameter, float(one.seen.features[column]), words) for one in two)
+        facts.append(Measurement(view.label(parameter, words), *values))
+    facts += [_point_fact(*point, two, view, words) for point in group.telling_points]
+    return [fact for fact in facts if fact.first != fact.second][:_MAX_FACTS]
+
+
+def _point_fact(
+    side: int, point: int, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+) -> Measurement:
+    """Return the checkers of side 0, the player on roll, or 1, on a point in that side's numbering from 0."""
+    yours = (side == 0) == view.you_are_on_roll
+    key = "checkers_on_bar" if point == PACKED_BAR else "checkers_on_point"
+    whose = words.say("measured", "yours" if yours else "theirs")
+    counts = (str(int(one.seen.checkers[side, point])) for one in two)
+    return Measurement(words.say("measured", key, whose=whose, point=point + 1), *counts)
+
+
+def _cause_facts(
+    cause: str, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+) -> Iterator[Measurement]:
+    """Yield what is behind the part of a difference that no terms make up."""
+
+    def said(key: str) -> str:
+        return words.say("measured", key)
+
+    if cause == CLASS:
+        yield Measurement(said("kind"), *(words.say("classes", one.class_name) for one in two))
+    if cause not in (TABLES, END):
+        return
+    yours = [one.position if view.you_are_on_roll else one.position.switch_sides() for one in two]
+    results = [abs(int(outcome(position))) for position in yours]
+    if any(results):
+        yield Measurement(said("result"), *map(words.result, results))
+    yield Measurement(said("borne_off"), *(str(position.own_off) for position in yours))
+    if not any(results) and all(one.source == TABLES for one in two):
+        means = (words.amount(race_distribution(position).mean, 2) for position in yours)
+        yield Measurement(said("rolls_left"), *means)

@@ -123,6 +123,8 @@ def check_written_out(evaluator: StaticEvaluator, position: Position, roll, bett
     """Whether both values come from weights; if so the parts must add up to their written-out difference."""
     if any(judged(evaluator, play.position).source != WEIGHTS for play in (better, worse)):
         return False
+    if any(judged(evaluator, play.position).source != WEIGHTS for play in (better, worse)):
+        return False
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
     found = explain_play(evaluator, position, roll, better, worse)
     assert sum(value for _, value in found.static.parts.terms) == pytest.approx(sums[1] - sums[0], abs=1e-6)

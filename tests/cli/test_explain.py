@@ -17,7 +17,7 @@ def test_json_has_terms_that_add_up(motif_json):
         record["difference"], abs=1e-9
     )
     for term in record["terms"]:
-        words = {"words"} if " pattern " in term["name"] else set()
+        words = {"words"} if " unit " in term["name"] else set()
         assert set(term) == {"name", "contribution"} | words
     assert (record["better"]["notation"], record["player"]) == ("8/5 6/5", f"{load_static('latest').name}@2")
     assert record["better"]["position"] == "sGfwATDgc/ABMA"

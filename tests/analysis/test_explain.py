@@ -156,7 +156,9 @@ def test_the_parts_of_1000_decisions_with_hidden_units_add_up():
         if number % 4 == 0:
             written += check_written_out(evaluator, *decision)
         found = explain_play(evaluator, *decision)
-        assert sum(part.amount for part in found.parts) == pytest.approx(found.static.equity_difference, abs=1e-6)
+        assert sum(part.amount for part in found.parts) == pytest.approx(
+            found.static.equity_difference, abs=1e-6
+        )
     assert written > 200
 
 

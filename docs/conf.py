@@ -14,11 +14,12 @@ author = "the motif authors"
 copyright = f"2026, {author}"
 release = version = VERSION
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "motif_site"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "motif_site"]
+napoleon_google_docstring = False
 exclude_patterns = ["README.md", "_made", "_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-# A wide sign such as ± is what it is, and -- are two dashes of an option.
+# Leave ± and the dashes of options as they are.
 smartquotes = False
 
 # Every reference leads somewhere.  Types of other libraries have no page here, and words in backticks of a
@@ -35,7 +36,7 @@ autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 72
 
-# The notebook runs each time that it has changed: what the site shows is what motif does.
+# Notebooks run again when they have changed.
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
@@ -50,7 +51,7 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 copybutton_selector = "div.highlight-sh pre, div.highlight-python pre, div.highlight-default pre"
 
-# Pages of the gallery lie beside the site, not on the web.
+# Pages of the gallery are beside the site, not on the web.
 linkcheck_ignore = [r"gallery/"]
 linkcheck_timeout = 20
 linkcheck_retries = 2

@@ -37,9 +37,9 @@ def small():
         "board/__init__.py": source("The rules."),
         "board/low.py": '"""L."""\nfrom motif.compiler.jit import kernel\n@kernel\ndef low():\n    return 1',
         "parameters/__init__.py": source("What is < measured.", "board", "runtime.errors"),
-        "cube/__init__.py": source("Whether to double, or take.", "board"),
-        "players/__init__.py": source("Who chooses plays; by name.", "parameters", "board"),
-        "cli/__init__.py": source("The command\nline: options.", "cube", "players.x", "board", "runtime"),
+        "sampling/__init__.py": source("Whether to double, or take.", "board"),
+        "fitting/__init__.py": source("Who chooses plays; by name.", "parameters", "board"),
+        "cli/__init__.py": source("The command\nline: options.", "sampling", "fitting.x", "board", "runtime"),
     }
     return house({Path("motif") / path: text for path, text in texts.items()})
 
@@ -53,26 +53,26 @@ def test_the_picture_shows_the_floors():
 
 
 def test_a_house_is_told_from_its_imports(small):
-    assert list(small.rooms) == ["cli", "players", "cube", "parameters", "board", "runtime", "compiler"]
+    assert list(small.rooms) == ["cli", "sampling", "fitting", "parameters", "board", "runtime", "compiler"]
     assert small.rooms["cli"] == "The command line"
-    assert small.rooms["cube"] == "Whether to double"
-    assert small.doors == {("cli", "cube"), ("cli", "players"), ("players", "parameters")} | {
+    assert small.rooms["sampling"] == "Whether to double"
+    assert small.doors == {("cli", "sampling"), ("cli", "fitting"), ("fitting", "parameters")} | {
         ("parameters", "board"),
-        ("cube", "board"),
+        ("sampling", "board"),
     }
     assert small.compiled == {"board"}
 
 
 def test_lines_do_not_cross_and_pass_no_room(small):
-    assert ["cube", "cube>board", "board"] in paths(small)
+    assert ["sampling", "sampling>board", "board"] in paths(small)
     order, joined = rows(small), links(small)
     assert [set(row) for row in order] == [
         {"cli"},
-        {"players", "cube"},
-        {"parameters", "cube>board"},
+        {"fitting", "sampling"},
+        {"parameters", "sampling>board"},
         {"board"},
     ]
-    assert order[1].index("cube") == order[2].index("cube>board")
+    assert order[1].index("sampling") == order[2].index("sampling>board")
     assert sum(map(len, joined)) == len(small.doors) + 1
 
 

@@ -36,7 +36,7 @@ NOTES = {
     "gnubg": ", 0-ply",
 }
 """Players of the table, in order, if they were measured, and what follows the name."""
-SHORT = ("random", "simple", "pubeval", "keith-v1", "motif-v1", default_player(), "wildbg", "gnubg")
+SHORT = ("simple", "pubeval", "keith-v1", "motif-v1", default_player(), "wildbg", "gnubg")
 """Players of the README's table."""
 CURRENT = tuple(name for name in NOTES if any(name == entry.name for entry in PLAYERS))
 PAGES = {

@@ -65,5 +65,4 @@ def decide_turn(
     decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), state)
     if match is None or not match.doubled:
         return TurnDecision("double" if decision.should_double else "roll", cube=decision)
-    answer: Action = "beaver" if decision.should_beaver else "take" if decision.should_take else "pass"
-    return TurnDecision(answer, cube=decision)
+    return TurnDecision(decision.answer, cube=decision)

@@ -5,7 +5,7 @@ Market windows go with them: from which chance to win on to double, to cash, and
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -168,6 +168,11 @@ class CubeDecision(Tabular):
     def take_point(self) -> float | None:
         """Win probability that the opponent needs to take a double."""
         return None if self.cash_point is None else 1 - self.cash_point
+
+    @property
+    def answer(self) -> Literal["take", "pass", "beaver"]:
+        """The right answer to a double."""
+        return "beaver" if self.should_beaver else "take" if self.should_take else "pass"
 
     @property
     def value(self) -> float:

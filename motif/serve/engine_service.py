@@ -307,7 +307,6 @@ class EngineService:
         return self._loaded[key]
 
     def _rename(self, evaluator: Evaluator) -> None:
-        """Give an evaluator and its parts their public names."""
         evaluator.name = self.public(evaluator.name)
         for part in vars(evaluator).values():
             for one in part.values() if isinstance(part, dict) else (part,):

@@ -3,8 +3,9 @@
 They are the page's own, and change with it: the schema of the interface leaves them out.
 """
 
+from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -14,7 +15,6 @@ from motif.board.rules import MAX_MATCH_LENGTH
 from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import BodyRoute, json_answer, service_of
 from motif.serve.database import StorageError
-from motif.serve.engine_service import EngineService
 from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.levels import levels
@@ -22,6 +22,7 @@ from motif.serve.questions import Question
 from motif.session.kept_game import opponents
 from motif.session.session import SessionRules
 
+_Result = TypeVar("_Result")
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
 _SECONDS_TO_READ = 20.0
@@ -76,15 +77,17 @@ class DecisionQuestion(Question):
     ] = None
 
 
-def _service_and_store(request: Request) -> tuple[EngineService, GameStore]:
-    return service_of(request), request.app.state.games
+async def _compute(
+    request: Request, method: Callable[..., _Result], *arguments: object, cost: float = 0.0
+) -> _Result:
+    """Return what a method of the store returns."""
+    return await service_of(request).compute(method, request.app.state.games, *arguments, cost=cost)
 
 
 @router.get("")
 async def games(request: Request) -> Response:
     """Return the stored games, those last played first."""
-    service, store = _service_and_store(request)
-    return json_answer({"games": await service.compute(store.listed)})
+    return json_answer({"games": await _compute(request, GameStore.listed)})
 
 
 @router.get("/opponents")
@@ -96,7 +99,6 @@ async def all_opponents() -> Response:
 @router.post("")
 async def begin(question: NewGameQuestion, request: Request) -> Response:
     """Begin a game: return the opening roll, and the opponent's play where it begins."""
-    service, store = _service_and_store(request)
     rules = SessionRules(
         question.length,
         question.cube,
@@ -105,41 +107,39 @@ async def begin(question: NewGameQuestion, request: Request) -> Response:
         question.raccoons,
     )
     settings = new_settings(question.opponent, rules, question.seed, date.today().isoformat(), question.name)
-    state = await service.compute(store.begin, settings)
+    state = await _compute(request, GameStore.begin, settings)
     return _created(state)
 
 
 @router.post("/loaded")
 async def load(question: LoadedGameQuestion, request: Request) -> Response:
     """Load the games of a .mat file, to continue where they end."""
-    service, store = _service_and_store(request)
     settings = question.mat, question.opponent, question.seat, question.seed, date.today().isoformat()
-    state = await service.compute(store.load, *settings, cost=_SECONDS_TO_READ)
+    state = await _compute(request, GameStore.load, *settings, cost=_SECONDS_TO_READ)
     return _created(state)
 
 
 @router.get("/{game}")
 async def state(game: str, request: Request) -> Response:
     """Return the state of a game, with every legal decision."""
-    service, store = _service_and_store(request)
-    return json_answer(await service.compute(store.state, game))
+    return json_answer(await _compute(request, GameStore.state, game))
 
 
 @router.post("/{game}")
 async def decide(game: str, question: DecisionQuestion, request: Request) -> Response:
     """Roll, play, turn the cube, resign or undo; return the game after the opponent's reply."""
-    service, store = _service_and_store(request)
     detail = question.play if question.do == "play" else question.lose
     return json_answer(
-        await service.compute(store.decide, game, question.revision, question.do, detail, question.tutor)
+        await _compute(
+            request, GameStore.decide, game, question.revision, question.do, detail, question.tutor
+        )
     )
 
 
 @router.get("/{game}/mat")
 async def mat(game: str, request: Request) -> Response:
     """Return everything that was played as a .mat file."""
-    service, store = _service_and_store(request)
-    text = await service.compute(store.mat, game)
+    text = await _compute(request, GameStore.mat, game)
     name = f"motif-{game}.mat"
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
 
@@ -147,15 +147,13 @@ async def mat(game: str, request: Request) -> Response:
 @router.get("/{game}/rolls")
 async def rolls(game: str, request: Request) -> Response:
     """Return every roll of the games that have ended."""
-    service, store = _service_and_store(request)
-    return json_answer(await service.compute(store.rolls, game))
+    return json_answer(await _compute(request, GameStore.rolls, game))
 
 
 @router.delete("/{game}")
 async def forget(game: str, request: Request) -> Response:
     """Delete a game."""
-    service, store = _service_and_store(request)
-    await service.compute(store.forget, game)
+    await _compute(request, GameStore.forget, game)
     return json_answer({"game": game})
 
 

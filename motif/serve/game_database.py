@@ -176,7 +176,6 @@ class GameDatabase(Database):
         self._write(work)
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
-        """Delete as many games as need be for one more."""
         ((kept,),) = connection.execute("SELECT count(*) FROM games")
         idle_since = time.time_ns() - IDLE_DAYS * _NANOSECONDS_A_DAY
         for condition, values in (("is_over", ()), ("changed < ?", (idle_since,))):

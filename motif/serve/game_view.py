@@ -72,7 +72,6 @@ def _actions(record: MatchRecord) -> tuple[Action, ...]:
 
 
 def _logged(action: Action, seat: int) -> dict[str, Any]:
-    """Return an entry of a game's log."""
     who = _who(action.player, seat)
     if isinstance(action, Turn):
         notation = "" if action.play is None else action.play.notation
@@ -122,7 +121,6 @@ def _event(step: GameStep, seat: int) -> dict[str, Any]:
 
 
 def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
-    """Return how the last game ended."""
     facts = game_facts(record.games[-1])
     assert facts is not None
     return {

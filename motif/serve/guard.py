@@ -297,7 +297,6 @@ class PatientProtocol(_Base):
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """Return what is left of `timer`: nothing."""
     if timer is not None:
         timer.cancel()
     return None

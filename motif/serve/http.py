@@ -387,7 +387,6 @@ def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
 
 
 def _kind(schema: Schema, about: Schema) -> str:
-    """Return the type of a value in a few words."""
     if "$ref" in about:
         return about["$ref"].removeprefix(_REFERENCE)
     if "anyOf" in about:

@@ -317,7 +317,6 @@ def _wants_events(request: Request) -> bool:
 
 
 def _streamed(request: Request, events: AsyncIterator[bytes]) -> Response:
-    """Return the answer that streams `events`."""
     if _wants_events(request):
         return StreamingResponse(
             (b"data: %s\n\n" % event async for event in events), media_type="text/event-stream"

@@ -107,10 +107,8 @@ class Opponent:
 
     def answer(self, position: Position, state: MatchState) -> str:
         """Return ``take``, ``drop`` or, where it is allowed, ``beaver`` to a double by the player on roll."""
-        decision = self.cube(position, state)
-        if decision.should_beaver:
-            return "beaver"
-        return "take" if decision.should_take else "drop"
+        answer = self.cube(position, state).answer
+        return "drop" if answer == "pass" else answer
 
     def takes_beaver(self, position: Position, state: MatchState) -> bool:
         """Return whether the player on roll, whose double in `state` was beavered, plays on."""

@@ -20,7 +20,7 @@ from motif.board.fibs_board import PREFIX as FIBS_PREFIX
 from motif.board.fibs_board import parse_fibs_board
 from motif.board.identifiers import quoted
 from motif.board.match_ids import XGID_PREFIX
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_state import MatchState, owner_seen_by
 from motif.board.moves import Play, parse_roll
 from motif.board.notation import OFF
 from motif.board.packed import OWN_BAR
@@ -66,14 +66,13 @@ class Session:
 
     def state(self, turn: int) -> MatchState:
         """Return the match state, seen by player `turn`, on roll; raises `PositionError` without one."""
-        owners: dict[int | None, CubeOwner] = {None: "centre", turn: "me", 1 - turn: "opponent"}
         at_match_point = [score == self.length - 1 for score in self.score]
         return MatchState(
             length=self.length,
             own_score=self.score[turn],
             opponent_score=self.score[1 - turn],
             cube=self.cube,
-            cube_owner=owners[self.owner],
+            cube_owner=owner_seen_by(self.owner, turn),
             crawford=self.crawford and bool(self.length) and sum(at_match_point) == 1,
             jacoby=self.jacoby and not self.length,
         )

@@ -76,10 +76,10 @@ class Advisor:
 
     def answer(self, session: GameSession) -> CubeKind:
         """Return the answer to the double that is on offer."""
-        decision = self.cube(session)
-        if decision.should_beaver and "beaver" in session.answers:
-            return "beaver"
-        return "take" if decision.should_take else "drop"
+        answer = self.cube(session).answer
+        if answer == "pass":
+            return "drop"
+        return answer if answer in session.answers else "take"
 
     def raises(self, session: GameSession) -> CubeKind | None:
         """Return how to turn the cube before the roll; None where that would be wrong."""

@@ -255,7 +255,6 @@ class Prompter:
         self._screen.say(f"pips to go: {first.name} {counts[0]}, {second.name} {counts[1]}")
 
     def _help(self, offers: Sequence[str]) -> None:
-        """List what can be typed, and what that does."""
         for offer in offers:
             meaning = next(words for name, words in _MEANINGS.items() if f"{offer} ".startswith(f"{name} "))
             line = f"  {offer:{_ROOM}}  {meaning}"

@@ -6,6 +6,7 @@ Nothing here asks, prints or decides.  Players are 0 and 1, as in a `MatchRecord
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import cast, get_args
 
 from motif.board.game_record import (
     Action,
@@ -17,7 +18,7 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
 )
-from motif.board.match_state import CubeOwner, GameState, MatchState
+from motif.board.match_state import GameState, MatchState, owner_seen_by
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
 from motif.board.rules import (
@@ -34,82 +35,6 @@ from motif.board.rules import (
 from motif.players.player import Player
 from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
-
-
-class GameHistory:
-    """The actions of a game that player `begun_by`, 0 or 1, began, and where they have led."""
-
-    def __init__(self, begun_by: int) -> None:
-        self.actions: list[Action] = []
-        self.progress = GameProgress()
-        """The game after its actions."""
-        self.rolls: list[tuple[int, int]] = []
-        """Every roll of the game, including those whose plays were taken back."""
-        self._by_person: list[bool] = []
-        """For each action, whether a person chose it."""
-        self._begun_by = begun_by
-        self.progress.turn = begun_by
-
-    @property
-    def ply(self) -> int:
-        """Turns played."""
-        return sum(isinstance(action, Turn) for action in self.actions)
-
-    @property
-    def known_roll(self) -> tuple[int, int] | None:
-        """The roll of this turn if there is one, even from before something was taken back."""
-        return self.rolls[self.ply] if self.ply < len(self.rolls) else None
-
-    @property
-    def cube_kind(self) -> CubeKind | None:
-        """The last action, if it was a cube action."""
-        last = self.actions[-1] if self.actions else None
-        return last.kind if isinstance(last, CubeAction) else None
-
-    @property
-    def cube(self) -> int:
-        """The value of the cube, before a double that is on offer.
-
-        A beaver or raccoon counts, although the record has it taken by the roll that follows.
-        """
-        return self.progress.cube << (self.cube_kind in ("beaver", "raccoon"))
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether a person has made a choice."""
-        return any(self._by_person)
-
-    def throw(self, roll: tuple[int, int]) -> tuple[int, int]:
-        """Roll for the player whose turn it is, and return the roll in force: the known one if there is one.
-
-        Raises `RecordError` where a double has not been answered, `PlayError` for invalid dice.
-        """
-        self.progress.check_turn(self.progress.turn or 0)
-        if self.known_roll is None:
-            self.rolls.append(checked_roll(*roll))
-        return self.rolls[self.ply]
-
-    def act(self, action: Action, *, by_person: bool) -> None:
-        """Go on by `action`; raises `RecordError` where it cannot come."""
-        self.progress.apply(action)
-        self.actions.append(action)
-        self._by_person.append(by_person)
-
-    def undo(self) -> Action:
-        """Go back to before the last action that a person chose, and return it.
-
-        Raises `RecordError` where there is none.
-        """
-        if not self.can_undo:
-            raise RecordError("there is nothing to undo in this game")
-        last = max(place for place, by_person in enumerate(self._by_person) if by_person)
-        choice = self.actions[last]
-        del self.actions[last:], self._by_person[last:]
-        self.progress = GameProgress()
-        self.progress.turn = self._begun_by
-        for action in self.actions:
-            self.progress.apply(action)
-        return choice
 
 
 @dataclass(frozen=True)
@@ -180,8 +105,30 @@ class GameSession:
         self._finished: list[GameRecord] = []
         self._score = (0, 0)
         self._crawford = False
-        self._history = GameHistory(0)
+        self._clear(0)
+
+    def _clear(self, begun_by: int) -> None:
+        """Clear the board for a game that player `begun_by` begins."""
+        self._actions: list[Action] = []
+        self._by_person: list[bool] = []
+        """For each action, whether a person chose it."""
+        self._rolls: list[tuple[int, int]] = []
+        """Every roll of the game, including those whose plays were taken back."""
         self._result: GameResult | None = None
+        self._begun_by = begun_by
+        self._replay()
+
+    def _replay(self) -> None:
+        self._progress = GameProgress()
+        self._progress.turn = self._begun_by
+        for action in self._actions:
+            self._progress.apply(action)
+
+    @property
+    def _cube_kind(self) -> CubeKind | None:
+        """The last action, if it was a cube action."""
+        last = self._actions[-1] if self._actions else None
+        return last.kind if isinstance(last, CubeAction) else None
 
     @property
     def games(self) -> int:
@@ -201,7 +148,7 @@ class GameSession:
     @property
     def on_roll(self) -> int:
         """The player whose turn it is: who rolls and plays, or has doubled."""
-        return self._history.progress.turn or 0
+        return self._progress.turn or 0
 
     @property
     def to_decide(self) -> int:
@@ -211,22 +158,25 @@ class GameSession:
     @property
     def position(self) -> Position:
         """The position, seen by the player whose turn it is, or would be after the last play."""
-        return self._history.progress.position
+        return self._progress.position
 
     @property
     def ply(self) -> int:
         """Turns played in this game."""
-        return self._history.ply
+        return sum(isinstance(action, Turn) for action in self._actions)
 
     @property
     def roll(self) -> tuple[int, int] | None:
         """The roll to play; None before the roll and after the game."""
-        return self._history.known_roll if self.plays else None
+        return self.known_roll if self.plays else None
 
     @property
     def cube(self) -> int:
-        """The value of the cube, before a double that is on offer."""
-        return self._history.cube
+        """The value of the cube, before a double that is on offer.
+
+        A beaver or raccoon counts, although the record has it taken by the roll that follows.
+        """
+        return self._progress.cube << (self._cube_kind in ("beaver", "raccoon"))
 
     @property
     def result(self) -> GameResult | None:
@@ -236,13 +186,13 @@ class GameSession:
     @property
     def doubled(self) -> bool:
         """Whether a double waits for an answer."""
-        return self._history.cube_kind == "double"
+        return self._cube_kind == "double"
 
     @property
     def can_double(self) -> bool:
         """Whether the player on roll may double now, and can gain by it."""
         before_roll = self._result is None and not self.plays and self.ply > 0
-        if not (before_roll and self.rules.cube and self._history.cube_kind is None):
+        if not (before_roll and self.rules.cube and self._cube_kind is None):
             return False
         return 2 * self.cube <= MAX_CUBE_PLAYED and is_double_useful(self.state())
 
@@ -257,7 +207,7 @@ class GameSession:
     @property
     def can_raccoon(self) -> bool:
         """Whether the player on roll, who was beavered, may double once more."""
-        was_beavered = not self.plays and self._history.cube_kind == "beaver"
+        was_beavered = not self.plays and self._cube_kind == "beaver"
         return self.rules.raccoons and was_beavered and 2 * self.cube <= MAX_CUBE_PLAYED
 
     @property
@@ -268,14 +218,12 @@ class GameSession:
     def state(self) -> MatchState:
         """Return score, cube and dice, seen as `position` is."""
         side = self.on_roll
-        owner = self._history.progress.cube_owner
-        cube_owner: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
         return MatchState(
             length=self.rules.length,
             own_score=min(self._score[side], MAX_SCORE),
             opponent_score=min(self._score[1 - side], MAX_SCORE),
             cube=self.cube,
-            cube_owner=cube_owner,
+            cube_owner=owner_seen_by(self._progress.cube_owner, side),
             crawford=self._crawford,
             dice=self.roll,
             doubled=self.doubled,
@@ -301,7 +249,7 @@ class GameSession:
         roll = checked_roll(*dice)
         if roll[0] == roll[1]:
             raise RecordError("equal dice start no game: both roll again")
-        self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
+        self._clear(int(dice[1] > dice[0]))
         length = self.rules.length
         played = any(is_match_point(length, game.score) for game in self._finished)
         self._crawford = is_crawford_game(length, self._score, played=played)
@@ -310,64 +258,54 @@ class GameSession:
     def throw(self, roll: tuple[int, int]) -> None:
         """Roll for the player whose turn it is; where a play was taken back the roll is `known_roll`.
 
-        Raises `RecordError` where a double has not been answered.
+        Raises `RecordError` where a double has not been answered, `PlayError` for invalid dice.
         """
-        self.plays = legal_plays(self.position, self._history.throw(roll))
+        self._progress.check_turn(self.on_roll)
+        if self.known_roll is None:
+            self._rolls.append(checked_roll(*roll))
+        self.plays = legal_plays(self.position, self._rolls[self.ply])
 
     @property
     def known_roll(self) -> tuple[int, int] | None:
         """The roll of this turn if there is one, even from before something was taken back."""
-        return self._history.known_roll
+        return self._rolls[self.ply] if self.ply < len(self._rolls) else None
 
     def play(self, play: Play) -> None:
         """Make one of the legal `plays`."""
         assert self.roll is not None
         self._act(Turn(self.on_roll, self.roll, play), had_choice=len(self.plays) > 1)
 
-    def double(self) -> None:
-        """Let the player on roll double; raises `RecordError` unless `can_double`."""
-        if not self.can_double:
-            raise RecordError("the cube cannot be turned now")
-        self._act(CubeAction(self.on_roll, "double"))
-
-    def answer(self, kind: CubeKind) -> None:
-        """Give one of the `answers` to the double that is on offer; raises `RecordError` for another.
+    def turn_cube(self, kind: str) -> None:
+        """Double, give one of the `answers`, or raccoon; raises `RecordError` where that cannot be done.
 
         A beaver cannot be passed: gnubg cannot read a record beyond that.
         """
-        if kind not in self.answers:
-            raise RecordError(f"there is no double to {kind}")
-        self._act(CubeAction(self.to_decide, kind))
-
-    def raccoon(self) -> None:
-        """Let the player on roll double a beaver; raises `RecordError` unless `can_raccoon`."""
-        if not self.can_raccoon:
+        if kind not in get_args(CubeKind):
+            raise RecordError(f"unknown cube action {kind!r}")
+        if kind == "double" and not self.can_double:
+            raise RecordError("the cube cannot be turned now")
+        if kind == "raccoon" and not self.can_raccoon:
             raise RecordError("there is no beaver to raccoon")
-        self._act(CubeAction(self.on_roll, "raccoon"))
-
-    def turn_cube(self, kind: str) -> None:
-        """Double, answer a double or raccoon; raises `RecordError` where that cannot be done."""
-        match kind:
-            case "double":
-                self.double()
-            case "raccoon":
-                self.raccoon()
-            case "take" | "drop" | "beaver":
-                self.answer(kind)
-            case _:
-                raise RecordError(f"unknown cube action {kind!r}")
+        if kind not in ("double", "raccoon", *self.answers):
+            raise RecordError(f"there is no double to {kind}")
+        self._act(CubeAction(self.to_decide, cast("CubeKind", kind)))
 
     @property
     def can_undo(self) -> bool:
         """Whether a person has made a choice in this game."""
-        return self._history.can_undo
+        return any(self._by_person)
 
     def undo(self) -> None:
         """Go back to the last choice that a person made; the rolls stay the same.
 
         Raises `RecordError` where there is no choice.
         """
-        taken_back = self._history.undo()
+        if not self.can_undo:
+            raise RecordError("there is nothing to undo in this game")
+        last = max(place for place, by_person in enumerate(self._by_person) if by_person)
+        taken_back = self._actions[last]
+        del self._actions[last:], self._by_person[last:]
+        self._replay()
         self.plays = []
         if isinstance(taken_back, Turn):
             self.throw(taken_back.roll)
@@ -398,9 +336,11 @@ class GameSession:
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
         """Go on by `action`, which was a choice or not."""
-        self._history.act(action, by_person=had_choice and self.seats[action.player].is_person)
+        progress = self._progress
+        progress.apply(action)
+        self._actions.append(action)
+        self._by_person.append(had_choice and self.seats[action.player].is_person)
         self.plays = []
-        progress = self._history.progress
         if progress.result is not None:
             most = progress.result.points if self.gammons_count else progress.cube
             self._end(replace(progress.result, points=min(progress.result.points, most)))
@@ -408,14 +348,14 @@ class GameSession:
     def _game(self) -> GameRecord:
         # A roll that leaves no choice counts as played in a file; so it is not recorded before it is.
         waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
-        return GameRecord(self._score, (*self._history.actions, *waiting), self._result)
+        return GameRecord(self._score, (*self._actions, *waiting), self._result)
 
     def _game_state(self) -> GameState:
         if self._result is None:
             return "playing"
         if self._result.resigned:
             return "resigned"
-        return "dropped" if self._history.cube_kind == "drop" else "over"
+        return "dropped" if self._cube_kind == "drop" else "over"
 
     def _end(self, result: GameResult) -> None:
         self._result = result

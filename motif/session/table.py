@@ -111,7 +111,6 @@ class Table:
         return ["begin", int(first), int(second)]
 
     def _follow(self, event: Event) -> None:
-        """Print what happens, and let it happen."""
         session = self._session
         who, cube = self._name(session.to_decide), session.cube
         match event[0]:
@@ -206,7 +205,6 @@ class Table:
         )
 
     def _ask_roll(self) -> None:
-        """Ask the person on roll, who may double."""
         session = self._session
         if self._auto_roll and not self._advisor.sees_cube_action(session):
             self._roll()
@@ -250,7 +248,6 @@ class Table:
         self._ask_until(head, offers, act, hint=self._hint_cube if may_double else None)
 
     def _ask_play(self) -> None:
-        """Ask the person on roll for a play."""
         session = self._session
         self.prompter.draw_once()
         self._listed = session.plays

@@ -165,7 +165,6 @@ class Tutor:
             self._prompter.say(*(f"  {line}" for line in explanation.lines))
 
     def _chances(self, plays: Sequence[Play]) -> Sequence[str]:
-        """Return the mover's probabilities after the two plays."""
         lines = ["                           wins  gammons  loses gammons"]
         for play in plays:
             chances = self._advisor.evaluator.evaluate(play.position).turned()

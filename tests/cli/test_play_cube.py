@@ -248,8 +248,8 @@ def test_players_raccoon_by_their_own_chances(typing):
         if session.roll is None:
             session.throw(roll)
         session.play(session.plays[0])
-    session.double()
-    session.answer("beaver")
+    session.turn_cube("double")
+    session.turn_cube("beaver")
     decision = advisor.cube(session)
     before = replace(session.state(), cube=1, cube_owner="centre", doubled=False, decision="me")
     assert decision.state == before

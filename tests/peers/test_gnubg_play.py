@@ -36,7 +36,7 @@ def test_games_left_at_a_cube_action(gnubg, tmp_path, acts):
         session.throw((6, 2))
     session.play(session.plays[0])
     for act in acts:
-        session.double() if act == "double" else session.answer(act)
+        session.turn_cube("double") if act == "double" else session.turn_cube(act)
     write_match(tmp_path / "motif.mat", session.record())
     said = imported(gnubg, tmp_path / "motif.mat", tmp_path / "gnubg.mat")
     assert "WARNING" not in said

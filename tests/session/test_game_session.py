@@ -156,9 +156,9 @@ def test_resignations_are_on_record(offered, points):
 def at(position: Position, roll: tuple[int, int]) -> GameSession:
     """A session with that position on the board."""
     session = begun()
-    session._history.progress.position = position
+    session._progress.position = position
     session.plays = legal_plays(position, roll)
-    session._history.rolls = [roll]
+    session._rolls = [roll]
     return session
 
 

@@ -41,7 +41,7 @@ def turn(session: GameSession, roll=(2, 1)) -> None:
 
 def place(session: GameSession, position: Position) -> None:
     """Put `position` on the board, before the roll."""
-    session._history.progress.position = position
+    session._progress.position = position
 
 
 def resign(session: GameSession, winner: int, offered: str = "single") -> None:
@@ -56,12 +56,12 @@ def test_the_cube_goes_to_whoever_takes():
     assert not session.can_double  # the opening roll is thrown
     turn(session)
     assert (session.on_roll, session.can_double) == (1, True)
-    session.double()
+    session.turn_cube("double")
     assert (session.on_roll, session.to_decide, session.answers) == (1, 0, ("take", "drop"))
     assert (session.cube, session.state().doubled, session.state().decision) == (1, True, "opponent")
     with pytest.raises(RecordError, match="neither taken nor dropped"):
         session.throw((2, 1))
-    session.answer("take")
+    session.turn_cube("take")
     assert (session.cube, session.state().cube_owner, session.doubled) == (2, "opponent", False)
     assert not session.can_double
     turn(session)
@@ -70,17 +70,17 @@ def test_the_cube_goes_to_whoever_takes():
     turn(session)
     assert not session.can_double  # Ann owns it
     with pytest.raises(RecordError, match="cannot be turned now"):
-        session.double()
+        session.turn_cube("double")
 
 
 def test_a_dropped_double_scores_what_the_cube_showed_before():
     session = begun(MONEY)
     turn(session)
-    session.double()
-    session.answer("take")
+    session.turn_cube("double")
+    session.turn_cube("take")
     turn(session)
-    session.double()
-    session.answer("drop")
+    session.turn_cube("double")
+    session.turn_cube("drop")
     assert session.result == GameResult(0, 2)
     assert session.score == (2, 0)
     facts = game_facts(session.record().games[0])
@@ -91,11 +91,11 @@ def test_a_dropped_double_scores_what_the_cube_showed_before():
 def test_the_first_double_dropped_scores_one_point():
     session = begun(SessionRules(length=5))
     turn(session)
-    session.double()
-    session.answer("drop")
+    session.turn_cube("double")
+    session.turn_cube("drop")
     assert (session.result, session.score) == (GameResult(1, 1), (0, 1))
     with pytest.raises(RecordError, match="no double to take"):
-        session.answer("take")
+        session.turn_cube("take")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_gammons_count_once_doubled_with_the_jacoby_rule(rules, doubled, points)
     session = begun(rules)
     turn(session)
     if doubled:
-        session.double()
-        session.answer("take")
+        session.turn_cube("double")
+        session.turn_cube("take")
     assert session.resignations() == (
         ["single"] if rules.jacoby and not doubled else ["single", "gammon", "backgammon"]
     )
@@ -145,9 +145,9 @@ def one_random_game(seed: int, rules: SessionRules):
 def test_beavers_keep_the_cube():
     session = begun(BEAVERS)
     turn(session)
-    session.double()
+    session.turn_cube("double")
     assert session.answers == ("take", "drop", "beaver")
-    session.answer("beaver")
+    session.turn_cube("beaver")
     # It stands: the doubler rolls.
     assert (session.on_roll, session.to_decide, session.answers, session.can_double) == (1, 1, (), False)
     assert (session.cube, session.state().cube_owner) == (4, "opponent")
@@ -167,14 +167,14 @@ def test_a_raccoon_leaves_the_cube_with_whoever_beavered():
     session = begun(RACCOONS)
     turn(session)
     assert not session.can_raccoon
-    session.double()
+    session.turn_cube("double")
     assert not session.can_raccoon
-    session.answer("beaver")
+    session.turn_cube("beaver")
     assert (session.on_roll, session.can_raccoon, session.can_double) == (1, True, False)
-    session.raccoon()
+    session.turn_cube("raccoon")
     assert (session.can_raccoon, session.answers) == (False, ())
     with pytest.raises(RecordError, match="no beaver to raccoon"):
-        session.raccoon()
+        session.turn_cube("raccoon")
     assert (session.cube, session.state().cube_owner, session.state().raccoons) == (8, "opponent", True)
     turn(session)
     assert (session.cube, session.state().cube_owner, session.can_double) == (8, "me", True)
@@ -188,26 +188,26 @@ def test_a_raccoon_leaves_the_cube_with_whoever_beavered():
 def test_no_raccoons_where_they_are_not_allowed():
     session = begun(BEAVERS)
     turn(session)
-    session.double()
-    session.answer("beaver")
+    session.turn_cube("double")
+    session.turn_cube("beaver")
     with pytest.raises(RecordError, match="no beaver to raccoon"):
-        session.raccoon()
+        session.turn_cube("raccoon")
 
 
 def test_no_beavers_where_they_are_not_allowed():
     for rules in (MONEY, SessionRules(length=7)):
         session = begun(rules)
         turn(session)
-        session.double()
+        session.turn_cube("double")
         with pytest.raises(RecordError, match="no double to beaver"):
-            session.answer("beaver")
+            session.turn_cube("beaver")
 
 
 def test_resignations_are_worth_the_cube():
     session = begun(SessionRules(length=9))
     turn(session)
-    session.double()
-    session.answer("take")
+    session.turn_cube("double")
+    session.turn_cube("take")
     session.throw((6, 1))
     session.resign("gammon")
     assert session.result == GameResult(0, 4, resigned=True)
@@ -264,8 +264,8 @@ def test_the_cube_is_back_after_the_crawford_game():
 def test_a_cube_that_wins_the_match_already_is_dead():
     session = begun(SessionRules(length=5), score=(3, 1))
     turn(session)
-    session.double()
-    session.answer("take")
+    session.turn_cube("double")
+    session.turn_cube("take")
     turn(session)
     # A two-cube is enough for Ann's two points.
     assert (session.on_roll, session.can_double) == (0, False)
@@ -309,9 +309,9 @@ def test_undo_goes_back_across_doubles_and_takes():
     session = begun(MONEY)
     turn(session)
     before = session.state()
-    session.double()
+    session.turn_cube("double")
     offered = session.state()
-    session.answer("take")
+    session.turn_cube("take")
     turn(session, (6, 4))
     session.undo()
     assert (session.roll, session.cube) == ((6, 4), 2)
@@ -334,8 +334,8 @@ def test_undo_passes_over_the_cube_actions_of_players():
     session.begin((3, 1))
     first = session.position
     turn(session)
-    session.double()
-    session.answer("take")
+    session.turn_cube("double")
+    session.turn_cube("take")
     session.undo()
     assert session.doubled
     session.undo()
@@ -345,7 +345,7 @@ def test_undo_passes_over_the_cube_actions_of_players():
 def test_a_double_that_was_not_answered_is_on_record():
     session = begun(MONEY)
     turn(session)
-    session.double()
+    session.turn_cube("double")
     record = session.record()
     assert record.games[0].actions[-1] == CubeAction(1, "double")
     assert parse_mat(mat_text(record)) == record
@@ -363,16 +363,16 @@ def random_game(
         if session.can_undo and chance.random() < undoes:
             session.undo()
         elif session.doubled:
-            session.answer(chance.choice([*session.answers, "take"]))
+            session.turn_cube(chance.choice([*session.answers, "take"]))
         elif session.roll is not None:
             if chance.random() < resigns:
                 session.resign(chance.choice(session.resignations()))
             else:
                 session.play(chance.choice(session.plays))
         elif session.can_double and chance.random() < doubles:
-            session.double()
+            session.turn_cube("double")
         elif session.can_raccoon and chance.random() < 0.5:
-            session.raccoon()
+            session.turn_cube("raccoon")
         else:
             session.throw(dice.roll(session.games, session.ply))
 

@@ -133,7 +133,7 @@ def play(
     game = EventGame(session, thrown, lambda: advisor, typed_dice=dice is Dice.MANUAL)
     table = Table(game, screen, options)
     table.prompter.write_kept()  # so that it does not turn out after the game that it cannot be written
-    repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} throws the same again."
+    repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} rolls the same again."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):
         screen.say("Type ? at any time: it lists what can be typed.")

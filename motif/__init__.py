@@ -7,7 +7,7 @@ Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many  
          explain(position, roll)   legal_plays(position, roll)   bearoff(position)
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
 Play     Game   analyse("match.mat")   read_match   write_match   convert
-Measure  play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
+Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
     from motif.analysis.turn import TurnDecision
-    from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
     from motif.board.match_file import read_match, write_match
     from motif.board.match_state import MatchState
     from motif.board.moves import Play
     from motif.board.parsing import parse_position
     from motif.board.position import Position
+    from motif.contests import (
+        ContestResult,
+        TournamentResult,
+        play_matches,
+        play_money_games,
+        play_tournament,
+    )
     from motif.cube import CubeDecision
     from motif.cube.cubeful_rollout import CubeRollout
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
@@ -54,12 +60,10 @@ if TYPE_CHECKING:
     )
     from motif.library_game import Game
     from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
-    from motif.library_play import BenchmarkResult, benchmark, play_matches, play_tournament, speed
+    from motif.library_play import BenchmarkResult, benchmark, speed
     from motif.players import Player
     from motif.players import as_player as load_player
-    from motif.players.match import MatchResult
     from motif.players.ranking import Ranking
-    from motif.players.tournament import TournamentResult
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
@@ -73,6 +77,7 @@ if TYPE_CHECKING:
     __all__ = [
         "BenchmarkResult",
         "Comparison",
+        "ContestResult",
         "CubeDecision",
         "CubeRollout",
         "Dataset",
@@ -82,10 +87,7 @@ if TYPE_CHECKING:
         "FitSettings",
         "Game",
         "MatchAnalysis",
-        "MatchPlayResult",
-        "MatchResult",
         "MatchState",
-        "MoneyPlayResult",
         "MotifError",
         "Play",
         "Player",
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
         "load_static",
         "parse_position",
         "play_matches",
+        "play_money_games",
         "play_tournament",
         "rank",
         "read_dataset",
@@ -142,12 +145,14 @@ _HOMES = {
     "motif.analysis.match": ("MatchAnalysis",),
     "motif.players.ranking": ("Ranking",),
     "motif.analysis.turn": ("TurnDecision",),
-    "motif.benchmark.match_play": ("MatchPlayResult", "MoneyPlayResult"),
     "motif.board.match_file": ("read_match", "write_match"),
     "motif.board.match_state": ("MatchState",),
     "motif.board.moves": ("Play",),
     "motif.board.parsing": ("parse_position",),
     "motif.board.position": ("Position",),
+    "motif.contests": (
+        "ContestResult", "TournamentResult", "play_matches", "play_money_games", "play_tournament",
+    ),
     "motif.cube": ("CubeDecision",),
     "motif.cube.cubeful_rollout": ("CubeRollout",),
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
@@ -159,10 +164,8 @@ _HOMES = {
     ),
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
-    "motif.library_play": ("BenchmarkResult", "play_matches", "play_tournament", "speed"),
+    "motif.library_play": ("BenchmarkResult", "speed"),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),
-    "motif.players.match": ("MatchResult",),
-    "motif.players.tournament": ("TournamentResult",),
     "motif.rollout": ("Comparison", "RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
     "motif.runtime.package": ("__version__=VERSION",),

@@ -1,4 +1,4 @@
-"""Measure players: matches and money games, tournaments, error rates and speed."""
+"""Measure players: error rates and speed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,122 +17,14 @@ from motif.benchmark.choices import (
     worst_decisions,
 )
 from motif.benchmark.losses import ByGroup, Losses, PairedRate, paired
-from motif.benchmark.match_play import (
-    MatchPlayResult,
-    MoneyPlayResult,
-    play_match_play,
-    play_match_tournament,
-    play_money_play,
-    play_money_tournament,
-)
 from motif.benchmark.speed import measure_speed
-from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators import StaticEvaluator
 from motif.evaluators.named import LATEST
 from motif.library import evaluator_of
-from motif.players.match import ERROR_RATE, MatchResult, play_match
 from motif.players.player import Player, PlayerLike, as_player
-from motif.players.tournament import TournamentResult
-from motif.players.tournament import play_tournament as tournament_of
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.frames import Row
 from motif.sampling import Dataset, read_parts
-
-_GAMES, _MATCHES = 1000, 100
-
-
-def play_matches(
-    first: PlayerLike,
-    second: PlayerLike,
-    games: int | None = None,
-    *,
-    length: int = 0,
-    cube: bool | None = None,
-    jacoby: bool = True,
-    luck_adjusted: bool | PlayerLike = False,
-    until_certain: bool = False,
-    error_rate: float = ERROR_RATE,
-    seed: int = 0,
-    jobs: int | None = None,
-) -> MatchResult | MatchPlayResult | MoneyPlayResult:
-    """Let two players play money games, or matches: ``play_matches("latest", "pubeval", length=5)``.
-
-    Every sequence of dice is played twice, with the seats swapped.
-
-    Parameters
-    ----------
-    first, second
-        Players in any form: names, weights, or evaluators of your own.
-    games
-        Money games, by default 1000, or matches, by default 100; rounded up to an even number.
-    length
-        Points of the matches; 0: money games.
-    cube
-        Whether there is a doubling cube; by default in matches alone.
-    jacoby
-        Money games with a cube: whether gammons count only after a double.
-    luck_adjusted
-        Whether the result is adjusted for luck, too: by the newest weights, or by a player.
-    until_certain, error_rate
-        Whether money games without a cube end as soon as it is certain which player is better, and how
-        often that may be wrong.
-    seed, jobs
-        The dice; processes.  The result does not depend on `jobs`.
-
-    Raises
-    ------
-    PlayerError, SettingError
-        For a player that is none, and settings that make no sense together.
-    """
-    players = as_player(first), as_player(second)
-    with_cube = bool(length) if cube is None else cube
-    judge = _luck_judge(luck_adjusted)
-    count = (_MATCHES if length else _GAMES) if games is None else games
-    if until_certain and (length or with_cube or judge):
-        raise SettingError("until_certain is for money games without a cube, and with their luck")
-    adviser = evaluator_of(LATEST)
-    if length:
-        return play_match_play(
-            *players, length, count, adviser=adviser, cube=with_cube, seed=seed, jobs=jobs, judge=judge
-        )
-    if with_cube:
-        return play_money_play(
-            *players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
-        )
-    return play_match(
-        *players, count, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate, judge=judge
-    )
-
-
-def play_tournament(
-    players: Sequence[PlayerLike],
-    games: int | None = None,
-    *,
-    length: int = 0,
-    cube: bool | None = None,
-    jacoby: bool = True,
-    luck_adjusted: bool | PlayerLike = False,
-    seed: int = 0,
-    jobs: int | None = None,
-) -> TournamentResult:
-    """Run a round robin of `players`, `games` against each other; the keywords are those of `play_matches`.
-
-    Raises `SettingError` for fewer than 2 players, and for one that is named twice.
-    """
-    if isinstance(players, str) or not isinstance(players, Sequence):
-        raise SettingError("players is a list of at least 2, such as ['latest', 'pubeval']")
-    seats: list[Player] = [as_player(player) for player in players]
-    judge = _luck_judge(luck_adjusted)
-    count = (_MATCHES if length else _GAMES) if games is None else games
-    adviser = evaluator_of(LATEST)
-    if length:
-        return play_match_tournament(
-            seats, length, count, adviser=adviser, cube=cube is not False, seed=seed, jobs=jobs, judge=judge
-        )
-    if cube:
-        return play_money_tournament(
-            seats, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
-        )
-    return tournament_of(seats, count, seed=seed, jobs=jobs, judge=judge)
 
 
 def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
@@ -144,12 +36,6 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
     if not isinstance(evaluator, StaticEvaluator):
         raise PlayerError(f"speed is measured of weights, without lookahead, not of {evaluator.name!r}")
     return measure_speed(evaluator, jobs, seconds)
-
-
-def _luck_judge(luck_adjusted: bool | PlayerLike) -> Evaluator | None:
-    if isinstance(luck_adjusted, bool):
-        return evaluator_of(LATEST) if luck_adjusted else None
-    return evaluator_of(luck_adjusted)
 
 
 @dataclass(frozen=True, repr=False)

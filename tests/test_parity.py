@@ -58,7 +58,10 @@ FUNCTIONS = {
     ),
     "convert": ("convert", {}),
     "benchmark": ("benchmark", {}),
-    "match": ("play_matches", {}),
+    "match": (
+        "play_matches",
+        {"games": "matches", **dict.fromkeys(("jacoby", "until_certain", "error_rate"), "play_money_games")},
+    ),
     "tournament": ("play_tournament", {"names": "players"}),
     "speed": ("speed", {}),
 }

@@ -12,8 +12,9 @@ from shutil import copyfile
 import pytest
 import yaml
 
+from motif.contests import play_money_games
+from motif.contests.result import CERTAIN
 from motif.players.gnubg_process import installed_gnubg
-from motif.players.match import CERTAIN, play_match
 from motif.runtime.errors import PlayerError
 from tools.house import ROOT
 from tools.tutorial import blocks
@@ -53,7 +54,7 @@ def test_matches_end_after_as_many_games_as_it_says():
     for opponent, games in zip(others[::2], others[1::2], strict=True):
         (line,) = (line for line in COMMANDS if f"match {player} {opponent} --until-certain" in line)
         first, second = line.split()[3:5]
-        result = play_match(first, second, until_certain=True)
+        result = play_money_games(first, second, until_certain=True)
         assert (result.games, result.stopped) == (int(games), CERTAIN)
 
 

@@ -45,7 +45,7 @@ WORKS = [
     "motif.benchmark(result.weights, data, jobs=1).overall.er > 0",
     "motif.benchmark('pubeval', path, versus='simple', jobs=1).to_frame()",
     "motif.play_matches('simple', 'pubeval', 4, length=1, cube=False, luck_adjusted='simple', jobs=1).mwc",
-    "motif.play_matches('simple', result.weights, games=2, jobs=1).to_dict()['games'] == 2",
+    "motif.play_money_games('simple', result.weights, games=2, jobs=1).to_dict()['games'] == 2",
     "motif.play_tournament(['simple', 'random'], games=2, jobs=1).to_frame()",
     "motif.rollout(start, player='pubeval', trials=36, cut=4, jobs=1).to_dict()['positions']",
     "motif.rollout(np.array([motif.Position.of(start).board]), 'simple', motif.RolloutSettings(36, cut=2))",
@@ -108,7 +108,7 @@ def test_a_position_keeps_its_match():
 
 def test_results_print_and_show_themselves():
     results = [
-        motif.play_matches("simple", "random", 4, jobs=1),
+        motif.play_money_games("simple", "random", 4, jobs=1),
         motif.play_matches("simple", "random", 2, length=1, jobs=1),
         motif.play_tournament(["simple", "random"], 2, jobs=1),
         motif.rollout(START, "simple", trials=36, cut=2),

@@ -18,6 +18,7 @@ FLOORS = {
     "players": 5,
     "sampling": 6,
     "fitting": 6,
+    "contests": 6,
     "benchmark": 6,
     "learning": 7,
     "analysis": 8,

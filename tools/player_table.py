@@ -21,10 +21,11 @@ from pathlib import Path
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, error_rate
 from motif.benchmark.speed import bulk_evaluations_per_second
+from motif.contests import play_money_games
+from motif.contests.result import MIN_PAIRS
 from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
-from motif.players.match import FEWEST_PAIRS, play_match
 from motif.rollout.rollout_settings import check_count
 from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
@@ -244,7 +245,7 @@ SEED = 2
 """One that no sampling, no fit and no choice of settings has used."""
 _FOLDER = Path("data/bench")
 _SUFFIXES = (".bm.gz", ".bm")
-_FEWEST_GAMES = 2 * FEWEST_PAIRS
+_MIN_GAMES = 2 * MIN_PAIRS
 """Fewer have no standard error."""
 
 
@@ -309,7 +310,7 @@ def _against_reference(
 ) -> tuple[float | None, float | None]:
     if player.name == REFERENCE:
         return None, None
-    result = play_match(player, load(REFERENCE), conditions.games, seed=conditions.seed, jobs=jobs)
+    result = play_money_games(player, load(REFERENCE), conditions.games, seed=conditions.seed, jobs=jobs)
     return result.ppg, result.se
 
 
@@ -371,7 +372,7 @@ def _to_be_measured(
 def _shorter(entries: Sequence[Entry], most_games: int | None) -> Sequence[Entry]:
     if most_games is None:
         return entries
-    check_count("games", most_games, _FEWEST_GAMES)
+    check_count("games", most_games, _MIN_GAMES)
     return [replace(entry, games=min(entry.games, most_games)) for entry in entries]
 
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
-    DEFAULT_PLAYER,
     PLAYERS,
     ClusterOption,
     JobsOption,
@@ -27,12 +25,10 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
-    from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
-    from motif.players.match import MatchResult
-    from motif.players.tournament import TournamentResult
+    from motif.contests import ContestResult, TournamentResult
+    from motif.contests.result import CubelessFigures
 
 
-_GAMES, _MATCHES = 1000, 100
 _LUCK = 0.05
 """A p above which nobody is said to have beaten the other."""
 _LENGTH = "Play matches to N points; 0: money games."
@@ -80,60 +76,59 @@ def match(
 
     Every sequence of dice is played twice, with the seats swapped.  What is often called the
     probability that both are equally good is p: the chance of a difference at least as large as the one
-    found, between players who are.  The interval (--json) holds the true points a game whenever one
+    found, between players who are.  The interval (--json) holds the true points per game whenever one
     looks, but for a share --error-rate of the matches, so that a match may be made longer after a look.
-    With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
+    With --until-certain it ends when 0 is outside.  Its points per game are then on average further from
     0 than the truth; its interval stands, and p is at most that chance.
 
     With --without-luck the newest motif says of every roll what it gains above the mean roll, and that is
     taken off: on average it is nothing, whatever motif thinks, and what is left varies far less.
     """
-    from motif.benchmark.match_play import MatchPlayResult, play_match_play, play_money_play
-    from motif.players import load
-    from motif.players.match import TOO_FEW, MatchResult, play_match
+    from motif.contests import play_matches, play_money_games
 
     cube, jacoby = _rules(length, cube, jacoby)
     if until_certain and (length or cube or without_luck):
-        raise SettingError("--until-certain is for money games without a cube, and with their luck")
-    players = load(first), load(second)
-    # One player has one name, however he was asked for.
+        raise SettingError("--until-certain is for money games without a cube, not adjusted for luck")
+    # One player has one name, even if it is called "latest".
     first, second = own_name(first), own_name(second)
-    count = (_MATCHES if length else _GAMES) if games is None else games
-    judge = evaluator_of(DEFAULT_PLAYER) if without_luck else None
-    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": judge}
-    result: MatchResult | MatchPlayResult | MoneyPlayResult
+    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": without_luck}
+    if games is not None:
+        same["matches" if length else "games"] = games
     with working_on(cluster):
         if length:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_match_play(*players, length, count, adviser=adviser, cube=cube, **same)
-        elif cube:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, **same)
+            result = play_matches(first, second, length=length, **same)
         else:
-            result = play_match(*players, count, until_certain=until_certain, error_rate=error_rate, **same)
-    played = result.matches if isinstance(result, MatchPlayResult) else result.games
+            same |= {"jacoby": jacoby, "until_certain": until_certain, "error_rate": error_rate}
+            result = play_money_games(first, second, **same)
     if not until_certain:
-        _note_odd(games, played)
+        _note_odd(games, result.count)
     if json:
         print(json_line({**result.to_dict(), "players": [first, second], "seed": seed}))
         return
-    if isinstance(result, MatchPlayResult):
+    _print_result(result, first, second, until_certain)
+
+
+def _print_result(result: "ContestResult", first: str, second: str, until_certain: bool) -> None:
+    from motif.contests.result import TOO_FEW
+
+    if result.rules.length:
         say(_match_sentence(result, first, second))
-    elif isinstance(result, MatchResult):
-        _print_games(result, first, second, until_certain)
+    elif result.cubeless:
+        _print_games(result, result.cubeless, first, second, until_certain)
     else:
         stake = f"{result.stake:.2f} points at stake on average"
         say(f"{_sentence(result, first, second)}; with the cube, {stake}")
-    left = result.without_luck
-    if left is not None:
+    adjusted = result.luck_adjusted
+    if adjusted is not None:
         what = (
-            f"{first} wins {_share(left.mean, left.se)} of the matches{_in_brackets(_p_words(left.p_value))}"
-            if length
-            else _points_sentence(left.mean, left.se, left.p_value, first, second)
+            f"{first} wins {_share(adjusted.mean, adjusted.se)} of the matches"
+            f"{_in_brackets(_p_words(adjusted.p_value))}"
+            if result.rules.length
+            else _points_sentence(adjusted.mean, adjusted.se, adjusted.p_value, first, second)
         )
-        say(f"without the luck of the dice, as {left.judge} sees it: {what}")
+        say(f"adjusted for luck by {adjusted.judge}: {what}")
     if result.se is None:
-        say(f"{_counted(played, length)}: {TOO_FEW}")
+        say(f"{_counted(result.count, result.rules.length)}: {TOO_FEW}")
 
 
 def _rules(length: int, cube: bool | None, jacoby: bool | None) -> tuple[bool, bool]:
@@ -144,16 +139,18 @@ def _rules(length: int, cube: bool | None, jacoby: bool | None) -> tuple[bool, b
     return cube, jacoby is not False
 
 
-def _print_games(result: "MatchResult", first: str, second: str, until_certain: bool) -> None:
+def _print_games(
+    result: "ContestResult", cubeless: "CubelessFigures", first: str, second: str, until_certain: bool
+) -> None:
     print_table(
         ("", "games won", "of them gammons", "of them backgammons"),
         [
-            (first, *map(str, (result.wins, result.gammons, result.backgammons))),
-            (second, *map(str, (result.losses, result.gammons_lost, result.backgammons_lost))),
+            (first, *map(str, (result.wins, cubeless.gammons, cubeless.backgammons))),
+            (second, *map(str, (result.losses, cubeless.gammons_lost, cubeless.backgammons_lost))),
         ],
     )
     if until_certain:
-        say(_why(result, first, second))
+        say(_why(result.games, cubeless, first, second))
     say(_sentence(result, first, second, until_certain))
 
 
@@ -163,11 +160,11 @@ def _note_odd(wanted: int | None, played: int) -> None:
         note(f"every sequence of dice is played twice: {played} games instead of {wanted}")
 
 
-def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
-    cube = "" if result.cube else ", without a cube"
-    facts = _in_brackets(_p_words(result.p_value), f"{result.games / result.matches:.1f} games a match")
+def _match_sentence(result: "ContestResult", first: str, second: str) -> str:
+    cube = "" if result.rules.cube else ", without a cube"
+    facts = _in_brackets(_p_words(result.p_value), f"{result.games / result.matches:.1f} games per match")
     return (
-        f"{first} wins {_share(result.mwc, result.se)} of {_counted(result.matches, result.length)} "
+        f"{first} wins {_share(result.mean, result.se)} of {_counted(result.matches, result.rules.length)} "
         f"against {second}{cube}{facts}"
     )
 
@@ -194,10 +191,10 @@ def _counted(count: int, length: int = 0) -> str:
     )
 
 
-def _sentence(result: "MatchResult | MoneyPlayResult", first: str, second: str, looked: bool = False) -> str:
+def _sentence(result: "ContestResult", first: str, second: str, looked: bool = False) -> str:
     # p is then that of a match which may end at any time, and far larger than ± makes one think.
     more = ", however often one looks" * looked
-    return _points_sentence(result.ppg, result.se, result.p_value, first, second, result.games, more)
+    return _points_sentence(result.mean, result.se, result.p_value, first, second, result.games, more)
 
 
 def _points_sentence(
@@ -213,7 +210,7 @@ def _points_sentence(
     over = f" over {counted(games, 'game')}" if games else ""
     error = "" if se is None else f" ± {se:.3f}"
     chance = "" if p_value is None else f"{p_text(p_value)}{more}"
-    points = f"{abs(ppg):.3f}{error} points a game{over}{_in_brackets(chance)}"
+    points = f"{abs(ppg):.3f}{error} points per game{over}{_in_brackets(chance)}"
     if ppg == 0:
         return f"{first} and {second} are even: {points}"
     winner, loser = (first, second) if ppg > 0 else (second, first)
@@ -221,18 +218,18 @@ def _points_sentence(
     return f"{winner} {'beats' if is_clear else 'is ahead of'} {loser} by {points}"
 
 
-def _why(result: "MatchResult", first: str, second: str) -> str:
-    from motif.players.match import CERTAIN
+def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> str:
+    from motif.contests.result import CERTAIN
 
-    low, high = result.interval
-    share = f"{100 * result.error_rate:g} %"
+    low, high = cubeless.interval
+    share = f"{100 * cubeless.error_rate:g} %"
     ended = f"nothing is certain yet, but for {share} of errors"
-    if result.stopped == CERTAIN:
+    if cubeless.stopped == CERTAIN:
         better = first if low > 0 else second
-        ended = f"{better} is better, or this is one of the {share} of matches between equals that end so"
+        ended = f"{better} is better, or this is one of the {share} of contests between equals that end so"
     return (
-        f"stopped after {counted(result.games, 'game')}: {ended}; "
-        f"from {low:+.4f} to {high:+.4f} points a game for {first}"
+        f"stopped after {counted(games, 'game')}: {ended}; "
+        f"from {low:+.4f} to {high:+.4f} points per game for {first}"
     )
 
 
@@ -272,28 +269,17 @@ def tournament(
     With --without-luck points, and ratings by points, are what `motif match --without-luck` has left without
     the luck of the dice; games won and Elo are those of the games as they fell.
     """
-    from motif.benchmark.match_play import play_match_tournament, play_money_tournament
-    from motif.players import load
-    from motif.players.tournament import play_tournament
+    from motif.contests import play_tournament
 
     if plot:
         from motif.reports.style import check_picture
 
         check_picture(plot)
-    players = [load(name) for name in names]
     cube, jacoby = _rules(length, cube, jacoby)
-    count = (_MATCHES if length else _GAMES) if games is None else games
-    judge = evaluator_of(DEFAULT_PLAYER) if without_luck else None
-    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": judge}
+    rules: dict[str, Any] = {"length": length, "cube": cube, "jacoby": jacoby}
+    seats = [own_name(name) for name in names]
     with working_on(cluster):
-        if length:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_match_tournament(players, length, count, adviser=adviser, cube=cube, **same)
-        elif cube:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_money_tournament(players, count, adviser=adviser, jacoby=jacoby, **same)
-        else:
-            result = play_tournament(players, count, **same)
+        result = play_tournament(seats, games, **rules, luck_adjusted=without_luck, seed=seed, jobs=jobs)
     _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings
@@ -313,11 +299,11 @@ _UNLIKELY = 0.01
 
 def print_tournament(result: "TournamentResult") -> None:
     """Print ratings, cross table, and what is to be said about them."""
-    from motif.players.match import TOO_FEW
+    from motif.contests.result import TOO_FEW
 
     labels = [_label(place) for place in range(len(result.names))]
     _print_ratings(result, labels)
-    what = "Percent of matches won" if result.length else "Points a game"
+    what = "Percent of matches won" if result.length else "Points per game"
     errors = ", ± standard error" if result.has_errors else ""
     say(f"{what} of the row against the column{errors}, {_counted(result.games, result.length)} each:\n")
     room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
@@ -330,7 +316,7 @@ def print_tournament(result: "TournamentResult") -> None:
     say(f"Ratings: their mean is 0; {meaning}.")
     if result.judge:
         what = "Percentages are" if result.length else "Points are"
-        say(f"{what} without the luck of the dice, as {result.judge} sees it; {won} won and Elo are with it.")
+        say(f"{what} adjusted for luck by {result.judge}; {won} won and Elo are not.")
     say(f"{points}: weighted least squares over all pairings.")
     say(f"Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
     if result.fit < _UNLIKELY:
@@ -355,9 +341,9 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
         )
         for label, player in zip(labels, result.order, strict=True)
     ]
-    columns = "games won", "points a game", "rating in points"
+    columns = "games won", "points per game", "rating in points"
     if result.length:
-        second = "without luck" if result.judge else "± standard error" if result.has_errors else ""
+        second = "luck-adjusted" if result.judge else "± standard error" if result.has_errors else ""
         columns = "matches won", second, "rating in percent"
     print_table(("", "player", *columns, "Elo"), rows, left=2)
 

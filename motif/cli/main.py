@@ -152,6 +152,7 @@ class _Program(TyperGroup):
 def _with_options(error: MotifError, command: Any) -> str:
     """Return the message of `error`, with the command's options in place of the settings they stand for."""
     options = {parameter.name: parameter.opts[0] for parameter in command.params}
+    options["matches"] = options.get("games", "matches")
     message = str(error)
     for name in filter(options.__contains__, error.settings):
         word = rf"(?<![\w-]){name}\b"

@@ -21,6 +21,8 @@ from typing import Any
 import yaml
 
 from motif.compiler.background import precompile_in_background
+from motif.contests import ContestResult, play_money_games
+from motif.contests.result import MIN_PAIRS
 from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
@@ -28,7 +30,6 @@ from motif.learning.fit import NO_TERM_TABLE, fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
-from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, plain_text, shown
 from motif.runtime.files import (
@@ -63,7 +64,7 @@ CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900
 _MAX_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
-_MIN_STRENGTH_GAMES = 2 * FEWEST_PAIRS
+_MIN_STRENGTH_GAMES = 2 * MIN_PAIRS
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
 _LOOKAHEAD = re.compile(rf"@([1-{MAX_PLIES}])(?::(.*))?")
 _PRESETS = resources.files("motif").joinpath("data", "presets")
@@ -263,7 +264,7 @@ def warm_up() -> None:
     """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
     warm_up_sampling()
     warm_up_fit()
-    play_match(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
+    play_money_games(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
 
 
 def _claim(folder: Path, config: BootstrapConfig) -> None:
@@ -360,8 +361,8 @@ def _strength(
 ) -> dict[str, float | None]:
     player = load(str(home / WEIGHTS))
 
-    def against(opponent: str, seed: int) -> MatchResult:
-        return play_match(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
+    def against(opponent: str, seed: int) -> ContestResult:
+        return play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
 
     seed = config.strength_seed(version)
     reference, before = against(_REFERENCE, seed), against(previous, seed)

@@ -22,6 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board
+from motif.contests.money_games import play_pairs_of_games
+from motif.contests.pairs import Contest
+from motif.contests.result import MIN_PAIRS, ContestRules, contest_result
 from motif.evaluators.nets.net import Net
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
@@ -30,7 +33,6 @@ from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import Layers, PhaseNet, check_packages, onnx_bytes, read_layers
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
-from motif.players.match import FEWEST_PAIRS, match_points, match_result
 from motif.players.player import random_player
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.rollout.rollout_settings import check_count
@@ -109,7 +111,7 @@ class PhaseNetSettings:
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
             raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
-        least = dict.fromkeys(("test_games", "final_games"), 2 * FEWEST_PAIRS) | dict.fromkeys(
+        least = dict.fromkeys(("test_games", "final_games"), 2 * MIN_PAIRS) | dict.fromkeys(
             ("boards", "buffer"), 2 * self.batch
         )
         least["round_games"] = 2 * len(self.opponents) if self.opponents != (_ITSELF,) else 1
@@ -272,13 +274,14 @@ class ReplayBuffer:
 
 
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> dict[str, Any]:
-    """How `first` did: ``games``, ``wins``, ``win_share``, ``ppg`` and standard errors of the last two.
+    """Return ``games``, ``wins``, ``win_share`` and ``ppg`` of `first`, with standard errors of the last two.
 
-    Dice are paired, as in `play_match`; the errors are taken over pairs of games.
+    Dice are paired, as in `play_money_games`; the errors are taken over pairs of games.
     """
-    points = match_points(first, second, games, seed, jobs)
-    result = match_result(points)
-    shares = (points > 0).mean(axis=1)
+    contest = Contest(ContestRules())
+    played = play_pairs_of_games(contest, first, second, games, seed, jobs)
+    result = contest_result(contest.rules, played)
+    shares = (played.values > 0).mean(axis=1)
     return {
         "games": result.games,
         "wins": result.wins,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from motif.players.match import TOO_FEW
-from motif.players.tournament import Ratings, TournamentResult
+from motif.contests.ratings import Ratings
+from motif.contests.result import TOO_FEW
+from motif.contests.tournament import TournamentResult
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
 
 _MAX_NUMBERED = 7

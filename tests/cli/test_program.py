@@ -112,7 +112,7 @@ def test_people_see_a_board_and_no_colour_codes(motif):
 
 def test_people_get_a_sentence_from_a_match(motif):
     ending = motif("match", "random", "pubeval", "--games", 60, "--jobs", 1)
-    assert re.search(r"pubeval beats random by \d\.\d+ ± \d\.\d+ points a game over 60 games", ending.out)
+    assert re.search(r"pubeval beats random by \d\.\d+ ± \d\.\d+ points per game over 60 games", ending.out)
 
 
 @pytest.mark.parametrize(

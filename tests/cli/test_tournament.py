@@ -106,7 +106,7 @@ def test_a_tournament_without_luck(motif, motif_json, rules):
     wins, with_luck = ({it["player"]: it["wins"] for it in table["table"]} for table in (record, raw))
     assert wins == with_luck
     out = motif("tournament", *words, "--without-luck").out
-    assert f"without the luck of the dice, as {judge} sees it;" in " ".join(out.split())
+    assert f"adjusted for luck by {judge};" in " ".join(out.split())
 
 
 def test_a_match_says_why_it_ended(motif, motif_json):
@@ -117,13 +117,13 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert record["error_rate"] == 0.01
     assert 0 < record["interval"][0] < record["ppg"] < record["interval"][1]
     out = motif(*words).out
-    ended = "pubeval is better, or this is one of the 5 % of matches between equals that end so"
+    ended = "pubeval is better, or this is one of the 5 % of contests between equals that end so"
     assert re.search(
-        rf"stopped after \d+ games: {ended}; from \+\S+ to \+\S+ points a game for pubeval\n", out
+        rf"stopped after \d+ games: {ended}; from \+\S+ to \+\S+ points per game for pubeval\n", out
     )
     assert re.search(r"pubeval beats random by .* \(p = 0\.0\d+, however often one looks\)", out)
     turned = motif("match", "random", "pubeval", "--games", 500, "--until-certain", "--jobs", 1).out
-    assert re.search(r"games: pubeval is better, .*; from -\S+ to -\S+ points a game for random\n", turned)
+    assert re.search(r"games: pubeval is better, .*; from -\S+ to -\S+ points per game for random\n", turned)
     even = ("match", "simple", "simple", "--games", 20, "--until-certain", "--jobs", 1)
     assert "stopped after 20 games: nothing is certain yet" in motif(*even).out
     assert motif_json(*even)["stopped"] == "all games played"
@@ -131,24 +131,24 @@ def test_a_match_says_why_it_ended(motif, motif_json):
 
 def test_who_is_ahead_by_luck_beats_nobody(motif):
     out = motif("match", "simple", "simple", "--games", 60, "--jobs", 1).out
-    assert "simple and simple are even: 0.000 ± 0.000 points a game over 60 games (p = 1)" in out
+    assert "simple and simple are even: 0.000 ± 0.000 points per game over 60 games (p = 1)" in out
     out = motif("match", "simple", "bras", "--games", 60, "--jobs", 1).out
     assert re.search(
-        r"(simple|bras) (is ahead of|beats) (simple|bras) by \S+ ± \S+ points a game over 60", out
+        r"(simple|bras) (is ahead of|beats) (simple|bras) by \S+ ± \S+ points per game over 60", out
     )
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((2,), r"motif-v14 and pubeval are even: 0\.000 points a game over 2 games\n"),
-        ((3,), r"motif-v14 is ahead of pubeval by 1\.000 points a game over 4 games\n"),
-        ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points a game over 4 games; with the cube, "),
+        ((2,), r"motif-v14 is ahead of pubeval by 1\.500 points per game over 2 games\n"),
+        ((3,), r"motif-v14 is ahead of pubeval by 1\.500 points per game over 4 games\n"),
+        ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points per game over 4 games; with the cube, "),
         (
             (2, "--length", 1),
-            r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games a match\)\n",
+            r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games per match\)\n",
         ),
-        ((2, "--without-luck"), r"by \d\.\d{3} points a game\n2 games: fewer than 60"),
+        ((2, "--without-luck"), r"by \d\.\d{3} points per game\n2 games: fewer than 60"),
     ],
 )
 def test_a_handful_of_games_proves_nothing(motif, words, said):
@@ -183,10 +183,7 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("tournament", "pubeval", "pubeval"), "'pubeval' is named 2 times"),
         (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
-        (
-            ("tournament", "pubeval", "random", "--length", "65"),
-            "length must be 1 to 64 points",
-        ),
+        (("tournament", "pubeval", "random", "--length", "65"), "--length must be 1 to 64 points"),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import motif
-from motif.players.match import play_match
+from motif.contests import play_money_games
 from motif.runtime.parallel import working_on
 from motif.sampling.dataset import write_part
 from tests.sampling.folders import QUICK, differences, made, on_call
@@ -53,7 +53,7 @@ def test_the_same_match_and_rollout(cluster):
 
     def results():
         rolled = motif.rollout(position, motif.load_static("pubeval"), settings, jobs=1)
-        return play_match(*players, 1100, seed=3, jobs=1), rolled.mean.tolist(), rolled.se.tolist()
+        return play_money_games(*players, 1100, seed=3, jobs=1), rolled.mean.tolist(), rolled.se.tolist()
 
     expected = results()
     with working_on(cluster):

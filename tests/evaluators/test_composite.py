@@ -52,7 +52,7 @@ def test_of_one_evaluator_it_is_that_evaluator():
 
 def test_it_is_a_player_everywhere():
     assert motif.rank("4HPwATDgc/ABMA", "31", player=NAME).player == NAME
-    assert motif.play_matches(NAME, "random", games=4, seed=1, jobs=1).games == 4
+    assert motif.play_money_games(NAME, "random", games=4, seed=1, jobs=1).games == 4
     assert CompositeEvaluator({one: load_static(name) for one, name in PARTS.items()}).name == NAME
 
 

@@ -8,17 +8,15 @@ import pytest
 from motif.analysis.match import analyse_match
 from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.benchmark.choices import error_rate
-from motif.benchmark.match_play import play_match_play
 from motif.board.match_state import MatchState
 from motif.board.moves import play_batches
 from motif.board.position import Position
+from motif.contests import play_matches, play_money_games, play_tournament
 from motif.cube.cubeful_rollout import roll_out_cube
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.own import as_evaluator
 from motif.library import cube, rank
 from motif.players import as_player
-from motif.players.match import play_match
-from motif.players.tournament import play_tournament
 from motif.rollout import compare_plays, rollout
 from motif.rollout.rollout_evaluator import load_rollout
 from motif.rollout.rollout_settings import RolloutSettings
@@ -108,13 +106,10 @@ def test_questions(evaluator):
 @every_evaluator
 def test_contests(evaluator):
     player = as_player(evaluator)
-    expected, result = (play_match(one, "simple", 20, seed=1, jobs=1) for one in (BUILT_IN, player))
+    expected, result = (play_money_games(one, "simple", 20, seed=1, jobs=1) for one in (BUILT_IN, player))
     assert result == expected
-    assert play_match(player, "simple", 8, jobs=2) == play_match(BUILT_IN, "simple", 8, jobs=1)
-    matches = [
-        play_match_play(as_player(one), as_player("simple"), 3, 4, adviser=BUILT_IN, jobs=1)
-        for one in (BUILT_IN, player)
-    ]
+    assert play_money_games(player, "simple", 8, jobs=2) == play_money_games(BUILT_IN, "simple", 8, jobs=1)
+    matches = [play_matches(one, "simple", 4, length=3, jobs=1) for one in (BUILT_IN, player)]
     assert matches[0].wins == matches[1].wins
     assert play_tournament([player, "simple", "random"], 4, jobs=1).names == (player.name, "simple", "random")
 
@@ -202,4 +197,4 @@ def test_what_cannot_go_to_workers_is_said():
     with pytest.raises(
         MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; take jobs=1"
     ):
-        play_match(as_player(Locked()), "simple", 40, jobs=2)
+        play_money_games(as_player(Locked()), "simple", 40, jobs=2)

@@ -202,9 +202,9 @@ TOURNAMENT = ("tournament", "pubeval", "bras", "--games", 200_000_000, "--jobs",
 BENCHMARK = ("benchmark", "data/bench/race.bm.gz", "--player", "pubeval@2:full", "--jobs", 2)
 ENDLESS = {"match": MATCH, "rollout": ROLLOUT, "tournament": TOURNAMENT, "benchmark": BENCHMARK}
 WORK = {
-    "match": "motif.players.match:play_pairs",
+    "match": "motif.contests.pairs:play_pairs",
     "rollout": "motif.rollout.trials:_play",
-    "tournament": "motif.players.match:play_pairs",
+    "tournament": "motif.contests.pairs:play_pairs",
     "benchmark": "motif.evaluators.lookahead:_looked_ahead",
 }
 
@@ -279,7 +279,7 @@ LONG_MATCH = replace(TINY, versions=TINY.versions[:1], strength_games=200_000_00
 STEPS = {
     "sampling": (SAMPLING, PART, 3),
     "fit": (COORDINATE_FIT, "motif.fitting.coordinate:_State.descend", 2),
-    "matches": (LONG_MATCH, "motif.players.match:play_pairs", 1),
+    "matches": (LONG_MATCH, "motif.contests.pairs:play_pairs", 1),
 }
 
 

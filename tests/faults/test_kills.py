@@ -38,7 +38,7 @@ FLUSHES = "os:fsync"
 """Every file comes here twice: when it is whole under its temporary name, and when it has been renamed."""
 PART = "motif.sampling.sample:sample_games"
 GAME = "motif.sampling.sample:check_stop"
-PAIRS = "motif.players.match:play_pairs"
+PAIRS = "motif.contests.pairs:play_pairs"
 CHECKSUM = "motif.sampling.dataset:checksum"
 """Called for a part that has been renamed and is not in the manifest yet."""
 OF_SAMPLING = {FLUSHES: 24, PART: 4, GAME: 4, CHECKSUM: 6}

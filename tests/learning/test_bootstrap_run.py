@@ -248,7 +248,7 @@ def stop_before_the_fit(patch):
 
 def stop_before_the_matches(patch):
     running = sys.modules["motif.learning.bootstrap_run"]
-    patch.setattr(running, "play_match", on_call(1, running.play_match, stop))
+    patch.setattr(running, "play_money_games", on_call(1, running.play_money_games, stop))
     return {}
 
 

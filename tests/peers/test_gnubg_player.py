@@ -15,10 +15,10 @@ from motif.benchmark import error_rate, read_benchmark
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main
+from motif.contests import play_money_games
 from motif.evaluators import OUTPUTS
 from motif.players import Player, load
 from motif.players.gnubg_process import idle_processes
-from motif.players.match import play_match
 from motif.runtime.parallel import REQUESTS
 from tests.board.oracle import legal_results
 from tests.peers.games import decisions
@@ -104,7 +104,7 @@ def wait_until(happened, seconds: float = 300.0) -> None:
 
 def test_200_games_without_an_illegal_play():
     first, second = CheckedPlayer(load("gnubg")), CheckedPlayer(load("motif-v1"))
-    result = play_match(first, second, GAMES, seed=3, jobs=1)
+    result = play_money_games(first, second, GAMES, seed=3, jobs=1)
     assert result.games == result.wins + result.losses == GAMES
     assert min(first.checked, second.checked) > 20 * GAMES
     assert len(gnubgs_below(os.getpid())) == 1

@@ -14,6 +14,7 @@ import pytest
 from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
+from motif.contests import play_money_games
 from motif.evaluators.nets.net import Net, NetDescription, described
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
@@ -37,7 +38,6 @@ from motif.phase_net.phase_run import (
     play_games,
 )
 from motif.players import EvaluatorPlayer, load
-from motif.players.match import play_match
 from motif.runtime.errors import FileError, MotifError, PlayerError, SettingError
 from motif.runtime.streams import derive_states
 from tests.games import some_boards, some_decisions
@@ -151,7 +151,7 @@ def test_a_net_taught_the_heuristic_plays_as_it_does(learnt):
     lost = phase_scores(best) - phase_scores(chosen)
     assert (chosen == best).all(axis=1).mean() > 0.8
     assert lost.mean() < 0.002
-    assert play_match(as_player(net), load("random"), 100, jobs=1).wins > 85
+    assert play_money_games(as_player(net), load("random"), 100, jobs=1).wins > 85
 
 
 def test_the_onnx_file_scores_as_the_net_itself(learnt, tmp_path):
@@ -219,7 +219,7 @@ def test_ctrl_c_is_heard_while_a_net_is_trained(monkeypatch):
 
 def test_a_duel_counts_as_a_match_does():
     players = load("phase"), load("random")
-    match = play_match(*players, 100, seed=4, jobs=1)
+    match = play_money_games(*players, 100, seed=4, jobs=1)
     counted = duel(*players, 100, seed=4, jobs=1)
     assert (counted["games"], counted["wins"]) == (match.games, match.wins)
     assert (counted["ppg"], counted["ppg_se"]) == (match.ppg, match.se)

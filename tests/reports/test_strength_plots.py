@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from motif.players.tournament import Pairing, Ratings, TournamentResult
+from motif.contests.ratings import Ratings
+from motif.contests.tournament import Pairing, TournamentResult
 from motif.reports.strength_plots import plot_ratings
 from motif.runtime.errors import FileError, SettingError
 from tests.reports.test_plots import checked_size

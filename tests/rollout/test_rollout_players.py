@@ -12,6 +12,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.contests import play_money_games
 from motif.cube.cube_states import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
 from motif.evaluators.lookahead import MoveFilter, Rolled
@@ -19,7 +20,6 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.stakes import NO_CUBE
 from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
-from motif.players.match import play_match
 from motif.players.ranking import MONEY, estimate_plays
 from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout, rollout
 from motif.rollout.rollout_evaluator import ENDING, items_of
@@ -151,7 +151,7 @@ def test_a_player_has_a_number_of_trials():
 
 def test_matches_are_the_same_for_any_number_of_workers():
     players = load(f"{FAST},candidates=2,stop-at-bearoff"), load("simple")
-    one, two = (play_match(*players, 4, seed=1, jobs=jobs) for jobs in (1, 2))
+    one, two = (play_money_games(*players, 4, seed=1, jobs=jobs) for jobs in (1, 2))
     assert one == two
     assert one.games == 4
 

@@ -6,10 +6,10 @@ import pytest
 from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.benchmark.choices import error_rate
 from motif.board.position import Position
+from motif.contests import play_money_games
 from motif.evaluators import load_static
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
-from motif.players.match import play_match
 from motif.rollout import RolloutSettings, rollout
 from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.sampling import SampleSettings
@@ -21,7 +21,7 @@ ONE_DECISION = BenchmarkFile(
 USES = {
     "check_seed": check_seed,
     "choose": lambda seed: load("random").choose(START, (3, 1), seed=seed),
-    "play_match": lambda seed: play_match(load("random"), load("random"), 2, seed=seed, jobs=1),
+    "play_money_games": lambda seed: play_money_games(load("random"), load("random"), 2, seed=seed, jobs=1),
     "error_rate": lambda seed: error_rate(load("random"), ONE_DECISION, seed=seed, jobs=1),
     "rollout": lambda seed: rollout(
         START, load_static("simple"), RolloutSettings(1, cut=1, seed=seed), jobs=1

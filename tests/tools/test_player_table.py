@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from motif.benchmark import error_rate, read_benchmark
+from motif.contests import play_money_games
 from motif.evaluators.named import shipped_weights
 from motif.players import load
-from motif.players.match import play_match
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
 from motif.runtime.package import VERSION
 from tests.evaluators.made_weights import made_weights
@@ -71,7 +71,7 @@ def test_what_is_measured_is_what_the_commands_measure(page):
     for cell, kind in zip(found["simple"], CLASSES, strict=False):
         rate = error_rate(simple, read_benchmark(LINES / f"{kind}.bm"), seed=SEED, jobs=1)
         assert cell == f"{rate.er:.1f} ± {rate.se:.1f}"
-    result = play_match(simple, load("pubeval"), 80, seed=SEED, jobs=1)
+    result = play_money_games(simple, load("pubeval"), 80, seed=SEED, jobs=1)
     assert found["simple"][3:5] == [f"{result.ppg:+.3f} ± {result.se:.3f}", "80"]
     assert int(found["simple"][5].replace(",", "")) > 1000
     assert found["random"][5] == "-"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from motif.players.tournament import ELO_A_LOGIT, elo_ratings, points_ratings, softened
+from motif.contests.ratings import ELO_A_LOGIT, elo_ratings, points_ratings, with_pseudocounts
 
 
 def everyone(players: int) -> np.ndarray:
@@ -103,7 +103,9 @@ def test_errors_of_elo_are_their_scatter(paired):
     for _ in range(300):
         luck, other = rng.random((2, 6, pairs))
         again = np.where(rng.random((6, pairs)) < paired, 1 - luck, other)
-        shares = np.array([softened(row, 0, 1) for row in ((luck < chances) * 0.5 + (again < chances) * 0.5)])
+        shares = np.array(
+            [with_pseudocounts(row, 0, 1) for row in ((luck < chances) * 0.5 + (again < chances) * 0.5)]
+        )
         runs.append(elo_ratings(4, everyone(4), *shares.T))
     scatter = np.std([found.values for found in runs], axis=0)
     stated = np.mean([found.se for found in runs], axis=0)
@@ -112,7 +114,7 @@ def test_errors_of_elo_are_their_scatter(paired):
 
 
 def test_who_wins_everything_has_a_finite_elo():
-    share, error = softened(np.ones(50), 0, 1)
+    share, error = with_pseudocounts(np.ones(50), 0, 1)
     assert 0.99 < share < 1
     assert share == pytest.approx((100 + 0.5) / (100 + 1))  # half a win for each side
     assert error > 0
@@ -123,11 +125,11 @@ def test_who_wins_everything_has_a_finite_elo():
 
 def test_softened_by_hand():
     values = [0.5, 1.0, -1.5]
-    mean, error = softened(values, -1, 1)
+    mean, error = with_pseudocounts(values, -1, 1)
     assert mean == pytest.approx(0)
     squares = 0.25 + 1 + 2.25 + 0.5
     assert error == pytest.approx(math.sqrt(squares / (3.5 * 3)))
     many = np.random.default_rng(6).normal(0.3, 1, 20_000)
-    mean, error = softened(many, -1, 1)
+    mean, error = with_pseudocounts(many, -1, 1)
     assert mean == pytest.approx(many.mean(), abs=1e-4)
     assert error == pytest.approx(many.std(ddof=1) / math.sqrt(20_000), rel=1e-3)

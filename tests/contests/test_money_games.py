@@ -1,4 +1,4 @@
-"""Matches with paired dice: their statistics, and the same games for any number of workers."""
+"""Money games with paired dice: their statistics, and the same games for any number of workers."""
 
 import json
 import math
@@ -10,10 +10,20 @@ import pytest
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.evaluators import load_static
+from motif.contests import pairs as pairs_module
+from motif.contests import play_money_games
+from motif.contests.cubeless_games import play_cubeless_games
+from motif.contests.result import (
+    ALL_PLAYED,
+    CERTAIN,
+    ContestRules,
+    CubelessFigures,
+    PlayedPairs,
+    contest_result,
+    cubeless_figures,
+)
+from motif.contests.sequential import certain_interval
 from motif.players import EvaluatorPlayer, load
-from motif.players import match as match_module
-from motif.players.match import ALL_PLAYED, CERTAIN, MatchResult, certain_interval, play_match
 from motif.rollout.games import luck_of_rolls, rolls_of_games
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
@@ -23,15 +33,16 @@ PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
 
 def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
     """Points of `first` in each pair of games: (pairs, 2)."""
-    return match_module.play_pairs(first, second, seed, 0, pairs).values
+    return play_cubeless_games(first, second, seed, 0, pairs).values
 
 
 @pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)
 def test_nobody_wins_against_himself(player):
-    result = play_match(player, player, 60, seed=1, jobs=1)
+    result = play_money_games(player, player, 60, seed=1, jobs=1)
     assert (result.games, result.ppg, result.se, result.p_value) == (60, 0, 0, 1)
     assert result.wins == result.losses == 30
-    assert (result.gammons, result.backgammons) == (result.gammons_lost, result.backgammons_lost)
+    found = result.cubeless
+    assert (found.gammons, found.backgammons) == (found.gammons_lost, found.backgammons_lost)
 
 
 def test_both_games_of_a_pair_have_the_same_dice():
@@ -43,11 +54,11 @@ def test_both_games_of_a_pair_have_the_same_dice():
 
 @pytest.mark.parametrize("first", [PUBEVAL, RANDOM], ids=lambda player: player.name)
 def test_the_same_for_any_number_of_workers_and_blocks(first, monkeypatch):
-    one = play_match(first, SIMPLE, 50, seed=3, jobs=1)
-    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 4)
-    assert play_match(first, SIMPLE, 50, seed=3, jobs=2) == one
-    assert play_match(first, SIMPLE, 50, seed=3, jobs=1) == one
-    assert play_match(first, SIMPLE, 50, seed=4, jobs=1) != one
+    one = play_money_games(first, SIMPLE, 50, seed=3, jobs=1)
+    monkeypatch.setattr(pairs_module, "_PAIRS_AT_ONCE", 4)
+    assert play_money_games(first, SIMPLE, 50, seed=3, jobs=2) == one
+    assert play_money_games(first, SIMPLE, 50, seed=3, jobs=1) == one
+    assert play_money_games(first, SIMPLE, 50, seed=4, jobs=1) != one
 
 
 def test_a_longer_match_begins_with_the_shorter_one():
@@ -58,7 +69,7 @@ def test_a_longer_match_begins_with_the_shorter_one():
 
 
 def test_the_summary_by_hand():
-    result = play_match(PUBEVAL, SIMPLE, 80, seed=2, jobs=1)
+    result = play_money_games(PUBEVAL, SIMPLE, 80, seed=2, jobs=1)
     points = points_of_pairs(PUBEVAL, SIMPLE, 2, 40).tolist()
     games = [point for pair in points for point in pair]
     pair_means = [statistics.mean(pair) for pair in points]
@@ -67,17 +78,18 @@ def test_the_summary_by_hand():
     # Games with the same dice are not independent; pairs are.
     assert result.se == pytest.approx(statistics.stdev(pair_means) / math.sqrt(40))
     assert result.wins == sum(point > 0 for point in games)
-    assert result.gammons == sum(point >= 2 for point in games)
-    assert result.backgammons == games.count(3)
+    assert result.cubeless.gammons == sum(point >= 2 for point in games)
+    assert result.cubeless.backgammons == games.count(3)
     assert result.losses == sum(point < 0 for point in games)
-    assert result.gammons_lost == sum(point <= -2 for point in games)
-    assert result.backgammons_lost == games.count(-3)
+    assert result.cubeless.gammons_lost == sum(point <= -2 for point in games)
+    assert result.cubeless.backgammons_lost == games.count(-3)
     assert result.wins + result.losses == 80
     normal = statistics.NormalDist()
     assert result.p_value == pytest.approx(2 * (1 - normal.cdf(abs(result.ppg) / result.se)), abs=1e-12)
-    fields = {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
-    assert fields.pop("without_luck") is None
-    assert result.to_dict() == fields | {"interval": list(result.interval)}
+    cubeless = {name: getattr(result.cubeless, name) for name in CubelessFigures.__dataclass_fields__}
+    figures = {name: getattr(result, name) for name in ("games", "ppg", "se", "wins", "losses", "p_value")}
+    assert result.luck_adjusted is None
+    assert result.to_dict() == figures | cubeless | {"interval": list(result.cubeless.interval)}
     assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
 
 
@@ -110,41 +122,41 @@ def test_no_game_begins_with_a_double():
 
 def test_the_seats_are_symmetric():
     there, back = (
-        play_match(*players, 60, seed=1, jobs=1) for players in [(PUBEVAL, SIMPLE), (SIMPLE, PUBEVAL)]
+        play_money_games(*players, 60, seed=1, jobs=1) for players in [(PUBEVAL, SIMPLE), (SIMPLE, PUBEVAL)]
     )
     # Each pair is the same two games, with the columns exchanged.
     assert there.ppg == -back.ppg
     assert there.se == back.se
-    assert (there.wins, there.gammons) == (back.losses, back.gammons_lost)
+    assert (there.wins, there.cubeless.gammons) == (back.losses, back.cubeless.gammons_lost)
 
 
 def test_random_play_loses_to_pubeval():
-    result = play_match(PUBEVAL, RANDOM, 200, seed=1, jobs=1)
+    result = play_money_games(PUBEVAL, RANDOM, 200, seed=1, jobs=1)
     assert result.ppg > 1.5
     assert result.wins >= 195
     assert result.p_value < 1e-6
-    lost = play_match(RANDOM, PUBEVAL, 200, seed=1, jobs=1)
+    lost = play_money_games(RANDOM, PUBEVAL, 200, seed=1, jobs=1)
     assert lost.ppg < -1.5
     assert lost.losses >= 195
 
 
 def test_players_with_an_evaluator_only():
     slow = EvaluatorPlayer(evaluator_of(made_weights("keith", pairs=5)))
-    result = play_match(slow, RANDOM, 10, seed=1, jobs=1)
+    result = play_money_games(slow, RANDOM, 10, seed=1, jobs=1)
     assert result.games == 10
-    assert play_match(slow, slow, 6, jobs=1).ppg == 0
+    assert play_money_games(slow, slow, 6, jobs=1).ppg == 0
 
 
 @pytest.mark.parametrize(("asked", "played"), [(2, 2), (3, 4), (7, 8), (8, 8)])
 def test_games_come_in_pairs(asked, played):
-    result = play_match(SIMPLE, RANDOM, asked, jobs=1)
+    result = play_money_games(SIMPLE, RANDOM, asked, jobs=1)
     assert result.games == result.wins + result.losses == played
 
 
 @pytest.mark.parametrize("games", [2, 4, 58])
 def test_few_games_have_no_error_and_no_p_value(games):
-    result = play_match(SIMPLE, RANDOM, games, jobs=1, judge=load_static("motif-v1"))
-    assert result.se is result.p_value is result.without_luck.se is result.without_luck.p_value is None
+    result = play_money_games(SIMPLE, RANDOM, games, jobs=1, luck_adjusted="motif-v1")
+    assert result.se is result.p_value is result.luck_adjusted.se is result.luck_adjusted.p_value is None
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["se"] is document["p_value"] is document["without_luck"]["se"] is None
     assert document["note"] == "fewer than 60 are too few for a standard error"
@@ -152,14 +164,14 @@ def test_few_games_have_no_error_and_no_p_value(games):
 
 
 def test_a_match_of_60_games_has_an_error():
-    result = play_match(SIMPLE, RANDOM, 59, jobs=1)
+    result = play_money_games(SIMPLE, RANDOM, 59, jobs=1)
     assert result.se > 0
     assert 0 <= result.p_value <= 1
     assert "note" not in result.to_dict()
 
 
 def test_a_short_match_that_could_end_early_has_its_p_value():
-    result = play_match(SIMPLE, RANDOM, 20, jobs=1, until_certain=True)
+    result = play_money_games(SIMPLE, RANDOM, 20, jobs=1, until_certain=True)
     assert result.se is None
     assert 0 < result.p_value <= 1
 
@@ -167,63 +179,67 @@ def test_a_short_match_that_could_end_early_has_its_p_value():
 @pytest.mark.parametrize("games", [1, 0, -4])
 def test_too_few_games(games):
     with pytest.raises(SettingError, match=f"^games must be at least 2, not {games}$"):
-        play_match(SIMPLE, RANDOM, games)
+        play_money_games(SIMPLE, RANDOM, games)
 
 
 def test_too_many_games():
     with pytest.raises(SettingError, match=r"^games must be below 2\*\*31, not 2147483648$"):
-        play_match(SIMPLE, RANDOM, 2**31)
+        play_money_games(SIMPLE, RANDOM, 2**31)
 
 
 def test_a_bad_number_of_jobs():
     with pytest.raises(SettingError, match="jobs must be at least 1"):
-        play_match(SIMPLE, RANDOM, 2, jobs=0)
+        play_money_games(SIMPLE, RANDOM, 2, jobs=0)
 
 
 def test_always_the_same_result_leaves_no_doubt():
     # Every pair is won by the same points: no spread, and a difference that cannot be chance.
-    result = match_module.match_result(np.full((30, 2), 2))
+    points = np.full((30, 2), 2)
+    figures = cubeless_figures(points, (-3, 3), 0.05, ALL_PLAYED)
+    result = contest_result(ContestRules(), PlayedPairs(points, np.zeros((30, 2)), 60), cubeless=figures)
     assert (result.ppg, result.se, result.p_value) == (2, 0, 0)
-    assert (result.wins, result.gammons, result.backgammons) == (60, 60, 0)
+    assert (result.wins, result.cubeless.gammons, result.cubeless.backgammons) == (60, 60, 0)
 
 
 def test_a_match_ends_when_the_better_player_is_certain():
-    result = play_match(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True)
-    assert result.stopped == CERTAIN
+    result = play_money_games(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True)
+    assert result.cubeless.stopped == CERTAIN
     assert result.games < 100
     assert result.ppg > 0
-    assert result.p_value <= result.error_rate == 0.05
-    assert 0 < result.interval[0] < result.ppg < result.interval[1]
+    assert result.p_value <= result.cubeless.error_rate == 0.05
+    assert 0 < result.cubeless.interval[0] < result.ppg < result.cubeless.interval[1]
     # The games are those of a match of that length.
-    assert play_match(PUBEVAL, RANDOM, result.games, seed=1, jobs=1).ppg == result.ppg
-    surer = play_match(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True, error_rate=1e-6)
+    assert play_money_games(PUBEVAL, RANDOM, result.games, seed=1, jobs=1).ppg == result.ppg
+    surer = play_money_games(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True, error_rate=1e-6)
     assert surer.games > result.games
     assert surer.p_value <= 1e-6
-    assert play_match(RANDOM, PUBEVAL, 1000, seed=1, jobs=1, until_certain=True).interval[1] < 0
+    assert (
+        play_money_games(RANDOM, PUBEVAL, 1000, seed=1, jobs=1, until_certain=True).cubeless.interval[1] < 0
+    )
 
 
 def test_the_end_depends_on_no_workers_and_blocks(monkeypatch):
     settings = {"seed": 4, "until_certain": True, "error_rate": 0.2}
-    one = play_match(PUBEVAL, SIMPLE, 3000, jobs=1, **settings)
-    assert one.stopped == CERTAIN
-    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 7)
-    assert play_match(PUBEVAL, SIMPLE, 3000, jobs=2, **settings) == one
-    assert play_match(PUBEVAL, SIMPLE, 3000, jobs=1, **settings) == one
+    one = play_money_games(PUBEVAL, SIMPLE, 3000, jobs=1, **settings)
+    assert one.cubeless.stopped == CERTAIN
+    monkeypatch.setattr(pairs_module, "_PAIRS_AT_ONCE", 7)
+    assert play_money_games(PUBEVAL, SIMPLE, 3000, jobs=2, **settings) == one
+    assert play_money_games(PUBEVAL, SIMPLE, 3000, jobs=1, **settings) == one
     # How many games there might have been plays no part.
-    assert play_match(PUBEVAL, SIMPLE, 5000, jobs=1, **settings) == one
+    assert play_money_games(PUBEVAL, SIMPLE, 5000, jobs=1, **settings) == one
 
 
 def test_nobody_is_certain_to_beat_himself():
-    result = play_match(SIMPLE, SIMPLE, 200, jobs=1, until_certain=True)
-    assert (result.games, result.stopped, result.p_value) == (200, ALL_PLAYED, 1)
-    assert result.interval[0] < 0 < result.interval[1]
+    result = play_money_games(SIMPLE, SIMPLE, 200, jobs=1, until_certain=True)
+    assert (result.games, result.cubeless.stopped, result.p_value) == (200, ALL_PLAYED, 1)
+    assert result.cubeless.interval[0] < 0 < result.cubeless.interval[1]
 
 
 def test_a_match_of_fixed_length_has_an_interval_too():
-    result = play_match(PUBEVAL, SIMPLE, 200, seed=2, jobs=1, error_rate=0.01)
-    assert (result.stopped, result.error_rate) == (ALL_PLAYED, 0.01)
-    assert result.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
-    low, high = result.interval
+    result = play_money_games(PUBEVAL, SIMPLE, 200, seed=2, jobs=1, error_rate=0.01)
+    assert (result.cubeless.stopped, result.cubeless.error_rate) == (ALL_PLAYED, 0.01)
+    assert result.cubeless.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
+    low, high = result.cubeless.interval
     # Wider than the one that holds at the last game alone.
     assert low < result.ppg - 2.58 * result.se < result.ppg + 2.58 * result.se < high
 
@@ -231,7 +247,7 @@ def test_a_match_of_fixed_length_has_an_interval_too():
 @pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan])
 def test_a_bad_error_rate(rate):
     with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not"):
-        play_match(SIMPLE, RANDOM, 2, error_rate=rate)
+        play_money_games(SIMPLE, RANDOM, 2, error_rate=rate)
 
 
 def test_the_luck_of_rolls_has_mean_zero():
@@ -250,24 +266,23 @@ def test_the_luck_of_rolls_has_mean_zero():
 
 
 def test_without_luck_a_result_is_more_certain():
-    judge = load_static("motif-v1")
-    raw = play_match("motif-v1", "pubeval", 200, seed=3)
-    result = play_match("motif-v1", "pubeval", 200, seed=3, judge=judge, jobs=2)
-    left = result.without_luck
-    assert (raw.ppg, raw.se, raw.without_luck) == (result.ppg, result.se, None)
+    raw = play_money_games("motif-v1", "pubeval", 200, seed=3)
+    result = play_money_games("motif-v1", "pubeval", 200, seed=3, luck_adjusted="motif-v1", jobs=2)
+    left = result.luck_adjusted
+    assert (raw.ppg, raw.se, raw.luck_adjusted) == (result.ppg, result.se, None)
     assert left.judge == "motif-v1"
     assert left.se < 0.6 * result.se
     assert abs(left.mean - result.ppg) < 3 * result.se
-    assert result == play_match("motif-v1", "pubeval", 200, seed=3, judge=judge, jobs=1)
+    assert result == play_money_games("motif-v1", "pubeval", 200, seed=3, luck_adjusted="motif-v1", jobs=1)
     assert json.loads(json.dumps(result.to_dict()))["without_luck"]["se"] == left.se
     assert "without_luck" not in raw.to_dict()
 
 
 def test_nobody_is_better_than_himself_without_luck():
-    left = play_match(PUBEVAL, PUBEVAL, 40, seed=2, judge=PUBEVAL.opinion()).without_luck
+    left = play_money_games(PUBEVAL, PUBEVAL, 40, seed=2, luck_adjusted=PUBEVAL).luck_adjusted
     assert left.mean == pytest.approx(0, abs=1e-9)
 
 
 def test_luck_is_not_taken_off_a_match_that_may_end_early():
     with pytest.raises(SettingError, match="until_certain"):
-        play_match(PUBEVAL, RANDOM, until_certain=True, judge=PUBEVAL.opinion())
+        play_money_games(PUBEVAL, RANDOM, until_certain=True, luck_adjusted=PUBEVAL)

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from motif.players import match as sequential
-from motif.players.match import SequentialTest, certain_interval
+from motif.contests import sequential
+from motif.contests.sequential import SequentialTest, certain_interval
 from motif.runtime.errors import SettingError
 
 VALUES = np.array([-3, -2, -1, 1, 2, 3])

@@ -5,25 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from motif.benchmark.match_play import (
-    _Match,
-    match_side,
-    play_match_play,
-    play_money_pairs,
-    play_money_play,
-    play_money_tournament,
-)
 from motif.board.rules import MAX_MATCH_LENGTH
 from motif.cli.main import main
+from motif.contests import ContestRules, play_matches, play_money_games, play_tournament
+from motif.contests.cube_games import _Match
+from motif.contests.pairs import new_contest, play_pairs
 from motif.evaluators import load_static
 from motif.players import load
 from motif.runtime.errors import SettingError
 
-ADVISER = load_static("motif-v1")
+JUDGE = load_static("motif-v1")
 
 
 def played(first: str, second: str, length: int, matches: int, **rest):
-    return play_match_play(load(first), load(second), length, matches, adviser=ADVISER, **rest)
+    return play_matches(first, second, matches, length=length, **rest)
 
 
 def test_a_player_against_himself_wins_one_of_each_pair():
@@ -43,8 +38,8 @@ def test_any_number_of_jobs_plays_the_same():
 def test_the_cube_shortens_matches():
     with_cube, without = (played("motif-v1", "motif-v0", 7, 10, cube=cube, seed=3) for cube in (True, False))
     assert with_cube.games < without.games
-    assert with_cube.cube
-    assert not without.cube
+    assert with_cube.rules.cube
+    assert not without.rules.cube
 
 
 def test_a_player_without_chances_goes_by_the_adviser():
@@ -67,7 +62,7 @@ def test_the_crawford_game_is_the_first_at_match_point():
 
 def test_refusals():
     for matches, length, reason in (
-        (1, 5, "games must be"),
+        (1, 5, "matches must be"),
         (2, 0, "1 to 64"),
         (2, MAX_MATCH_LENGTH + 1, "1 to 64"),
     ):
@@ -87,7 +82,7 @@ def test_the_command(capsys):
 
 
 def money(first: str, second: str, games: int, **rest):
-    return play_money_play(load(first), load(second), games, adviser=ADVISER, **rest)
+    return play_money_games(first, second, games, cube=True, **rest)
 
 
 def test_money_games_have_a_cube_that_raises_the_stakes():
@@ -101,8 +96,11 @@ def test_money_games_have_a_cube_that_raises_the_stakes():
 
 def test_by_the_jacoby_rule_a_backgammon_without_a_double_is_a_single_game():
     """Three points are a backgammon with the cube in the middle; the dice are the same."""
-    sides = match_side(load("motif-v1"), ADVISER), match_side(load("random"), ADVISER)
-    with_rule, without = (play_money_pairs(jacoby, *sides, 1, 0, 60)[0] for jacoby in (True, False))
+    players = load("motif-v1"), load("random")
+    with_rule, without = (
+        play_pairs(new_contest(ContestRules(0, True, jacoby)), *players, 1, 0, 60).values
+        for jacoby in (True, False)
+    )
     assert 3 not in with_rule
     assert 3 in without
     assert set(np.abs(with_rule).ravel()) <= {1, 2, 4, 6, 8, 12}
@@ -115,11 +113,11 @@ def test_a_player_against_himself_for_money_wins_one_of_each_pair():
 
 def test_a_pairing_of_a_tournament_for_money_is_its_match_with_the_cube():
     names = ["motif-v1", "pubeval", "motif-v0"]
-    result = play_money_tournament([load(name) for name in names], 12, adviser=ADVISER, seed=5)
+    result = play_tournament(names, 12, cube=True, seed=5)
     for pairing in result.pairings:
         seats = names[pairing.first], names[pairing.second]
         assert pairing.result == money(*seats, 12, seed=pairing.seed)
-        assert pairing.ppg == pairing.result.ppg
+        assert pairing.ahead == pairing.result.ppg
 
 
 def test_the_commands_for_money_with_a_cube(capsys):
@@ -141,8 +139,8 @@ def test_the_commands_for_money_with_a_cube(capsys):
 def test_matches_and_money_games_without_luck_are_more_certain():
     for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 100})):
         raw = play("motif-v1", "pubeval", seed=3, **count)
-        result = play("motif-v1", "pubeval", seed=3, **count, judge=ADVISER, jobs=2)
-        left = result.without_luck
+        result = play("motif-v1", "pubeval", seed=3, **count, luck_adjusted=JUDGE, jobs=2)
+        left = result.luck_adjusted
         assert result.se == raw.se
         assert left.se < 0.7 * result.se
         value = result.mwc if play is played else result.ppg
@@ -152,7 +150,7 @@ def test_matches_and_money_games_without_luck_are_more_certain():
 
 def test_the_luck_of_a_match_is_told_in_chances_to_win_it():
     """A player against himself wins one half without luck, too."""
-    left = played("motif-v1", "motif-v1", 3, 8, seed=4, judge=ADVISER).without_luck
+    left = played("motif-v1", "motif-v1", 3, 8, seed=4, luck_adjusted=JUDGE).luck_adjusted
     assert left.mean == pytest.approx(0.5)
 
 
@@ -160,6 +158,6 @@ def test_the_command_tells_what_is_left_without_luck(capsys):
     for more in ([], ["--cube"], ["--length", "2"]):
         words = ["match", "motif-v1", "motif-v0", "--games", "6", "--without-luck", *more]
         assert main(words) == 0
-        assert "without the luck of the dice, as " in capsys.readouterr().out
+        assert "adjusted for luck by " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2
-    assert "with their luck" in capsys.readouterr().err
+    assert "not adjusted for luck" in capsys.readouterr().err

@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from motif.evaluators import load_static
+from motif.contests import TournamentResult, play_money_games, play_tournament
+from motif.contests import pairs as pairs_module
+from motif.contests.tournament import pairing_seed
 from motif.players import load
-from motif.players import match as match_module
-from motif.players.match import play_match
-from motif.players.tournament import TournamentResult, pairing_seed, play_tournament
 from motif.runtime.errors import SettingError
 
 NAMES = ("random", "pubeval", "simple")
@@ -27,25 +26,28 @@ def test_every_pairing_is_a_match(result):
     assert len({it.seed for it in result.pairings}) == 3
     for it in result.pairings:
         assert 0 <= it.seed < 2**53
-        assert it.result == play_match(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1)
+        assert it.result == play_money_games(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1)
 
 
 def test_the_same_for_any_number_of_workers_and_blocks(result, monkeypatch):
     expected = result.to_dict()
     assert play_tournament(PLAYERS, 60, seed=3, jobs=2).to_dict() == expected
-    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 3)
+    monkeypatch.setattr(pairs_module, "_PAIRS_AT_ONCE", 3)
     assert play_tournament(PLAYERS, 60, seed=3, jobs=1).to_dict() == expected
     assert play_tournament(PLAYERS, 60, seed=4, jobs=1).to_dict() != expected
 
 
 def test_a_judge_takes_the_luck_off_points_alone(result):
-    judge = load_static("motif-v1")
-    judged = play_tournament(PLAYERS, 60, seed=3, jobs=2, judge=judge)
-    assert judged.to_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, judge=judge).to_dict()
+    judged = play_tournament(PLAYERS, 60, seed=3, jobs=2, luck_adjusted="motif-v1")
+    assert (
+        judged.to_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, luck_adjusted="motif-v1").to_dict()
+    )
     for it, raw in zip(judged.pairings, result.pairings, strict=True):
-        match = play_match(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1, judge=judge)
+        match = play_money_games(
+            PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1, luck_adjusted="motif-v1"
+        )
         assert it.result == match
-        assert (it.ppg, it.se) == (match.without_luck.mean, match.without_luck.se)
+        assert (it.ahead, it.se) == (match.luck_adjusted.mean, match.luck_adjusted.se)
         assert raw.se == match.se
     # What the judge takes for luck is none of someone's who plays at random, but the others'.
     assert judged.pairings[2].se < 0.7 * result.pairings[2].se

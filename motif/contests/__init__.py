@@ -1,0 +1,15 @@
+"""Contests between players: money games, matches to N points, and tournaments of either, with paired dice."""
+
+from motif.contests.matches import play_matches
+from motif.contests.money_games import play_money_games
+from motif.contests.result import ContestResult, ContestRules
+from motif.contests.tournament import TournamentResult, play_tournament
+
+__all__ = [
+    "ContestResult",
+    "ContestRules",
+    "TournamentResult",
+    "play_matches",
+    "play_money_games",
+    "play_tournament",
+]

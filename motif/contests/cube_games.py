@@ -1,0 +1,190 @@
+"""Pairs of money games with the doubling cube, and of matches with the Crawford rule.
+
+Plays are chosen for the score and with the cube where it lies.  The player on roll doubles, and the opponent
+takes or passes, by Janowski's model with the probabilities of the player's own evaluator
+(`motif.cube.decision`), or of an adviser where the player has none.
+
+Matches are played side by side, a game of each at a time (`motif.rollout.games.games_with_cube`); of those at
+one score all games together.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from motif.board.match_state import MatchState
+from motif.board.packed import Board
+from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
+from motif.contests.result import ContestRules, PlayedPairs
+from motif.cube.cube_states import decided_ahead, stakes_of, without_doubles
+from motif.cube.equities import scale
+from motif.evaluators import Evaluator
+from motif.evaluators.stakes import Stakes
+from motif.players.player import Player
+from motif.rollout.games import (
+    CubePlayer,
+    Dice,
+    Games,
+    Rolls,
+    SeededDice,
+    States,
+    games_with_cube,
+    rolls_of_games,
+    starts,
+)
+
+_MAX_GAMES = 2 * MAX_MATCH_LENGTH
+"""Games of a match: fewer, since each brings a point."""
+
+
+class Side(NamedTuple):
+    """One side of games with a cube."""
+
+    player: Player
+    cube_evaluator: Evaluator
+    """Decides whether to double and to take."""
+
+    def choose(
+        self, cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
+    ) -> Board:
+        """See `CubePlayer.choose`."""
+        after = np.empty_like(boards)
+        for state in np.unique(states).tolist():
+            rows = np.flatnonzero(states == state)
+            chooser = self.player.staked(cubes._replace(state=state), side)
+            after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
+        return after
+
+
+def _cube_player(side: Side) -> CubePlayer:
+    """Return a player whose cube decisions look ahead where its evaluator does, as in `cube_decision_by`."""
+    evaluator = side.cube_evaluator
+    decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
+    return CubePlayer(side.choose, evaluator.evaluate_many, decided)
+
+
+@dataclass
+class _Match:
+    """A match in progress: seats 0 and 1 change places between the two matches of a pair."""
+
+    number: int
+    """Number of the pair, which the dice depend on."""
+    seats: tuple[int, int]
+    """The player in each seat, 0 or 1."""
+    length: int
+    score: tuple[int, int] = (0, 0)
+    """Points of the first player and of the second."""
+    crawford: bool = False
+    crawford_is_over: bool = False
+    games: int = 0
+    luck: float = 0.0
+    """Match-winning probability that the rolls gained the first player, by a judge."""
+
+    @property
+    def dice_number(self) -> int:
+        """The number of the dice of its current game."""
+        return self.number * _MAX_GAMES + self.games
+
+    @property
+    def winner(self) -> int | None:
+        """The player who has won; None before the end."""
+        return match_winner(self.length, self.score)
+
+    def state(self) -> MatchState:
+        """Return the score before the game, from the first player's side."""
+        return MatchState(self.length, *self.score, crawford=self.crawford)
+
+    def end_game(self, points: int) -> None:
+        """Add `points` to the score, negative ones for the second player; 0 for a game that did not end."""
+        if points:
+            self.score = self.score[0] + max(points, 0), self.score[1] + max(-points, 0)
+            self.crawford_is_over |= self.crawford
+            self.crawford = is_crawford_game(self.length, self.score, played=self.crawford_is_over)
+        self.games += 1
+
+
+def play_match_pairs(
+    rules: ContestRules,
+    sides: tuple[Side, Side],
+    seed: int,
+    start: int,
+    count: int,
+    judge: Evaluator | None = None,
+) -> PlayedPairs:
+    """Play the pairs of matches start .. start + count - 1."""
+    matches = [
+        _Match(number, seats, rules.length)
+        for number in range(start, start + count)
+        for seats in ((0, 1), (1, 0))
+    ]
+    players = _cube_player(sides[0]), _cube_player(sides[1])
+    dice = SeededDice(seed)
+    going = matches
+    while going:
+        by_state: dict[MatchState, list[_Match]] = defaultdict(list)
+        for match in going:
+            by_state[match.state()].append(match)
+        for state, group in by_state.items():
+            cubes = stakes_of(state) if rules.cube else without_doubles(state)
+            _play_games(players, cubes, group, dice, judge)
+        going = [match for match in going if match.winner is None]
+    wins, luck = np.array([(match.winner == 0, match.luck) for match in matches], np.float64).T
+    return PlayedPairs(wins.reshape(count, 2), luck.reshape(count, 2), sum(match.games for match in matches))
+
+
+def _play_games(
+    players: tuple[CubePlayer, CubePlayer],
+    cubes: Stakes,
+    matches: list[_Match],
+    dice: SeededDice,
+    judge: Evaluator | None,
+) -> None:
+    """Play a game of each of `matches`, which have one score.
+
+    A game that does not end brings no points, and is played anew with other dice.
+    """
+    numbers = np.array([match.dice_number for match in matches])
+    openings = np.array([dice.opening(number) for number in numbers.tolist()])
+    seats = np.array([match.seats for match in matches])
+    sides = np.where(openings[:, 1] > openings[:, 0], seats[:, 1], seats[:, 0])
+    states = np.zeros(len(matches), np.int64)
+    thrown = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
+    games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown, judge=judge)
+    points = games.points * cubes.cube[games.states]
+    # All games of one state have one unit: half of what lies between losing and winning a single game.
+    luck = games.luck * scale(matches[0].state()).half
+    for match, won, gained in zip(matches, points.tolist(), luck.tolist(), strict=True):
+        match.luck += gained
+        match.end_game(won)
+
+
+def play_cube_games(
+    jacoby: bool,
+    sides: tuple[Side, Side],
+    seed: int,
+    start: int,
+    count: int,
+    judge: Evaluator | None = None,
+) -> PlayedPairs:
+    """Play the pairs of money games start .. start + count - 1; a game that does not end has 0 points."""
+    cubes = stakes_of(MatchState(jacoby=jacoby))
+    on_roll, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
+    dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
+    players = _cube_player(sides[0]), _cube_player(sides[1])
+    games = games_with_cube(players, cubes, states, on_roll, starts(2 * count), dice, judge=judge)
+    # The equity of a game that has ended is its points, but for rounding.
+    points, luck = np.round(games.results[:, -1]), games.luck
+    return PlayedPairs(points.reshape(2, count).T, luck.reshape(2, count).T, points.size)
+
+
+def _dice_of(seed: int, numbers: Games, openings: Rolls) -> Dice:
+    """Return the dice of the games with these `numbers` (n,), which begin with `openings` (n, 2)."""
+
+    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
+        rolls, states = rolls_of_games(seed, numbers[games], ply)
+        return (openings[games] if ply == 0 else rolls), states
+
+    return dice

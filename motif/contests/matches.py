@@ -1,0 +1,70 @@
+"""Matches between two players."""
+
+from motif.board.rules import check_match_length
+from motif.contests.pairs import joined, new_contest, played_blocks
+from motif.contests.result import ContestResult, ContestRules, contest_result
+from motif.players.player import PlayerLike, as_player
+from motif.rollout.rollout_settings import check_count
+from motif.runtime.errors import check_seed
+
+MATCHES = 100
+"""Matches that are played by default."""
+
+
+def play_matches(
+    first: PlayerLike,
+    second: PlayerLike,
+    matches: int = MATCHES,
+    *,
+    length: int = 7,
+    cube: bool = True,
+    luck_adjusted: bool | PlayerLike = False,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> ContestResult:
+    """Play matches between two players.
+
+    Every sequence of dice is played twice, with the seats swapped.
+
+    Parameters
+    ----------
+    first, second
+        Players in any form: names, weights, or evaluators of your own.
+    matches
+        Number of matches, rounded up to an even number.
+    length
+        Points of a match, 1 to 64.
+    cube
+        Whether there is a doubling cube.
+    luck_adjusted
+        Whether to adjust the result for luck, too: by the newest weights, or by this player.
+    seed
+        Seed of the dice.
+    jobs
+        Number of processes; the result does not depend on it.
+
+    Returns
+    -------
+    ContestResult
+        The first player's result: ``.mwc`` is the share of matches won.
+
+    Raises
+    ------
+    PlayerError
+        For an unknown player.
+    SettingError
+        For fewer than 2 matches, a length out of range, or an invalid seed.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.play_matches("simple", "simple", 4, length=1, jobs=1).mwc
+    0.5
+    """
+    one, other = as_player(first), as_player(second)
+    check_seed(seed)
+    check_count("matches", matches, 2)
+    check_match_length(length)
+    contest = new_contest(ContestRules(length, cube), luck_adjusted)
+    played = joined(played_blocks(contest, one, other, matches, seed, jobs))
+    return contest_result(contest.rules, played, contest.judge)

@@ -1,0 +1,84 @@
+"""Pairs of games or matches of two players: every sequence of dice is played twice, with the seats swapped.
+
+So luck cancels where both players would play alike.  Blocks of pairs are played by several processes; the
+result does not depend on how many.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from motif.contests.cube_games import Side, play_cube_games, play_match_pairs
+from motif.contests.cubeless_games import play_cubeless_games
+from motif.contests.result import ContestRules, PlayedPairs
+from motif.evaluators import Evaluator
+from motif.evaluators.named import default_player
+from motif.players.player import Player, PlayerLike, as_player, cube_evaluator
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+
+_PAIRS_AT_ONCE = 256
+_BLOCKS, _MIN_AT_ONCE = 16, 4
+"""Short contests, as slow players play them, are cut into so many blocks, for all workers."""
+
+
+class Contest(NamedTuple):
+    """What is played, and the evaluators that it needs beside the players' own."""
+
+    rules: ContestRules
+    adviser: Evaluator | None = None
+    """Turns the cube for a player without win probabilities."""
+    judge: Evaluator | None = None
+    """Values rolls, for results adjusted for luck; a static evaluator, as it looks at every roll."""
+
+
+def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -> Contest:
+    """Return the contest with its adviser, the newest weights, and its judge."""
+    judge = None
+    if luck_adjusted is not False:
+        judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).opinion()
+    adviser = as_player(default_player()).opinion() if rules.cube or rules.length else None
+    return Contest(rules, adviser, judge)
+
+
+def play_pairs(
+    contest: Contest, first: Player, second: Player, seed: int, start: int, count: int
+) -> PlayedPairs:
+    """Play the pairs start .. start + count - 1."""
+    rules, adviser, judge = contest
+    if adviser is None:
+        return play_cubeless_games(first, second, seed, start, count, judge)
+    one, other = (Side(player, cube_evaluator(player) or adviser) for player in (first, second))
+    if rules.length:
+        return play_match_pairs(rules, (one, other), seed, start, count, judge)
+    return play_cube_games(rules.jacoby, (one, other), seed, start, count, judge)
+
+
+def joined(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
+    """Join the pairs of `blocks`, in their order."""
+    values, luck, games = zip(*blocks, strict=True)
+    return PlayedPairs(np.concatenate(values), np.concatenate(luck), sum(games))
+
+
+def played_blocks(
+    contest: Contest, first: Player, second: Player, games: int, seed: int, jobs: int | None
+) -> Generator[PlayedPairs]:
+    """Yield the pairs of `games`, rounded up to an even number, block by block."""
+    pairs = (games + 1) // 2
+    play = partial(play_pairs, contest, first, second, seed)
+    with (
+        progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
+        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as blocks,
+    ):
+        for block in blocks:
+            yield block
+            advance(block.values.size)
+
+
+def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
+    """Yield the first pair and the number of pairs of each block that a worker plays at a time."""
+    size = min(max(pairs // _BLOCKS, _MIN_AT_ONCE), _PAIRS_AT_ONCE)
+    return ((start, min(size, pairs - start)) for start in range(0, pairs, size))

@@ -4,8 +4,8 @@ Plays are chosen for the score and with the cube where it lies.  The player on r
 takes or passes, by Janowski's model with the probabilities of the player's own evaluator
 (`motif.cube.decision`), or of an adviser where the player has none.
 
-Matches are played side by side, a game of each at a time (`motif.rollout.games.games_with_cube`); of those at
-one score all games together.
+Matches are played side by side, a game of each at a time (`motif.rollout.cubeful_games.games_with_cube`); of
+those at one score all games together.
 """
 
 from collections import defaultdict
@@ -24,17 +24,8 @@ from motif.cube.equities import scale
 from motif.evaluators import Evaluator
 from motif.evaluators.stakes import Stakes
 from motif.players.player import Player
-from motif.rollout.games import (
-    CubePlayer,
-    Dice,
-    Games,
-    Rolls,
-    SeededDice,
-    States,
-    games_with_cube,
-    rolls_of_games,
-    starts,
-)
+from motif.rollout.cubeful_games import CubePlayer, games_with_cube
+from motif.rollout.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Games of a match: fewer, since each brings a point."""

@@ -36,7 +36,8 @@ from motif.evaluators.stakes import (
     share_exact,
     without_cube,
 )
-from motif.rollout.games import Flags, Games, decide_cubes, value_rolled
+from motif.rollout.cubeful_games import Flags, decide_cubes, value_rolled
+from motif.rollout.games import Games
 
 MATCH_CHECKERS = 4
 """Checkers of either side up to which the values of a match are worked out for all positions."""

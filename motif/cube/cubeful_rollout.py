@@ -20,7 +20,7 @@ from motif.cube.cube_states import cube_maker
 from motif.cube.decision import best_action
 from motif.cube.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
 from motif.evaluators import Evaluator
-from motif.rollout.games import NO_DOUBLE
+from motif.evaluators.stakes import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, by_name, tally_trials

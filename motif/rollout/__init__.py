@@ -1,4 +1,4 @@
-"""Positions played to their end: many trials, their mean and its standard error.
+"""Rollouts: positions played to their end in many trials, their mean and its standard error.
 
 The package is also the function: `motif.rollout(position, evaluator)` is `motif.rollout.rollout`.
 """

@@ -1,7 +1,7 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones are dropped early.
 
-All plays that are left have the same trials.  After 72 of them, 108, 144, 216, 288, 432 and so on the plays
-are compared, and one that some other play beats for certain is dropped: later trials go where they matter.
+All plays that are left have the same trials.  After 72, 108, 144, 216, 288, 432 and so on the plays are
+compared, and one that some other play beats for certain is dropped: later trials go where they matter.
 
 The error rate a is that of a whole decision: the best play is dropped with chance a at most.  Of n plays
 it has n - 1 rivals, and meets each at most as often as there are looks; with a / ((n - 1) looks) for each
@@ -18,7 +18,7 @@ and B. Turnbull, Group Sequential Methods with Applications to Clinical Trials (
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.model import Model
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
@@ -40,13 +41,13 @@ from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
-"""How plays are compared while someone waits: about a tenth of a second, see docs/how-to/rollouts.md."""
+"""A comparison that takes about a tenth of a second, see docs/how-to/rollouts.md."""
 CANDIDATES = 5
-"""Plays that are compared when nobody says how many."""
+"""Plays that are compared by default."""
 _STEP = 1e-4
 """Of a chance, over which slopes of values are measured."""
 DOUBT = 0.05
-"""What remains at most where a best play counts as settled."""
+"""Largest doubt about the best play where it counts as settled."""
 
 IMAGINED = 2.0
 """Points by which the play that is behind wins the imagined trial: a game won, and not lost."""
@@ -66,7 +67,7 @@ StageOf = Callable[[Tally, Numbers], "Stage"]
 
 @dataclass(frozen=True)
 class Stage:
-    """Plays that had the same trials, up to a look at which some were dropped, or to the end."""
+    """Plays with the same trials, up to a look at which some were dropped, or to the end."""
 
     plays: Numbers
     """(m,): numbers of the plays."""
@@ -86,11 +87,11 @@ class Stage:
         return int(self.plays[np.argmax(self.means[:, -1])])
 
     def place(self, play: int) -> int:
-        """Which of `plays` the play of this number is."""
+        """Return the index in `plays` of the play of this number."""
         return int(np.searchsorted(self.plays, play))
 
     def difference(self, play: int, other: int) -> tuple[float, float]:
-        """Equity of one play less that of another one, and its standard error, from their common trials."""
+        """Return the equity of one play less that of another, and its standard error, from common trials."""
         i, j = self.place(play), self.place(other)
         if i == j:
             return 0.0, 0.0 if self.trials > 1 else np.nan
@@ -178,14 +179,14 @@ def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArr
 
 @dataclass(frozen=True)
 class ComparedPlay:
-    """One play; all values belong to the mover."""
+    """A play of a comparison; all values belong to the mover."""
 
     play: Play
     trials: int
     dropped: bool
     """Whether it had no more trials because it was certain to be worse."""
     mean: npt.NDArray[np.float64]
-    """(6,): the five probabilities and equity; for stakes what they are worth, by the means of the five."""
+    """(6,): the five probabilities and the equity; for stakes their value by the means of the five."""
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
@@ -317,10 +318,16 @@ def compare_plays(
         raise PlayError("no plays to compare")
     cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
     stopwatch = Stopwatch()
-    if settings.eliminate:
-        stages = _until_clear(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
-    else:
-        stages = _all_alike(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
+    rollouts = _PlayRollouts(
+        pack_many(np.array([play.position.board for play in options])),
+        settings.player_of(evaluator),
+        settings,
+        NO_CUBE if cube else stakes,
+        cube,
+        f"comparing {len(options)} plays with {evaluator.name}",
+        jobs,
+    )
+    stages = rollouts.until_clear() if settings.eliminate else rollouts.all_alike()
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
@@ -346,42 +353,67 @@ def _best_by_evaluation(
     return [legal[k] for k in order[:count]]
 
 
-def _all_alike(
-    options: Sequence[Play],
-    evaluator: Evaluator,
-    settings: RolloutSettings,
-    stakes: Stakes,
-    cube: CubeStart | None,
-    jobs: int | None,
-) -> list[Stage]:
-    """One stage: each play has all the trials."""
-    packed = pack_many(np.array([play.position.board for play in options]))
+class _PlayRollouts(NamedTuple):
+    """Rollouts of plays, which lead to the boards of `packed` (n, 64)."""
 
-    def stage(tally: Tally) -> Stage:
-        return staked_stage(stakes, packed, tally, np.arange(len(options)))
+    packed: Board
+    player: Model | Evaluator
+    settings: RolloutSettings
+    stakes: Stakes
+    cube: CubeStart | None
+    label: str
+    jobs: int | None
 
-    (tally,) = tally_trials(
-        settings.player_of(evaluator),
-        settings,
-        packed,
-        np.zeros(len(options), np.int64),
-        together=len(options),
-        after_a_play=True,
-        cube=cube,
-        enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
-        label=_label(options, evaluator),
-        jobs=jobs,
-    )
-    return [stage(tally)]
+    def all_alike(self) -> list[Stage]:
+        """Give every play all trials: one stage."""
+        settings, count = self.settings, len(self.packed)
+
+        def stage(tally: Tally) -> Stage:
+            return staked_stage(self.stakes, self.packed, tally, np.arange(count))
+
+        (tally,) = tally_trials(
+            self.player,
+            settings,
+            self.packed,
+            np.zeros(count, np.int64),
+            together=count,
+            after_a_play=True,
+            cube=self.cube,
+            enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
+            label=self.label,
+            jobs=self.jobs,
+        )
+        return [stage(tally)]
+
+    def until_clear(self) -> list[Stage]:
+        """Drop plays that are certain to be worse: the stages of an elimination."""
+        settings = self.settings
+        with progress(self.label, settings.trials) as advance:
+
+            def play(plays: Numbers, first: int, count: int) -> Values:
+                items, packed = np.zeros(len(plays), np.int64), self.packed[plays]
+                options: dict[str, Any] = {"after_a_play": True, "cube": self.cube, "jobs": self.jobs}
+                results = results_of_trials(self.player, settings, packed, items, first, count, **options)
+                advance(count)
+                return results
+
+            return eliminated(
+                play,
+                len(self.packed),
+                settings.trials,
+                settings.error_rate,
+                columns=len(RESULT_NAMES),
+                rolls_of=settings.rolls_of(0),
+                staged=partial(staked_stage, self.stakes, self.packed),
+                enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
+            )
 
 
 def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
     """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `stakes`.
 
-    They lead to boards of `packed` (n, 64).
-
-    Their equities are what the means of his five chances are worth; the covariance of these goes over to them
-    by the slopes of that value (the delta method).
+    They lead to boards of `packed` (n, 64).  Their equities are the values of the means of the mover's five
+    probabilities; the covariance of these goes over to them by the slopes of that value (the delta method).
     """
     stage = stage_of(tally, plays)
     if stakes.is_cubeless:
@@ -404,45 +436,8 @@ def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) ->
 
 
 def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
-    """Return the mover's values (n,) of his chances `means` (n, 5) after his plays."""
+    """Return values (n,) to the mover of probabilities `means` (n, 5) after plays."""
     return turned_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
-
-
-def _until_clear(
-    options: Sequence[Play],
-    evaluator: Evaluator,
-    settings: RolloutSettings,
-    stakes: Stakes,
-    cube: CubeStart | None,
-    jobs: int | None,
-) -> list[Stage]:
-    """Return the stages of an elimination."""
-    packed = pack_many(np.array([play.position.board for play in options]))
-    player = settings.player_of(evaluator)
-    with progress(_label(options, evaluator), settings.trials) as advance:
-
-        def play(plays: Numbers, first: int, count: int) -> Values:
-            items = np.zeros(len(plays), np.int64)
-            results = results_of_trials(
-                player, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
-            )
-            advance(count)
-            return results
-
-        return eliminated(
-            play,
-            len(options),
-            settings.trials,
-            settings.error_rate,
-            columns=len(RESULT_NAMES),
-            rolls_of=settings.rolls_of(0),
-            staged=partial(staked_stage, stakes, packed),
-            enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
-        )
-
-
-def _label(options: Sequence[Play], evaluator: Evaluator) -> str:
-    return f"comparing {len(options)} plays with {evaluator.name}"
 
 
 def _is_near(stage: Stage, se: float) -> bool:

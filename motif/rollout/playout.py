@@ -46,7 +46,7 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
         play, _ = choose(model, words, board, other_high, other_low, space, stream)
         after = space.plays.words[play]
         _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
-        # The position after the play is seen by who rolls at ply + 1; at odd plies that is the other player.
+        # The position after the play is seen by the player of ply + 1; at odd plies that is the first player.
         if ply % 2 == 0:
             turn_probabilities(row)
         weight = ROLL_COUNTS[number] / THROWS
@@ -64,7 +64,7 @@ CYCLE = THROWS * THROWS
 FIXED_ROLLS = 2
 """Rolls of a trial that the arrangement decides; later ones are random."""
 ARRANGEMENT_SHAPE = (3, THROWS)
-# Items' trials are counted from 0, so these streams are nobody else's.
+# Trials are counted from 0, so nothing else has these streams.
 _FIRST_CYCLE_STREAM = np.uint64(1 << 62)
 
 
@@ -122,7 +122,7 @@ def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDAr
 
 
 MAX_PLIES = 3000
-"""A game that lasts longer is broken off as a draw; real ones end within a few hundred plies."""
+"""Longer games are broken off as a draw; real ones end within a few hundred plies."""
 COLUMNS = len(OUTPUTS) + 1
 """The five probabilities, then equity."""
 _TRIALS_AT_ONCE = CYCLE
@@ -148,7 +148,7 @@ def _dice(rules, throws, ply, stream):
 
 @inline_kernel
 def _ends(model, rules, words, board, ply, contact, space, row):
-    """Whether a trial ends at a ply; if so, its value stands in `row` (5,)."""
+    """Return whether a trial ends at a ply; if so, its value is in `row` (5,)."""
     finished = finished_points(words)
     if finished != 0:
         certain(finished, row)
@@ -168,8 +168,8 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 def play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
-    Writes the five probabilities of the player who was on roll at first, less the luck of his rolls
-    and his opponent's where the `rules` say so.  With stratified dice the first rolls are those of
+    Writes the five probabilities of the player who was on roll at first, less the luck of both players' rolls
+    where the `rules` say so.  With stratified dice the first rolls are those of
     `throws`; what is played there stands in `kept` int64 (_FIRST_POSITIONS, 8) for other trials from the
     same board, where it is `known` (_FIRST_POSITIONS,).  `following` int64[8] and `luck` float64 (2, 5)
     are room to work.
@@ -190,7 +190,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
-            # Who plays at random, or whose luck is asked for at this ply, plays each trial anew.
+            # A random player, and a ply whose luck is measured, plays each trial anew.
             if place >= 0 and model.kind != RANDOM:
                 copy_words(words, kept[place])
                 known[place] = True

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.identifiers import whole_number
 from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
@@ -62,7 +63,7 @@ class RolloutEvaluator(Evaluator):
         *,
         common_random_numbers: bool = False,
     ) -> None:
-        """`candidates` plays of a decision are rolled out, the best by static evaluation; 0: all.
+        """Roll out `candidates` plays of a decision, the best by static evaluation; 0: all.
 
         Raises `SettingError`; a wanted standard error is for single rollouts.
         """
@@ -79,7 +80,7 @@ class RolloutEvaluator(Evaluator):
         self._judge = valued_for(evaluator, settings.scoring)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`; without luck a mean may leave 0 to 1, and is cut there."""
+        """See `Evaluator.evaluate_many`; a luck-adjusted mean may leave 0 to 1, and is clipped."""
         packed = pack_many(as_boards(positions))
         return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
 
@@ -138,24 +139,22 @@ class RolloutEvaluator(Evaluator):
         candidates = decided(packed[rolled], items[rolled], starts)
         return with_closer_look(values, plays, rolled, candidates)
 
-    def _items(self, packed: npt.NDArray[np.int8]) -> Items:
-        """By which packed boards (n, 64) have their dice: (n,)."""
+    def _items(self, packed: Board) -> Items:
+        """Return the items (n,) from which packed boards (n, 64) have their dice."""
         return np.zeros(len(packed), np.int64) if self._common_random_numbers else items_of(packed)
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)
 
-    def _decided(
-        self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        """Equities (n,) for the mover of the plays of decisions, each from one of `starts` to the next."""
+    def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
+        """Return equities (n,) to the movers of plays; a decision goes from one of `starts` to the next."""
         if not self.settings.eliminate:
             return turned_equities(self._equities(packed, items))
         parts = (slice(*ends) for ends in pairwise(starts.tolist()))
         return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
 
-    def _eliminated(self, packed: npt.NDArray[np.int8], item: int) -> npt.NDArray[np.float64]:
-        """Equities (n,) of the plays of one decision.
+    def _eliminated(self, packed: Board, item: int) -> Values:
+        """Return equities (n,) of the plays of one decision.
 
         One that was dropped has that of the best less the difference in the trials that both had, but not
         more than the plays that were left.
@@ -181,8 +180,8 @@ class RolloutEvaluator(Evaluator):
                 equities[gone] = min(equities[last.best] + stage.difference(gone, last.best)[0], lowest)
         return equities
 
-    def _means(self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
+    def _means(self, packed: Board, items: Items) -> Values:
+        """Return mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
         sums, squares = np.zeros((2, len(packed), COLUMNS))
         trials = self.settings.trials
         if isinstance(self._player, Evaluator):
@@ -192,22 +191,11 @@ class RolloutEvaluator(Evaluator):
         for k in range(0, len(packed), size):
             checkpoint()
             part = slice(k, k + size)
-            roll_out(
-                model,
-                self._rules,
-                packed[part],
-                items[part],
-                self.settings.seed,
-                trials,
-                space,
-                sums[part],
-                squares[part],
-            )
+            where = packed[part], items[part], self.settings.seed, trials
+            roll_out(model, self._rules, *where, space, sums[part], squares[part])
         return sums[:, : len(OUTPUTS)] / trials
 
-    def _trials(
-        self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64], first: int, count: int
-    ) -> Values:
+    def _trials(self, packed: Board, items: Items, first: int, count: int) -> Values:
         """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
         player, rules, seed = self._player, self._rules, self.settings.seed
         if isinstance(player, Evaluator):
@@ -218,7 +206,7 @@ class RolloutEvaluator(Evaluator):
         return results
 
 
-def items_of(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+def items_of(packed: Board) -> Items:
     """Return a number (n,), below 2**63, for each packed board (n, 64): a hash of it."""
     items = np.empty(len(packed), np.int64)
     _hash_boards(packed.view(np.int64), items)
@@ -235,38 +223,38 @@ def _hash_boards(words, items):
 
 
 ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
-"""How a late ending is rolled out: docs/how-to/bearoff.md weighs it."""
+"""Settings for late endings, see docs/how-to/bearoff.md."""
 
 
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
-    """Who values late endings: `evaluator`, playing each of them to its end, with the same dice for all."""
+    """Return what values late endings: `evaluator`, playing each to its end, with the same dice for all."""
     return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
 
 
 def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
-    """Who rolls out, by `evaluator`, what lookahead has left, with the same dice for all."""
+    """Return what rolls out, by `evaluator`, the leaves of lookahead, with the same dice for all."""
     settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
     return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)
 
 
 DEFAULT_TRIALS = 36
 """Trials of a position, unless the name says how many."""
-_LONGEST_NUMBER = 20
+_MAX_DIGITS = 20
 _CANDIDATES = "candidates"
 
 
 def _rate(text: str) -> float:
     try:
-        return float(text[:_LONGEST_NUMBER])
+        return float(text[:_MAX_DIGITS])
     except ValueError:
         raise SettingError("a number is needed") from None
 
 
 def _whole(text: str) -> int:
-    # Limited, because a number of thousands of digits is refused by int() itself.
-    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER):
+    number = whole_number(text, _MAX_DIGITS)
+    if number is None or text.startswith("-"):
         raise SettingError("a whole number is needed")
-    return int(text)
+    return number
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
@@ -282,8 +270,8 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 def load_rollout(name: str) -> RolloutEvaluator:
     """Return the rollout called `name`, which starts with `ROLLOUT_PREFIX`.
 
-    Raises `PlayerError` that names the item it cannot read, or that nobody is left to play;
-    `WeightFileError` for a bad weight file.
+    Raises `PlayerError` that names the item it cannot read, or a missing player; `WeightFileError` for a bad
+    weight file.
     """
     player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:

@@ -1,9 +1,9 @@
 """Settings of rollouts: how a game is played out, and what for.
 
-``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: whoever wins
-the game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule while
-nobody has turned the cube.  Without a cube the last two are the same game: equity = 2 win - 1, and
-plays are chosen by the chance to win.
+``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: the winner of the
+game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule before the first
+double.  Without a cube the last two are the same game: equity = 2 win - 1, and plays are chosen by the chance
+to win.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def check_scoring(scoring: str) -> None:
 
 
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
-    """Cubeless equity (...,) of each row of (..., 5), -3 to 3 points for money, otherwise -1 to 1."""
+    """Return cubeless equities (...,) of rows (..., 5), -3 to 3 points for money, otherwise -1 to 1."""
     if scoring == MONEY:
         return equities(probabilities)
     return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
@@ -97,7 +97,7 @@ def check_count(name: str, value: int, low: int) -> None:
 
 
 class PlayoutRules(NamedTuple):
-    """How a kernel plays one trial."""
+    """Rules by which a kernel plays a trial."""
 
     cut: int
     stop_at_race: bool
@@ -122,7 +122,7 @@ def playout_rules(
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """How positions are rolled out; docs/how-to/rollouts.md tells what each choice costs and gains."""
+    """Settings of rollouts; docs/how-to/rollouts.md says what each choice costs and gains."""
 
     trials: int = 1296
     """Games played out, or at most so many with `se`."""
@@ -161,7 +161,7 @@ class RolloutSettings:
         check_seed(self.seed)
 
     def rules(self) -> PlayoutRules:
-        """How one trial is played."""
+        """Return the rules by which a trial is played."""
         return playout_rules(
             cut=self.cut,
             stop_at_race=self.stop_at_race,

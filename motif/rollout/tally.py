@@ -36,10 +36,10 @@ _IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
 
 
 class Tally:
-    """Adds up rows of trials 0, 1, ... in order; how they are portioned makes no difference."""
+    """A sum of rows of trials 0, 1, ... in order, in any portions."""
 
     def __init__(self, columns: int, rolls_of: RollsOf | None = None) -> None:
-        """`rolls_of` tells the first rolls of stratified trials; without it dice are random."""
+        """Begin with no trials; `rolls_of` gives the first rolls of stratified ones, else dice are random."""
         self.trials = 0
         self._done = 0  # trials of whole cycles; the others are pending
         self._rolls_of = rolls_of
@@ -75,11 +75,11 @@ class Tally:
         return part
 
     def mean(self) -> Values:
-        """Means of the columns."""
+        """Return the means of the columns."""
         return self._origin + self._total() / self.trials
 
     def covariance(self) -> Values:
-        """Covariance (columns, columns) of these means; NaN for a single trial."""
+        """Return the covariance (columns, columns) of these means; NaN for a single trial."""
         n = self.trials
         if n < 2:
             return np.full_like(self._products, np.nan)
@@ -146,7 +146,7 @@ def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
 def mean_and_error(
     sums: npt.NDArray[np.float64], squares: npt.NDArray[np.float64], trials: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Means of `trials` results and their standard errors; the errors of a single trial are NaN."""
+    """Return the means of `trials` results and their standard errors, NaN for a single trial."""
     means = sums / trials
     if trials < 2:
         return means, np.full_like(means, np.nan)
@@ -161,15 +161,15 @@ def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.in
     A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
     and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.
     """
-    names, place = np.unique(groups, return_inverse=True)
+    names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:
         return math.nan
-    sums = np.bincount(place, values - values.mean())
+    sums = np.bincount(group, values - values.mean())
     return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
 
 
 def p_value(difference: float, se: float) -> float:
-    """Chance of a difference at least this large, either way, where there is none (normal distribution)."""
+    """Return the two-sided p-value of a difference (normal distribution)."""
     if math.isnan(se):
         return math.nan
     if se > 0:

@@ -20,16 +20,8 @@ from motif.evaluators.own import as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
-from motif.rollout.games import (
-    CubeGameRules,
-    CubePlayer,
-    Games,
-    Rolls,
-    States,
-    choose_with_cubes,
-    games_with_cube,
-    trial_dice,
-)
+from motif.rollout.cubeful_games import CubeGameRules, CubePlayer, choose_with_cubes, games_with_cube
+from motif.rollout.games import Games, Rolls, States, trial_dice
 from motif.rollout.player_trials import best_of, player_trials
 from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
@@ -56,7 +48,7 @@ TRIALS_A_CHECK = 9 * ROUND
 
 @dataclass(frozen=True, repr=False)
 class RolloutResult(Tabular):
-    """Results of n positions, for the player on roll."""
+    """Rollout results of n positions, for the player on roll."""
 
     mean: npt.NDArray[np.float64]
     """(n, 6): the five probabilities and equity."""
@@ -70,7 +62,7 @@ class RolloutResult(Tabular):
 
     @property
     def sd(self) -> npt.NDArray[np.float64]:
-        """(n, 6): standard deviation a trial, as plain trials would need it to have these errors."""
+        """(n, 6): standard deviation per trial that plain trials with these errors would have."""
         return self.se * np.sqrt(self.trials)[:, None]
 
     @property
@@ -131,12 +123,12 @@ def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
 
 
 class CubeStart(NamedTuple):
-    """With which cubes the games of a rollout begin, and who is on roll in them."""
+    """The cubes with which the games of a rollout begin, and the side on roll."""
 
     states: Callable[[], Stakes]
     """Makes the cubes, in each worker anew."""
     first: tuple[int, ...]
-    """Where the cube lies at first for each of the boards that share a tally."""
+    """The state of the cube at first, for each of the boards that share a tally."""
     side: int = 0
     """The side on roll; results are those of side 0."""
     doubles_first: bool = False
@@ -213,7 +205,6 @@ def tally_trials(
     `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
     stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
     """
-
     columns = together * (len(OUTPUTS) + 1)
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
@@ -263,7 +254,7 @@ def results_of_trials(
     cube: CubeStart | None = None,
     jobs: int | None = None,
 ) -> Values:
-    """Trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
+    """Return trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
 
     The columns are those of `tally_trials`, whose trials these are.
     """
@@ -287,7 +278,7 @@ def _player_of(
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
-    """Rows of five (..., 5) with their equity behind them: (..., 6)."""
+    """Return rows of five (..., 5) with their equity behind them: (..., 6)."""
     equities = scored_equities(probabilities, scoring)
     return np.concatenate([probabilities, equities[..., None]], axis=-1)
 
@@ -304,7 +295,7 @@ def _play(
     first: int,
     trials: int,
 ) -> tuple[int, Values]:
-    """Run in a worker: `start` as it came, and the results (n, trials, 6) of some trials of some boards."""
+    """Return, from a worker, `start` as it came and the results (n, trials, 6) of some trials."""
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
     costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
@@ -327,7 +318,7 @@ def _play_side_by_side(
     first: int,
     trials: int,
 ) -> tuple[int, Values]:
-    """`_play` by an evaluator that is not compiled."""
+    """Do what `_play` does, by an evaluator that is not compiled."""
     results = player_trials(
         best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
     )
@@ -335,7 +326,7 @@ def _play_side_by_side(
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:
-    """`model_player` of an evaluator that is not compiled."""
+    """Return `model_player` of an evaluator that is not compiled."""
 
     def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
@@ -349,7 +340,7 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
 
 
 def model_player(model: Model) -> CubePlayer:
-    """Who plays both sides of a rollout with a cube: by `model`, with the cube where it lies."""
+    """Return what plays both sides of a rollout with a cube: `model`, with the cube where it lies."""
 
     def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
@@ -370,7 +361,7 @@ def _play_with_cube(
     first: int,
     trials: int,
 ) -> tuple[int, Values]:
-    """`_play` with a `cube`; boards of one item have the same dice."""
+    """Do what `_play` does, with a `cube`; boards of one item have the same dice."""
     count = len(packed)
     places = np.resize(np.array(cube.first, np.int64), count)
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)

@@ -208,21 +208,9 @@ class View(NamedTuple):
 _MONEY = View(NO_CUBE, 0)
 
 
-class Tree(NamedTuple):
-    """Memory of one thread: what stands at each level of the tree of rolls."""
+class CubeTree(NamedTuple):
+    """Memory of lookahead with a cube, by level of the tree of rolls and state of the cube."""
 
-    words: npt.NDArray[np.int64]
-    """Packed boards (levels, 8)."""
-    boards: npt.NDArray[np.int8]
-    """The same memory as bytes (levels, 64)."""
-    number: npt.NDArray[np.int64]
-    """(levels,): the roll that comes next."""
-    equity: npt.NDArray[np.float64]
-    """(levels,): summed up until now."""
-    rows: npt.NDArray[np.float64]
-    """(levels, 5): the probabilities, likewise."""
-    share: npt.NDArray[np.float64]
-    """(levels,): how likely the present roll is."""
     wanted: npt.NDArray[np.int64]
     """(levels,): the states of the cube, as bits, in which the board's value is asked for."""
     states: npt.NDArray[np.int64]
@@ -245,6 +233,25 @@ class Tree(NamedTuple):
     """(states,): what the best reply in the present state is worth in each of them."""
 
 
+class Tree(NamedTuple):
+    """Memory of one thread, by level of the tree of rolls."""
+
+    words: npt.NDArray[np.int64]
+    """Packed boards (levels, 8)."""
+    boards: npt.NDArray[np.int8]
+    """The same memory as bytes (levels, 64)."""
+    number: npt.NDArray[np.int64]
+    """(levels,): the roll that comes next."""
+    equity: npt.NDArray[np.float64]
+    """(levels,): summed up until now."""
+    rows: npt.NDArray[np.float64]
+    """(levels, 5): the probabilities, likewise."""
+    share: npt.NDArray[np.float64]
+    """(levels,): how likely the present roll is."""
+    cube: CubeTree
+    """The same with a cube."""
+
+
 _thread = local()
 
 
@@ -262,16 +269,18 @@ def _thread_tree() -> Tree:
             np.zeros(MAX_PLIES),
             rows,
             np.zeros(MAX_PLIES),
-            np.zeros(MAX_PLIES, np.int64),
-            np.zeros(MAX_PLIES, np.int64),
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape, np.int64),
-            np.zeros(MAX_PLIES, np.int64),
-            np.zeros((*shape, PACKED_WORDS), np.int64),
-            np.zeros(shape, np.int64),
-            np.zeros(MAX_STATES),
-            np.zeros(MAX_STATES),
+            CubeTree(
+                np.zeros(MAX_PLIES, np.int64),
+                np.zeros(MAX_PLIES, np.int64),
+                np.zeros(shape),
+                np.zeros(shape),
+                np.zeros(shape, np.int64),
+                np.zeros(MAX_PLIES, np.int64),
+                np.zeros((*shape, PACKED_WORDS), np.int64),
+                np.zeros(shape, np.int64),
+                np.zeros(MAX_STATES),
+                np.zeros(MAX_STATES),
+            ),
         )
         _thread.tree = tree
     return tree

@@ -162,18 +162,18 @@ def _is_settled(stakes, words):
 def _take_if_better(stakes, states, side, play, tree, level):
     """Note a `play` of `side` for each of `states` in which it is the best so far.
 
-    ``tree.held_after`` is what the opponent, on roll after it, has without a double.
+    ``tree.cube.held_after`` is what the opponent, on roll after it, has without a double.
     """
     now = stakes.like[stakes.state]
-    value = turn_value(first_value(stakes, now, 1 - side, tree.held_after))
-    is_played = value > tree.best[level, now]
+    value = turn_value(first_value(stakes, now, 1 - side, tree.cube.held_after))
+    is_played = value > tree.cube.best[level, now]
     for state in range(MAX_STATES):
         if states >> state & 1:
-            value = turn_value(first_value(stakes, state, 1 - side, tree.held_after))
+            value = turn_value(first_value(stakes, state, 1 - side, tree.cube.held_after))
             if is_played:
-                tree.played[state] = value
-            if value > tree.best[level, state]:
-                tree.best[level, state], tree.play[level, state] = value, play
+                tree.cube.played[state] = value
+            if value > tree.cube.best[level, state]:
+                tree.cube.best[level, state], tree.cube.play[level, state] = value, play
 
 
 @inline_kernel
@@ -184,18 +184,21 @@ def _follow_the_present(stakes, states, tree, level):
     """
     now = stakes.like[stakes.state]
     for state in range(MAX_STATES):
-        if states >> state & 1 and tree.best[level, state] < tree.played[state] + CLEARLY:
-            tree.best[level, state], tree.play[level, state] = tree.played[state], tree.play[level, now]
+        if states >> state & 1 and tree.cube.best[level, state] < tree.cube.played[state] + CLEARLY:
+            tree.cube.best[level, state], tree.cube.play[level, state] = (
+                tree.cube.played[state],
+                tree.cube.play[level, now],
+            )
 
 
 @lean_kernel(NOTHING)
 def _choose_replies(model, stakes, side, level, high, low, space, tree):
     """Generate the plays of a roll into ``space.plays``, and find the best of them in each state of the cube.
 
-    Of ``tree.words[level]``, where `side` moves; of the states ``tree.states[level]``.  The plays are left in
-    ``tree.play[level]``, what they are worth to `side` in ``tree.best[level]``.
+    Of ``tree.words[level]``, where `side` moves; of the states ``tree.cube.states[level]``.  The plays are
+    left in ``tree.cube.play[level]``, their values for `side` in ``tree.cube.best[level]``.
     """
-    states, words, packed = tree.states[level], tree.words[level], tree.boards[level]
+    states, words, packed = tree.cube.states[level], tree.words[level], tree.boards[level]
     after_states = with_doubles(stakes, states, 1 - side)
     count = generate_for(model, words, packed, high, low, space)
     considered, order = 1, space.filter_kept[:0]
@@ -209,7 +212,7 @@ def _choose_replies(model, stakes, side, level, high, low, space, tree):
         if order.shape[0] > 0:
             first = np.int64(order[0])
     for state in range(MAX_STATES):
-        tree.best[level, state], tree.play[level, state] = -np.inf, first
+        tree.cube.best[level, state], tree.cube.play[level, state] = -np.inf, first
     for k in range(considered):
         if considered > 1 and equity_of_score(model, turn_value(space.scores[k])) < least:
             continue
@@ -218,26 +221,26 @@ def _choose_replies(model, stakes, side, level, high, low, space, tree):
             play = np.int64(order[k] if order.shape[0] > 0 else k)
         after, board = space.plays.words[play], space.plays.boards[play]
         trace_value(model, after, board, space, space.row)
-        hold_states(stakes, after_states, 1 - side, after, board, space.row, tree.held_after)
+        hold_states(stakes, after_states, 1 - side, after, board, space.row, tree.cube.held_after)
         _take_if_better(stakes, states, side, play, tree, level)
     _follow_the_present(stakes, states, tree, level)
 
 
 @inline_kernel
 def _open_level(tree, level):
-    tree.number[level], tree.waiting[level] = 0, 0
-    tree.held[level, :] = 0.0
+    tree.number[level], tree.cube.waiting[level] = 0, 0
+    tree.cube.held[level, :] = 0.0
     tree.rows[level, :] = 0.0
 
 
 @inline_kernel
 def _go_deeper(stakes, mover, level, tree):
     """Take one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
-    tree.waiting[level] -= 1
-    place = tree.waiting[level]
-    copy_words(tree.next_words[level, place], tree.words[level + 1])
-    tree.wanted[level + 1] = tree.next_states[level, place]
-    tree.states[level + 1] = with_doubles(stakes, tree.wanted[level + 1], 1 - mover)
+    tree.cube.waiting[level] -= 1
+    place = tree.cube.waiting[level]
+    copy_words(tree.cube.next_words[level, place], tree.words[level + 1])
+    tree.cube.wanted[level + 1] = tree.cube.next_states[level, place]
+    tree.cube.states[level + 1] = with_doubles(stakes, tree.cube.wanted[level + 1], 1 - mover)
     _open_level(tree, level + 1)
 
 
@@ -246,10 +249,10 @@ def _close_level(stakes, side, level, tree, wants_rows):
     """Add to the level above what the board of this one is worth, where `side`, on roll, may double first."""
     share = tree.share[level - 1]
     for state in range(MAX_STATES):
-        if tree.wanted[level] >> state & 1:
-            value = turn_value(first_value(stakes, state, side, tree.held[level]))
-            tree.held[level - 1, state] += share * value
-    if wants_rows and tree.wanted[level] >> stakes.like[stakes.state] & 1:
+        if tree.cube.wanted[level] >> state & 1:
+            value = turn_value(first_value(stakes, state, side, tree.cube.held[level]))
+            tree.cube.held[level - 1, state] += share * value
+    if wants_rows and tree.cube.wanted[level] >> stakes.like[stakes.state] & 1:
         turn_probabilities(tree.rows[level])
         _add_row(tree.rows[level], share, tree.rows[level - 1])
 
@@ -259,31 +262,31 @@ def _with_same_play(tree, level, states, first):
     """Those of `states`, from the `first` of them on, in which the reply is that of the `first`."""
     alike = 0
     for state in range(first, MAX_STATES):
-        if states >> state & 1 and tree.play[level, state] == tree.play[level, first]:
+        if states >> state & 1 and tree.cube.play[level, state] == tree.cube.play[level, first]:
             alike |= 1 << state
     return alike
 
 
 @inline_kernel
 def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
-    """Add the replies in ``tree.play[level]`` to what the level holds, or have them wait to be looked at."""
-    left, share = tree.states[level], tree.share[level]
+    """Add the replies in ``tree.cube.play[level]`` to what the level holds, or have them wait."""
+    left, share = tree.cube.states[level], tree.share[level]
     for first in range(MAX_STATES):
         if not left >> first & 1:
             continue
-        play = tree.play[level, first]
+        play = tree.cube.play[level, first]
         alike = _with_same_play(tree, level, left, first)
         left &= ~alike
         after = space.plays.words[play]
         if not is_leaf and not _is_settled(stakes, after):
-            place = tree.waiting[level]
-            copy_words(after, tree.next_words[level, place])
-            tree.next_states[level, place] = alike
-            tree.waiting[level] += 1
+            place = tree.cube.waiting[level]
+            copy_words(after, tree.cube.next_words[level, place])
+            tree.cube.next_states[level, place] = alike
+            tree.cube.waiting[level] += 1
             continue
         for state in range(first, MAX_STATES):
             if alike >> state & 1:
-                tree.held[level, state] += share * tree.best[level, state]
+                tree.cube.held[level, state] += share * tree.cube.best[level, state]
         if wants_rows and alike >> stakes.like[stakes.state] & 1:
             trace_value(model, after, space.plays.boards[play], space, space.row)
             turn_probabilities(space.row)
@@ -294,8 +297,8 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
 def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
     """Value the packed board in ``tree.words[0]`` `plies` further for `side`, who is on roll.
 
-    ``tree.held[0]`` gets its value without a double before this roll, in each of the states
-    ``tree.states[0]``.
+    ``tree.cube.held[0]`` gets its value without a double before this roll, in each of the states
+    ``tree.cube.states[0]``.
 
     Both sides double and answer as is best for them at every later node.  A reply is the one that is best
     without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
@@ -303,13 +306,15 @@ def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_ro
     """
     if plies == 0 or _is_settled(stakes, tree.words[0]):
         trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
-        hold_states(stakes, tree.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.held[0])
+        hold_states(
+            stakes, tree.cube.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.cube.held[0]
+        )
         return
     level, lot = 0, _lot(tree.words[0])
     _open_level(tree, 0)
     while level >= 0:
         mover = (side + level) % 2
-        if tree.waiting[level] > 0:
+        if tree.cube.waiting[level] > 0:
             _go_deeper(stakes, mover, level, tree)
             level += 1
             continue
@@ -342,11 +347,11 @@ def look_ahead_with_cube_many(model, stakes, side, packed, plies, last, space, t
     states = np.int64(1) << state
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
-        tree.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
+        tree.cube.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
         look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows)
-        pairs[k, 0] = pairs[k, 1] = ratio * tree.held[0, state]
+        pairs[k, 0] = pairs[k, 1] = ratio * tree.cube.held[0, state]
         if doubled >= 0:
-            pairs[k, 1] = stakes.ratio[doubled] * tree.held[0, stakes.like[doubled]]
+            pairs[k, 1] = stakes.ratio[doubled] * tree.cube.held[0, stakes.like[doubled]]
         if wants_rows:
             for j in range(_CHANCES):
                 rows[k, j] = tree.rows[0, j]

@@ -45,8 +45,8 @@ from motif.fitting.gauss_newton import (
 )
 from motif.fitting.objective import (
     LINE_SEARCH_FAILED,
+    Linearization,
     Objective,
-    Point,
     Recorder,
     Solver,
     starting_weights,
@@ -85,7 +85,7 @@ def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recor
     label, and then fits linear weights alone for a few passes.  A pass is all sweeps over one model.
     """
     objective, failure = Objective(problem), None
-    state = _State(objective, starting_weights(problem, start))
+    state = _CoordinateState(objective, starting_weights(problem, start))
     if not state.weights[1:].any():
         state.terms = Terms.linear(problem.terms.size)
     while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
@@ -116,7 +116,7 @@ class _Step(NamedTuple):
         return _Step(length * self.weights, length * self.raw)
 
 
-class _State:
+class _CoordinateState:
     """Current weights, what the training rows look like from them, and the model that serves."""
 
     def __init__(self, objective: Objective, weights: FloatArray) -> None:
@@ -199,7 +199,7 @@ class _Model:
     """The error's quadratic model, by weights of centred features, with the bias always at its best."""
 
     def __init__(
-        self, objective: Objective, terms: Terms, point: Point, shares: FloatArray, size: int
+        self, objective: Objective, terms: Terms, point: Linearization, shares: FloatArray, size: int
     ) -> None:
         self._squares = point.slopes**2
         train, penalty = objective.problem.train, objective.penalty[: terms.count]
@@ -225,7 +225,7 @@ class _Model:
         self._matrix = np.asfortranarray(matrix, np.float32)
         self._diagonal = self._matrix.diagonal().copy()
 
-    def is_stale(self, point: Point) -> bool:
+    def is_stale(self, point: Linearization) -> bool:
         """Whether the slopes have changed so much that a new model pays."""
         change = float(np.sum(np.abs(point.slopes**2 - self._squares)))
         return change > _MAX_CHANGE * float(np.sum(self._squares))

@@ -32,8 +32,8 @@ from motif.fitting.objective import (
     LINE_SEARCH_FAILED,
     NOT_A_DESCENT_DIRECTION,
     NOT_FINITE,
+    Linearization,
     Objective,
-    Point,
     Recorder,
     Solver,
     starting_weights,
@@ -115,15 +115,15 @@ class Descent(NamedTuple):
     """Where a pass led."""
 
     weights: FloatArray
-    point: Point
+    point: Linearization
     failure: str | None
     """One of `objective.FAILURES` where no step was taken."""
 
 
 def descend(
-    at: Callable[[FloatArray], Point],
+    at: Callable[[FloatArray], Linearization],
     weights: FloatArray,
-    point: Point,
+    point: Linearization,
     direction: FloatArray,
     gradient: FloatArray,
 ) -> Descent:
@@ -155,7 +155,9 @@ def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
 class Preconditioner:
     """The curvature at one point, approximated and factorised."""
 
-    def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
+    def __init__(
+        self, objective: Objective, point: Linearization, rows_per_weight: int = ROWS_PER_WEIGHT
+    ) -> None:
         train, terms = objective.problem.train, objective.problem.terms
         shares = leverages(objective, terms, point)
         size = max(MIN_ROWS, rows_per_weight * terms.count)
@@ -185,7 +187,7 @@ class Preconditioner:
 def _direction(
     objective: Objective,
     gradient: FloatArray,
-    point: Point,
+    point: Linearization,
     preconditioner: Preconditioner,
     tolerance: float,
 ) -> tuple[FloatArray, int]:
@@ -210,7 +212,7 @@ def _direction(
 
 
 def sampled_rows(
-    objective: Objective, point: Point, leverages_of_rows: FloatArray, size: int
+    objective: Objective, point: Linearization, leverages_of_rows: FloatArray, size: int
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
 
@@ -231,7 +233,7 @@ def sampled_rows(
     return rows, factors, operator
 
 
-def leverages(objective: Objective, terms: Terms, point: Point) -> FloatArray:
+def leverages(objective: Objective, terms: Terms, point: Linearization) -> FloatArray:
     """(n,): each row's part of the squares of the Jacobian's columns, every column counted alike; sum 1."""
     train = objective.problem.train
     squares = term_sums(terms, train.features, point.slopes**2, 2)

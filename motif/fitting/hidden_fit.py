@@ -181,7 +181,7 @@ def fit_hidden(
     HiddenFit
         The weights after the pass with the least error between plays in validation.
     """
-    state = _State(_start(rows, settings), _scale(rows))
+    state = _FitState(_start(rows, settings), _scale(rows))
     if checkpoint is not None and checkpoint.exists():
         # Whatever a torn or foreign file raises.
         with suppress(Exception):
@@ -204,7 +204,7 @@ _KEPT = ("weights", "means", "squares", "best")
 """What a checkpoint holds of a state, beside numbers."""
 
 
-class _State:
+class _FitState:
     """Weights, Adam's means, and how far the fit is."""
 
     def __init__(self, weights: _Weights, scale: _Scale) -> None:
@@ -321,7 +321,7 @@ def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
 
 
 def _train(
-    rows: HiddenRows, settings: HiddenSettings, state: _State, pool: ThreadPoolExecutor
+    rows: HiddenRows, settings: HiddenSettings, state: _FitState, pool: ThreadPoolExecutor
 ) -> tuple[float, float]:
     """Go through all rows once; return what is minimised, and the root mean square error of the equity."""
     random = np.random.default_rng([settings.seed, len(state.history)])
@@ -408,7 +408,7 @@ def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weight
 
 
 def _validated(
-    rows: HiddenRows, state: _State, pool: ThreadPoolExecutor
+    rows: HiddenRows, state: _FitState, pool: ThreadPoolExecutor
 ) -> tuple[float | None, float | None]:
     """Root mean square errors of the equity in validation: in all, and about the mean of each decision."""
     count = len(rows.labels) - rows.training

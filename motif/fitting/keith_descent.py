@@ -57,13 +57,13 @@ def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) 
     """
     first = np.zeros(problem.terms.count) if start is None else checked_weights(problem.terms, start, "start")
     objective, failure = Objective(problem), None
-    state = _State(objective, first)
+    state = _KeithState(objective, first)
     while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
         failure = state.sweep()
     return stopped
 
 
-class _State:
+class _KeithState:
     """Current weights, and the training rows seen from them, in columns."""
 
     def __init__(self, objective: Objective, weights: FloatArray) -> None:

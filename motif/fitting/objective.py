@@ -54,7 +54,7 @@ _CANDIDATES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Linearization:
     """The training rows seen from one weight vector."""
 
     error: float
@@ -80,22 +80,22 @@ class Objective:
         self.penalty = np.full(problem.terms.count, problem.ridge)
         self.penalty[0] = 0.0  # the bias is free
 
-    def at(self, weights: FloatArray) -> Point:
+    def at(self, weights: FloatArray) -> Linearization:
         """Error, residuals and slopes at `weights` (count,)."""
         return self.at_raw(weights, self._raw(weights))
 
-    def at_raw(self, weights: FloatArray, raw: FloatArray) -> Point:
+    def at_raw(self, weights: FloatArray, raw: FloatArray) -> Linearization:
         """Return the same where the raw predictions (n,) of `weights` alone are known."""
         penalty = float(np.sum(self.penalty * weights**2))
         return self._point(raw, penalty)
 
-    def _point(self, raw: FloatArray, penalty: float) -> Point:
+    def _point(self, raw: FloatArray, penalty: float) -> Linearization:
         link = self.problem.link
         residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
-        return Point(error, residuals, self.roots * link.slope(raw))
+        return Linearization(error, residuals, self.roots * link.slope(raw))
 
-    def steepness(self, weights: FloatArray, point: Point) -> float:
+    def steepness(self, weights: FloatArray, point: Linearization) -> float:
         """How far from level the error is at `weights`: the norm of the gradient that convergence asks for.
 
         The largest cosine, over the weights, of the angle between the residuals and the column of the
@@ -110,7 +110,7 @@ class Objective:
         cosines = np.divide(np.abs(gradient), lengths, out=np.zeros_like(gradient), where=lengths > 0)
         return float(cosines.max(initial=0.0))
 
-    def is_saturated(self, point: Point) -> bool:
+    def is_saturated(self, point: Linearization) -> bool:
         """Whether most of the squared residuals are those of rows where the squash is flat.
 
         The gradient vanishes there, however wrong the predictions are.  Where chances are about right, rows
@@ -120,7 +120,7 @@ class Objective:
         is_flat = point.slopes <= _FLAT * self.problem.link.half_range * self.roots
         return float(np.sum(squares[is_flat])) > _FLAT_SHARE * float(np.sum(squares))
 
-    def diverging_weight(self, weights: FloatArray, point: Point) -> int | None:
+    def diverging_weight(self, weights: FloatArray, point: Linearization) -> int | None:
         """Return the number of a weight that has grown without end, if there is one.
 
         Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value,
@@ -140,7 +140,7 @@ class Objective:
                 return k
         return None
 
-    def _error_of_labels(self, point: Point) -> float:
+    def _error_of_labels(self, point: Linearization) -> float:
         """Return the error without the ridge."""
         return sum_of_squares(self.operator.apply(point.residuals))
 
@@ -160,12 +160,12 @@ class Objective:
         train = self.problem.train
         return term_sums(self.problem.terms, train.features, row_values, power)
 
-    def gradient(self, weights: FloatArray, point: Point) -> FloatArray:
+    def gradient(self, weights: FloatArray, point: Linearization) -> FloatArray:
         """Return derivative of the error by every weight (count,); `point` is `at(weights)`."""
         rows = point.slopes * self.operator.apply_twice(point.residuals)
         return 2 * (self.term_sums(rows) + self._pulled(weights))
 
-    def curvature_product(self, point: Point, direction: FloatArray) -> FloatArray:
+    def curvature_product(self, point: Linearization, direction: FloatArray) -> FloatArray:
         """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
         rows = point.slopes * self.operator.apply_twice(point.slopes * self._raw(direction))
         return 2 * (self.term_sums(rows) + self._pulled(direction))
@@ -270,7 +270,7 @@ class Recorder:
         self._best = 0
 
     def record(
-        self, objective: Objective, weights: FloatArray, point: Point, failure: str | None = None
+        self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None = None
     ) -> str | None:
         """Note the state after a pass (or the start); the reason to stop, or None.
 
@@ -300,7 +300,7 @@ class Recorder:
         return after <= EXACT_ERROR or before - after <= self.tolerance * before
 
     def _end_of_gains(
-        self, objective: Objective, weights: FloatArray, point: Point, failure: str | None
+        self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None
     ) -> str | None:
         """Return what it means that the last pass gained little; None where the fit should go on."""
         if point.error <= EXACT_ERROR:

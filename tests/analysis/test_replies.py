@@ -50,13 +50,13 @@ def batch(position, roll):
 
 def test_where_lookahead_overrules_the_terms_it_says_so():
     evaluator = LookaheadEvaluator(load_static("motif-v1"), 2)
-    plays = legal_plays(START, (6, 3))
-    one, other = (find_play(text, plays) for text in ("24/18 13/10", "24/15"))
-    told = explain_play(evaluator, START, (6, 3), one, other)
+    plays = legal_plays(START, (6, 2))
+    one, other = (find_play(text, plays) for text in ("24/18 13/11", "24/16"))
+    told = explain_play(evaluator, START, (6, 2), one, other)
     evidence = told.evidence
     assert evidence.ahead is not None
     assert told.static.equity_difference < 0 < evidence.ahead[0] - evidence.ahead[1]
-    assert "That overrules the terms, by which 24/15 is better." in told.detailed_lines[1]
+    assert "That overrules the terms, by which 24/16 is better." in told.detailed_lines[1]
     assert told.to_dict()["overruled"]
 
 

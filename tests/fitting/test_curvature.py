@@ -5,7 +5,7 @@ import pytest
 
 from motif.fitting import design
 from motif.fitting.curvature import curvature
-from motif.fitting.objective import Objective, Point
+from motif.fitting.objective import Linearization, Objective
 from motif.fitting.problem import EQUITY, Problem
 from motif.fitting.terms import Terms
 from tests.fitting.curvature_reference import curvature_root
@@ -14,7 +14,7 @@ from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_i
 ALL = 10**9
 
 
-def made_problem(count: int, terms: Terms) -> tuple[Problem, Objective, Point]:
+def made_problem(count: int, terms: Terms) -> tuple[Problem, Objective, Linearization]:
     rng = np.random.default_rng(1)
     features = correlated_features(count, terms.size)
     weights = rng.integers(1, 4, count).astype(float)

@@ -53,13 +53,13 @@ def _spoil_gauss_newton(monkeypatch: pytest.MonkeyPatch, change: Change) -> None
 
 
 def _spoil_coordinate(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
-    real = coordinate._State._combined
+    real = coordinate._CoordinateState._combined
 
     def combined(*arguments):
         step = real(*arguments)
         return step._replace(weights=change(step.weights))
 
-    monkeypatch.setattr(coordinate._State, "_combined", combined)
+    monkeypatch.setattr(coordinate._CoordinateState, "_combined", combined)
 
 
 def _spoil_keith(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:

@@ -61,7 +61,7 @@ def test_the_history_tells_what_the_weights_do():
 
 def test_slopes_are_those_of_the_error():
     rows = planted(64)
-    state = hidden_fit._State(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
+    state = hidden_fit._FitState(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
     random = np.random.default_rng(0)
     for weight in state.weights:
         weight += random.normal(0, 0.05, weight.shape).astype(np.float32)
@@ -92,7 +92,7 @@ def test_gammons_that_the_rules_exclude_have_no_slope():
     boards[:, :] = 0
     boards[:, 1], boards[:, 24] = 14, -14
     rows = replace(rows, boards=boards)
-    state = hidden_fit._State(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
+    state = hidden_fit._FitState(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
     shard = np.arange(48), np.arange(0, 49, 4)
     slopes, _ = hidden_fit._slopes(rows, shard, state.scale, state.measured(), 10.0, 48)
     assert (slopes[3][1:] == 0).all()

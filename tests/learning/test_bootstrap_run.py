@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from motif.evaluators import read_weight_file
-from motif.fitting.hidden_fit import _State
+from motif.fitting.hidden_fit import _FitState
 from motif.fitting.significance import read_terms
 from motif.learning import bootstrap_run, run_bootstrap
 from motif.learning.bootstrap_run import CHECKPOINTS
@@ -141,7 +141,7 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
     steps = (replace(STEP, fit={"hidden": 3, "passes": 3}),)
     config = replace(TINY, fit={"parameters": "keith"}, versions=steps)
     run_bootstrap(tmp_path / "whole", config, jobs=1)
-    noted, passes = _State.note, []
+    noted, passes = _FitState.note, []
 
     def note(state, done):
         noted(state, done)
@@ -149,7 +149,7 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
         if len(passes) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_State, "note", note)
+    monkeypatch.setattr(_FitState, "note", note)
     with pytest.raises(KeyboardInterrupt):
         run_bootstrap(tmp_path / "run", config, jobs=1)
     run_bootstrap(tmp_path / "run", config, jobs=1)

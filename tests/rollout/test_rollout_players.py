@@ -228,13 +228,15 @@ def test_a_play_into_a_late_ending_is_worth_that(judge, state):
 
 
 def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(judge):
-    """Longer rollouts and gnubg 2-ply find the same play, by .19 and .12."""
-    board, legal = CLEARING.board[None], legal_plays(CLEARING, (2, 1))
-    plays = next(play_batches(board, np.array([[2, 1]])))
+    """A far stronger player finds the same play by itself."""
+    board, legal = CLEARING.board[None], legal_plays(CLEARING, (5, 2))
+    plays = next(play_batches(board, np.array([[5, 2]])))
     by_judge = judge.play_equities(board, plays)
     static = judge.without_lookahead.play_equities(board, plays)
-    assert legal[int(np.argmax(static))].notation == "15/12"
-    assert legal[int(np.argmax(by_judge))].notation == "15/14 5/3"
+    assert legal[int(np.argmax(static))].notation == "16/11 15/13"
+    assert legal[int(np.argmax(by_judge))].notation == "15/10 5/3"
+    strong = load_static("motif-v14").play_equities(board, plays)
+    assert int(np.argmax(by_judge)) == int(np.argmax(strong))
     assert by_judge.max() - by_judge[int(np.argmax(static))] > 0.1
 
 

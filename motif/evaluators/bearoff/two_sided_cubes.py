@@ -125,20 +125,20 @@ def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: A
     scratch = np.empty((3, shape[2] * shape[3]))
     for start in range(1, shape[1], _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, shape[1])
-        _add_rows(start, stop, *first[1:], *second[1:], *rules, rolled, best, scratch)
+        _add_rows(start, stop, first[1:], second[1:], rules, rolled, best, scratch)
         advance(stop - start)
     return rolled
 
 
 @lean_kernel(NOTHING)
-def _add_rows(
-    first, last, starts, after, others_starts, others_after, whole, unit, lost, passed, doubled, turned,
-    rolled, best, scratch,
-):  # fmt: skip
+def _add_rows(first, last, own_plays, others_plays, rules, rolled, best, scratch):
     """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1.
 
     Those of the lower ones must be there.
     """
+    starts, after = own_plays
+    others_starts, others_after = others_plays
+    whole, unit, passed, doubled, turned = rules.whole, rules.unit, rules.passed, rules.doubled, rules.turned
     for own in range(first, last):
         _roll_first(own, starts, after, whole, turned, best[1], rolled[0, own], scratch)
         _double(rolled[0, own], unit, passed[0], doubled[0], best[0, own])

@@ -183,16 +183,9 @@ def exported(weights: WeightFile) -> bytes:
     graph.cast(graph.add("Where", finished, certain, chances), np.float32, PROBABILITIES_OUTPUT)
     equity = graph.add("Where", finished, ended, going)
     graph.add("Squeeze", equity, graph.constant([1]), output=EQUITY_OUTPUT)
-    inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]] = {
-        FEATURES_INPUT: (np.float32, (_ROWS, len(weights.parameters))),
-        CLASS_INPUT: (np.int64, (_ROWS,)),
-        OFF_INPUT: (np.int64, (_ROWS, 2)),
-    }
-    if reads_checkers:
-        inputs |= {CHECKERS_INPUT: (np.int64, (_ROWS, CHECKERS_WIDTH))}
     model = graph.model(
         "evaluator",
-        inputs,
+        _inputs(weights),
         {
             PROBABILITIES_OUTPUT: (np.float32, (_ROWS, len(OUTPUTS))),
             EQUITY_OUTPUT: (np.float64, (_ROWS,)),
@@ -201,6 +194,17 @@ def exported(weights: WeightFile) -> bytes:
     kind = CHECKERS_INPUTS if reads_checkers else EVALUATOR_INPUTS
     bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None
     return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
+
+
+def _inputs(weights: WeightFile) -> dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]]:
+    inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]] = {
+        FEATURES_INPUT: (np.float32, (_ROWS, len(weights.parameters))),
+        CLASS_INPUT: (np.int64, (_ROWS,)),
+        OFF_INPUT: (np.int64, (_ROWS, 2)),
+    }
+    if weights.hidden_layers:
+        inputs |= {CHECKERS_INPUT: (np.int64, (_ROWS, CHECKERS_WIDTH))}
+    return inputs
 
 
 def _finished(graph: GraphBuilder) -> tuple[str, str]:

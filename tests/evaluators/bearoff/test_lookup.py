@@ -221,6 +221,6 @@ def test_a_side_that_has_passed_bears_off_alone():
 def test_no_chances_where_nothing_is_covered(position):
     if is_covered(position):
         return
-    said = "the game is over" if outcome(position) else "has checkers outside his home board"
+    said = "the game is over" if outcome(position) else "has checkers outside the home board"
     with pytest.raises(PositionError, match=said):
         bearoff_chances(position)

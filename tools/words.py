@@ -26,6 +26,8 @@ _CODE = re.compile(
 _SCRIPT = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL
 )
+_CELL = re.compile(r"\"source\": \[\n.*?\n *\]", re.DOTALL)
+"""The source of a notebook's cell."""
 _FIELD = re.compile(r"\{[^{}\n]*\}")
 """What an f-string puts in."""
 _QUOTES = re.compile(r"""^[rbfuRBFU]*("{3}|'{3}|"|')|("{3}|'{3}|"|')$""")
@@ -66,6 +68,8 @@ def prose(path: Path, text: str) -> str:
     """What people read of the file at `path`, everything else as spaces."""
     if path.suffix == ".py":
         text = _FIELD.sub(_blank, _kept(text, _python_spans(text)))
+    elif path.suffix == ".ipynb":
+        text = _kept(text, [found.span() for found in _CELL.finditer(text)])
     elif path.suffix in (".js", ".css"):
         text = _kept(text, [found.span() for found in _SCRIPT.finditer(text)])
     return _CODE.sub(_blank, text)

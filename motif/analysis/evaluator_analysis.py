@@ -490,7 +490,7 @@ def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]
         "positions_by_class": analysis.judged.class_counts,
         "raw": {"name": scale.raw, **spread(analysis.judged.raw)},
         "value": {"name": scale.value, "unit": scale.unit, **spread(analysis.values)},
-        "slope_at_zero": rounded(scale.steepness(0.0)),
+        "slope_at_zero": rounded(float(scale.steepness(0.0))),
         "mean_slope": rounded(scale.steepness(analysis.judged.raw).mean()),
         "second_degree": analysis.judged.second_degree,
         "patterns": analysis.judged.hidden_units,
@@ -514,7 +514,7 @@ def spread(values: Floats) -> dict[str, float]:
     return {"mean": rounded(values.mean()), "std": rounded(values.std()), **by_share}
 
 
-def rounded(value: Any) -> float:
+def rounded(value: float | np.floating[Any]) -> float:
     """Return a number with the digits that tables show."""
     return float(format(float(value), _DIGITS))
 

@@ -94,17 +94,17 @@ def _score(text: str) -> tuple[int, int]:
 
 
 def evaluator_of(name: str) -> "Evaluator":
-    """Return the evaluator of the player called `name`; raises `PlayerError` when he has none."""
+    """Return the evaluator of the player called `name`; raises `PlayerError` for one without any."""
     from motif.players import load
 
     return load(name).opinion()
 
 
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
-    """Name and evaluator of who judges: of `player`, or of `JUDGE`.
+    """Return the name and evaluator of the judge: of `player`, or of `JUDGE`.
 
-    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
-    for one who cannot look ahead so; `SettingError` for both.
+    With `fast` or `deep` it looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
+    for an evaluator that cannot look ahead so; `SettingError` for both.
     """
     name = judge_name(player, fast, deep)
     if player is None:

@@ -184,7 +184,7 @@ class _UnitSums:
     """(n, m), before they are squashed."""
 
     def equities(self, less: _Floats, place: int) -> _Floats:
-        """The equities (n,) where a unit is smaller by `less` (n,)."""
+        """Return the equities (n,) where a unit is smaller by `less` (n,)."""
         squashed = {name: np.tanh(of.raw - of.outputs[place] * less) for name, of in self.heads.items()}
         rows = np.zeros((len(less), len(OUTPUTS)))
         for name, values in squashed.items():

@@ -75,7 +75,7 @@ TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "com
 SUMMARY, REPORT = "summary.json", "report.html"
 EFFECTS, TESTS = "10_effects.png", "tests.html"
 MAX_EFFECTS = 12
-"""Parameters of which it is told what more of them is worth."""
+"""Parameters whose effect is reported."""
 _BRAS = "bras"
 _ARTICLE_RANGES = {-0.5: 45.8, 0.0: 54.1, 1.0: 69.2, 2.0: 81.0}
 """The article's mean S in the ranges of D that begin there, 0.5 wide."""
@@ -346,7 +346,7 @@ def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, 
     if marks:
         words += f" Features furthest from the average, in SD: {_listed(marks)}."
     return {
-        "heading": f"PositionCluster {one.number}: {one.share:.0%} of the positions",
+        "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
         "position": Position(analysis.boards[one.typical]),
     }
@@ -387,8 +387,8 @@ def scores_caption(analysis: EvaluatorAnalysis) -> str:
     low, high = np.percentile(analysis.values, [25, 75])
     unit = f" {scale.unit}" if scale.unit else ""
     text = (
-        f"How the raw sum {scale.raw} is spread, and {scale.named} that comes of it, each class for "
-        "itself; the outermost bins of the raw sum hold what lies beyond. "
+        f"The distribution of the raw sum {scale.raw}, and of {scale.named} that it gives, for each class; "
+        "the outermost bins of the raw sum hold everything beyond them. "
         f"Here {scale.raw} has mean {_mean(analysis.judged.raw)} and standard deviation (SD) "
         f"{analysis.judged.raw.std():.2f}, {scale.named} mean {_mean(analysis.values)}{unit} and SD "
         f"{analysis.values.std():.2f}; the middle half lies between {scale.shown(low)} and "
@@ -401,9 +401,9 @@ def scores_caption(analysis: EvaluatorAnalysis) -> str:
 
 def features_caption(analysis: EvaluatorAnalysis) -> str:
     """How often each feature has which value."""
-    text = "How often each feature has which value; values are as weights multiply them."
+    text = "How often each feature takes each value; values are scaled as the weights multiply them."
     constant = _names(analysis, np.flatnonzero(np.isnan(analysis.table.vif)))
-    return text + (f" Always the same here: {_listed(constant)}." if constant else " All of them vary here.")
+    return text + (f" Constant here: {_listed(constant)}." if constant else " All of them vary here.")
 
 
 def correlations_caption(analysis: EvaluatorAnalysis) -> str:
@@ -419,7 +419,7 @@ def correlations_caption(analysis: EvaluatorAnalysis) -> str:
     strong = sum(abs(analysis.correlation[pair]) > _STRONG for pair in pairs)
     return (
         "Blue: both are high together; red: one is high when the other is low. Columns have the rows' "
-        "numbers. Features that tell the same stand side by side; the tree joins them at 1 - |r|. "
+        "numbers. Features that carry the same information are side by side; the tree joins them at 1 - |r|. "
         f"The strongest: {_listed(named)}; {strong} of {len(pairs)} pairs are beyond ±{_STRONG}."
     )
 
@@ -430,14 +430,14 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
     first = analysis.by_importance[:MAX_IMPORTANT]
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
-    text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
+    text = f"How much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
     judged = analysis.judged
     weighted, shares = [], []
     if judged.second_degree:
         weighted, shares = ["pairs of features"], ["its half of each pair's term"]
     if judged.hidden_units:
         weighted.append(f"{judged.hidden_units} hidden units")
-        shares.append("its share of each pattern")
+        shares.append("its share of each hidden unit")
     if weighted:
         text += (
             f"{_listed(weighted).capitalize()} have weights too, so a feature's weight is the mean of "
@@ -460,7 +460,7 @@ def sensitivity_caption(analysis: EvaluatorAnalysis) -> str:
     named = [f"{analysis.parameters.names[k]} {analysis.scale.shown(gains[k])}" for k in first]
     return (
         f"What {analysis.scale.named} would gain if one feature grew by 1 and all others stayed: the "
-        "slope there, over the positions. Where the game is as good as decided, nothing gains much. The "
+        "slope there, over the positions. Where the game is all but decided, nothing gains much. The "
         f"largest, by the mean of their size: {_listed(named)}."
     )
 
@@ -496,12 +496,12 @@ def inflation_caption(analysis: EvaluatorAnalysis) -> str:
     vif = analysis.table.vif
     high, endless = int((vif > HIGH_VIF).sum()), _names(analysis, np.flatnonzero(np.isinf(vif)))
     text = (
-        "How well the others tell a feature: 1 / (1 - R²) of its regression on them. From about "
+        "How well the other features predict a feature: 1 / (1 - R²) of its regression on them. From about "
         f"{HIGH_VIF:g} on, how much of a weight belongs to the feature and how much to the others is "
         f"arbitrary. Here {high} of {int((~np.isnan(vif)).sum())} are above."
     )
     if endless:
-        text += f" Others tell exactly: {_listed(endless)}; their weights can be moved among them at no loss."
+        text += f" Determined by others: {_listed(endless)}; moving weight among them changes nothing."
     return text
 
 
@@ -547,7 +547,7 @@ def clusters_caption(clusters: PositionClusters) -> str:
         "Positions with like features, by Ward's method. Above, positions on the first two principal "
         "components, a large marker at each group's middle; below, the features that differ most from group "
         "to group: how far a group's mean lies from that of all, in standard deviations. "
-        f"{len(clusters.groups)} groups differ most, of {tried} numbers tried: the mean silhouette is "
+        f"Of {tried} numbers of groups tried, {len(clusters.groups)} separates best: the mean silhouette is "
         f"{clusters.silhouette:.2f}, {apart}."
     )
 

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,9 +21,21 @@ from motif.analysis.term_report import ToldEffect
 from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.document import Picture
-from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, SOLID, VERMILION, picture, sample_line
+from motif.reports.style import (
+    BLUE,
+    DASHED,
+    FAINT,
+    GREEN,
+    INK,
+    SMALL,
+    SOLID,
+    VERMILION,
+    Look,
+    picture,
+    sample_line,
+)
 
-CLASS_LOOKS: dict[str, dict[str, Any]] = dict(
+CLASS_LOOKS: dict[str, Look] = dict(
     zip(
         CLASS_NAMES,
         (
@@ -35,10 +46,10 @@ CLASS_LOOKS: dict[str, dict[str, Any]] = dict(
         strict=True,
     )
 )
-PLUS: dict[str, Any] = {"color": BLUE}
-MINUS: dict[str, Any] = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
-"""Bars of features that are good for the player on roll, and of those that are bad for him."""
-BETTER, WORSE = "good for the player on roll", "bad for him"
+PLUS: Look = {"color": BLUE}
+MINUS: Look = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
+"""Bars of features that are good, and bad, for the player on roll."""
+BETTER, WORSE = "good for the player on roll", "bad for the player on roll"
 _ROW_HEIGHT = 0.185
 _FRAME_HEIGHT = 1.75
 _OWN_LINE = 3
@@ -267,7 +278,7 @@ def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
             axes.axvline(0, color=FAINT, linewidth=1)
 
 
-def _look_of(analysis: EvaluatorAnalysis, class_name: str) -> dict[str, Any]:
+def _look_of(analysis: EvaluatorAnalysis, class_name: str) -> Look:
     """Return the look of a class; a single one needs no dashes."""
     return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
 

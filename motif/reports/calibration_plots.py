@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
 from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, picture
+from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, Look, picture
 from motif.rollout.tally import error_over_groups
 from motif.sampling import Dataset
 
@@ -78,7 +78,7 @@ def _means(
     return float(fitted.mean()), float(rollout.mean()), error_over_groups(rollout - fitted, game)
 
 
-_LOOKS: dict[str, dict[str, Any]] = {
+_LOOKS: dict[str, Look] = {
     "win": SOLID,
     "win_gammon": DASHED,
     "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
@@ -152,7 +152,7 @@ def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -
         axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
 
 
-def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Mapping[str, Any]) -> None:
+def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Look) -> None:
     axes.errorbar(result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **look)
 
 
@@ -166,9 +166,7 @@ def prepare_chances(axes: Axes, heading: str) -> None:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def draw_counts(
-    axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Mapping[str, Any]]
-) -> None:
+def draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:
     """Draw how many positions lie in each bin of the curves of `results`, each in its look."""
     edges = np.linspace(0, 1, BINS + 1)
     for name, result in results.items():

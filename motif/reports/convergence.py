@@ -25,6 +25,7 @@ from motif.reports.style import (
     TRAINING,
     VALIDATION,
     VERMILION,
+    Look,
     error_scale,
     marked,
     picture,
@@ -34,6 +35,11 @@ from motif.runtime.errors import SettingError
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows as `FittedWeights.history_rows` gives them, or as read from a history.csv."""
+
+Epoch = tuple[int, int, int, float, float]
+"""Round (0 for stage 1), epoch, boards, RMSE in training and in validation."""
+TrainingFigures = Mapping[str, Any]
+"""A training run's summary.json, or a part of it."""
 
 _RUN_HEADS = ("win", "equity")
 _MAX_NUMBERED = 5
@@ -50,7 +56,7 @@ _NO_NOISE = (
 
 _AGAINST = "Games won against the heuristic"
 _STAGE_HEIGHT = 3.0
-_LOOKS: tuple[dict[str, Any], ...] = (
+_LOOKS: tuple[Look, ...] = (
     {"color": BLUE, "linestyle": "-", "marker": "o"},
     {"color": VERMILION, "linestyle": "--", "marker": "s"},
     {"color": INK, "linestyle": ":", "marker": "^"},
@@ -288,13 +294,12 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     figure.supylabel("root mean square error (chances 0 to 1, equity in points)", fontsize=SMALL)
 
 
-def draw_training(epochs: Sequence[Sequence[Any]], summary: Mapping[str, Any], folder: Path) -> None:
+def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Path) -> None:
     """Draw the pictures of a run to `folder`; `epochs` and `summary` are those of the run.
 
     Those are the errors, and, where there was a stage 2, the games won against the heuristic and the
     opponents, and against the round before.
 
-    A row of `epochs` is round (0 for stage 1), epoch, boards, RMSE in training and in validation.
     Raises `FileError` when a picture cannot be written.
     """
     _plot_loss(epochs, folder / LOSS)
@@ -313,7 +318,7 @@ def draw_training(epochs: Sequence[Sequence[Any]], summary: Mapping[str, Any], f
     _plot_shares(previous, folder / IMPROVEMENT, "Games won against the round before", note)
 
 
-def _plot_loss(epochs: Sequence[Sequence[Any]], path: Path) -> None:
+def _plot_loss(epochs: Sequence[Epoch], path: Path) -> None:
     first = [(row[1], *row[3:]) for row in epochs if row[0] == 0]
     last = {row[0]: (row[0], *row[3:]) for row in epochs if row[0] > 0}
     stages = [
@@ -341,7 +346,7 @@ def _draw_errors(axes: Axes, points: Sequence[tuple[int, float, float]]) -> None
 
 
 def _plot_shares(
-    series: Mapping[str, Sequence[Mapping[str, Any]]],
+    series: Mapping[str, Sequence[TrainingFigures]],
     path: Path,
     title: str,
     note: str,

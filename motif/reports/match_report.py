@@ -3,10 +3,12 @@
 And what other programs read: the record with comments, or a table of every decision.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from motif.analysis.confirmation import CERTAIN, DOUBTFUL
 from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmark.losses import MILLIPOINTS
@@ -44,105 +46,94 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     )
     lost = "match winning chances (MWC) at the score" if analysis.length else "points, the cube counted"
     sentences = [
-        f"Error rates are in millipoints a decision, thousandths of an equity {unit}; ± is one standard "
+        f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
         f"error. What was lost and luck are also given in {lost}.",
         "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
-        f"An error is one in the eyes of {analysis.analyst}, with the cube where it lies.",
-        "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is what was lost a roll of "
-        "either player, forced ones too, as gnubg has it. An error is "
-        + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f}" for limit, mark in reversed(MARKS))
-        + " millipoints on.",
+        f"Errors are as {analysis.analyst} judges them, with the cube where it is.",
+        "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is the loss per roll of "
+        "either player, forced plays included, as gnubg has it. An error is marked "
+        + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f} millipoints" for limit, mark in reversed(MARKS))
+        + ".",
     ]
     if analysis.own_error_rate is not None:
         sentences.append(
-            f"It errs itself by {analysis.own_error_rate:.1f} millipoints a decision in positions with "
-            "contact (docs/explanation/frontier.md in motif's source); of lower rates the order of players "
-            "says more than the figures."
+            f"Its own error rate is {analysis.own_error_rate:.1f} millipoints per decision in positions with "
+            "contact (docs/explanation/frontier.md in motif's source); below that, trust the order of the "
+            "players more than the figures."
         )
     if analysis.trials:
         sentences.append(
-            f"Errors of 8 millipoints and more come from rollouts of {analysis.trials} trials (more for cube "
-            "decisions that these leave open), smaller ones from lookahead.  An error is marked, and listed "
-            "among the largest, if it is at least 3 standard errors; a smaller cube error counts as too "
-            "close to call."
+            f"Errors of {MILLIPOINTS * DOUBTFUL:.0f} millipoints and more come from rollouts of "
+            f"{analysis.trials} trials (more for cube decisions that these leave open), smaller ones from "
+            f"lookahead. An error is marked, and listed among the largest, if it is at least {CERTAIN:.0f} "
+            "standard errors; a smaller cube error counts as too close to call."
         )
     if any(player.is_analyst for player in analysis.players):
-        sentences.append("Nobody is rated by himself.")
+        sentences.append("The analysing player is not rated.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "Reasons are what the two plays do on the board, the strongest first; what a play lost may come "
-            "from the score and from looking ahead as well."
+            "Reasons say what the two plays do on the board, the strongest first; part of what a play lost "
+            "may come from the score and from lookahead."
         )
     return sentences
 
 
 def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
-    """Rows under their headings."""
-    both = analysis.players
-    in_match = bool(analysis.length)
+    """Return rows under their headings."""
+    both, in_match = analysis.players, bool(analysis.length)
 
-    def row(name: str, figures: Sequence[str]) -> Row:
-        return name, figures[0], figures[1]
+    def row(name: str, figure: Callable[[PlayerAnalysis], str]) -> Row:
+        return name, figure(both[0]), figure(both[1])
 
     def error_rows(kind: str) -> list[Row]:
-        errors: list[Errors] = [getattr(player, kind) for player in both]
         return [
-            row("error rate", [_rate(one) for one in errors]),
-            row("decisions", [str(one.decisions) for one in errors]),
-            row("blunders", [str(one.blunders) for one in errors]),
-            row("lost", [_amount(one.total, one.cost, in_match, sign="") for one in errors]),
+            row("error rate", lambda one: _rate(getattr(one, kind))),
+            row("decisions", lambda one: str(getattr(one, kind).decisions)),
+            row("blunders", lambda one: str(getattr(one, kind).blunders)),
+            row("lost", lambda one: _lost(getattr(one, kind), in_match)),
         ]
 
-    def mistake(player: PlayerAnalysis, kind: str) -> str:
-        mistakes = player.mistakes[kind]
-        if not mistakes.count:
-            return "0"
-        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.result, in_match, sign='')}"
-
-    luck = [player.luck for player in both]
+    everything = [
+        row("rating", lambda one: one.rating or _NONE),
+        *error_rows("overall"),
+        row("PR", lambda one: _number(one.pr)),
+        row("Snowie error rate", lambda one: _number(one.snowie)),
+        *(row(mark, partial(_marked, mark)) for mark in both[0].marks),
+    ]
+    cube = [row(_plural(kind), partial(_mistakes, kind, in_match)) for kind in both[0].mistakes]
+    luck = [
+        row("rolls", lambda one: str(one.luck.count)),
+        row("luck", lambda one: _amount(one.luck.total, one.luck.result, in_match, sign="+")),
+    ]
+    if both[0].result is not None:
+        luck.append(row("result", lambda one: _result(one.result, in_match)))
+        luck.append(row("luck-adjusted result", lambda one: _result(one.luck_adjusted, in_match)))
     return [
-        (
-            "All decisions",
-            [
-                row("rating", [player.rating or _NONE for player in both]),
-                *error_rows("overall"),
-                row("PR", [_number(player.pr) for player in both]),
-                row("Snowie error rate", [_number(player.snowie) for player in both]),
-                *(row(mark, [str(player.marks.get(mark, 0)) for player in both]) for mark in both[0].marks),
-            ],
-        ),
-        (
-            "Chequer plays",
-            [*error_rows("chequer"), row("forced plays", [str(player.forced) for player in both])],
-        ),
-        (
-            "Cube",
-            [
-                *error_rows("cube"),
-                *(
-                    row(_plural(kind), [mistake(player, kind) for player in both])
-                    for kind in both[0].mistakes
-                ),
-            ],
-        ),
-        (
-            "Luck",
-            [
-                row("rolls", [str(one.count) for one in luck]),
-                row("luck", [_amount(one.total, one.result, in_match, sign="+") for one in luck]),
-                *(
-                    row(name, [_result(getattr(player, field), in_match) for player in both])
-                    for name, field in (("result", "result"), ("result without luck", "luck_adjusted"))
-                    if both[0].result is not None
-                ),
-            ],
-        ),
+        ("All decisions", everything),
+        ("Chequer plays", [*error_rows("chequer"), row("forced plays", lambda one: str(one.forced))]),
+        ("Cube", [*error_rows("cube"), *cube]),
+        ("Luck", luck),
         (
             "By kind of decision",
-            [row(kind, [_kind(player, kind) for player in both]) for kind in _kinds(both)],
+            [row(kind, partial(_kind, kind)) for kind in _kinds(both)],
         ),
     ]
+
+
+def _lost(errors: Errors, in_match: bool) -> str:
+    return _amount(errors.total, errors.cost, in_match, sign="")
+
+
+def _marked(mark: str, player: PlayerAnalysis) -> str:
+    return str(player.marks.get(mark, 0))
+
+
+def _mistakes(kind: str, in_match: bool, player: PlayerAnalysis) -> str:
+    mistakes = player.mistakes[kind]
+    if not mistakes.count:
+        return "0"
+    return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.result, in_match, sign='')}"
 
 
 def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
@@ -156,7 +147,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
 
 
 def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple[str, ...]]:
-    """For each of `players` his totals, under `PLAYER_TITLES`."""
+    """Return the totals of each of `players`, under `PLAYER_TITLES`."""
     return [
         (
             one.name,
@@ -197,7 +188,7 @@ def _cost(error: float, se: float | None) -> str:
 
 ERROR_TITLES = ("move", "player", "done", "better", "millipoints", "source", "mark")
 PLAYER_TITLES = (
-    "player", "decisions", "error rate", "rating", "PR", "Snowie", "luck", "result", "without luck",
+    "player", "decisions", "error rate", "rating", "PR", "Snowie", "luck", "result", "luck-adjusted",
 )  # fmt: skip
 GAME_TITLES = ("game", "score", "won by")
 
@@ -206,7 +197,7 @@ def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
     return [kind for kind in KINDS_OF_DECISION if any(kind in player.kinds for player in players)]
 
 
-def _kind(player: PlayerAnalysis, kind: str) -> str:
+def _kind(kind: str, player: PlayerAnalysis) -> str:
     errors = player.kinds.get(kind)
     return _NONE if errors is None else f"{_rate(errors, with_se=False)} in {errors.decisions}"
 

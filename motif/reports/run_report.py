@@ -1,18 +1,10 @@
-"""The report of a bootstrap run: its files, plots of each version, plots and a page of the whole run.
+"""The report of a bootstrap run: plots of each version, plots and a page of the whole run."""
 
-How the version after the last could be made is told with what the numbers say would help.
-"""
-
-import csv
 import math
-import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
-from io import StringIO
-from itertools import takewhile
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -34,19 +26,26 @@ from motif.benchmark.choices import WorstDecision, player_choices, summary, wors
 from motif.benchmark.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
-from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
-from motif.learning.cross_check import CrossCheck
-from motif.learning.fit_settings import FitSettings
+from motif.learning.bootstrap_run import CONFIG, TERMS, WEIGHTS, OnVersion
 from motif.learning.heads import HEAD, settings_of, term_errors
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import class_rows, held_out
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
-from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
+from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, html_page
+from motif.reports.next_version import advice, next_commands
+from motif.reports.run_files import (
+    FIGURES,
+    STEPS,
+    RunFiles,
+    VersionFigures,
+    fitted_pools,
+    read_history,
+    read_run,
+)
 from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import (
     effect_rows,
@@ -57,177 +56,54 @@ from motif.reports.term_pages import (
     units_reading,
 )
 from motif.reports.worst_page import shown_decision
-from motif.runtime.documents import Entry
-from motif.runtime.errors import SettingError
-from motif.runtime.files import json_of, text_of, write_text
-from motif.runtime.limits import HISTORY_COLUMNS, HISTORY_FILE, HISTORY_LINES, YAML_FILE
-from motif.sampling import SampleSettings
-from motif.sampling.dataset import is_dataset
+from motif.runtime.files import write_text
 
 _Begun = TypeVar("_Begun")
-
-STEPS = ("sample", "fit", "measure")
-"""What a version's seconds are spent on."""
-_NUMBER, _MAYBE = (int, float), (int, float, type(None))
-FIGURES: dict[str, tuple[type, ...]] = {
-    "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
-    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "validation_errors": (dict,), "sweeps": (int,),
-    "stopped": (str,), "cross_check": (dict, type(None)),
-    "choice_error": (dict,), "choice_error_se": (dict,),
-    "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
-}  # fmt: skip
-"""What a report tells of a version, and its types."""
-_MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings", "validation_errors", "cross_check")
-"""Figures that summaries of earlier programs do not have."""
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
 _TERMS, _WORST = 20, 10
-"""How many terms and worst decisions a page shows unless it is said."""
+"""Terms and worst decisions on a page, by default."""
 CLASS = "contact"
-"""The class whose terms the report of a run tells: most decisions are made there."""
+"""The class whose terms a report shows: most decisions are made there."""
 _POSITIONS = 2000
 _READING = {
-    STRENGTH: ("Strength", "Each version's points a game, against PubEval and against the one before."),
+    STRENGTH: (
+        "Strength",
+        "Points per game of each version, against PubEval and the version before.",
+    ),
     CONVERGENCE: (
         "Convergence",
         "How the errors fell from pass to pass of each version's fits. A validation error that rises again "
-        "belongs to a fit that learns its samples by heart. Errors hold the noise of the labels, the dotted "
-        "line: true values would be as far from the labels as that. So errors of versions with other numbers "
-        "of trials do not compare, but those without label noise do.",
+        "means overfitting. Errors include the noise of the labels (dotted line), which even true values "
+        "would have. So do not compare the errors of versions with different numbers of trials; compare "
+        "those without label noise.",
     ),
     CALIBRATION: (
         "Calibration",
-        "On positions of games that the fit never saw: how often what is called likely happens in rollouts. "
-        "A curve on the diagonal says what it means; above it the chance is underrated, below it overrated.",
+        "On held-out positions: how often rollouts give the result, against its predicted probability. A "
+        "curve on the diagonal is well calibrated; above it the probability is too low, below it too high.",
     ),
 }
 _NOISE_NOTE = (
     "Without label noise: the root of the squared validation error less the mean square of the labels' "
-    "standard errors. It is the evaluator's own error, as far as rollouts tell, and versions can be compared "
-    "by it."
+    "standard errors. It estimates the evaluator's own error, and versions can be compared by it."
 )
 _CHOICES = (
-    "The choice error is what the version's own choices cost in decisions of games that the fit never saw, "
-    "by the labels of the plays. Labels have noise, and even perfect choices would have an error: compare it "
-    "only between versions whose trials are alike."
+    "The choice error is what the version's plays lose per decision in held-out games, by the labels of the "
+    "plays. Labels are noisy, so even perfect plays would have an error: compare it only between versions "
+    "with the same number of trials."
 )
 _CHECKS = (
-    "SciPy's least squares, a solver that others wrote, fitted one head of each version again, the one that "
-    "costs least: it minimises the same error, and should end at the same place."
+    "SciPy's least squares, an independent solver, fitted one head of each version again, the smallest one: "
+    "it minimises the same error, and should reach the same weights."
 )
 _LINES = (
-    "On benchmark lines the plays are judged by an engine of others. They are for measuring only, never for "
-    "fitting, and what is to be tried next does not depend on them."
+    "The plays of benchmark lines are judged by an independent engine. They are for measuring only, never "
+    "for fitting, and the advice on what to try next does not use them."
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"
-
-_WIDE_GAP = 1.1
-"""Validation error over training error from which the samples count as too few."""
-_CLEAR = 2.0
-"""Standard errors that a difference must exceed to count."""
-_RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
-"""Options by which there are more samples of a class that games alone give few of."""
-_NAMES = {"prune": "prune_z"}
-"""Options that are not called as their fields are."""
-
-
-@dataclass(frozen=True)
-class RunFiles:
-    """A run as far as its versions are finished."""
-
-    folder: Path
-    config: BootstrapConfig
-    config_text: str
-    """Its config.yaml."""
-    summaries: Sequence[dict[str, Any]]
-    """One a finished version, in order; see `motif.learning.bootstrap_run`."""
-    weights: Sequence[WeightFile]
-    """One a finished version, in order."""
-
-    @property
-    def homes(self) -> list[Path]:
-        """The folders of the finished versions."""
-        return [self.folder / f"v{version}" for version in range(len(self.summaries))]
-
-    @property
-    def last(self) -> int:
-        """The number of the last finished version."""
-        return len(self.summaries) - 1
-
-    @property
-    def pools(self) -> list[Path] | None:
-        """The datasets that the last version was fitted to; None when one of them is not there any more."""
-        return fitted_pools(self.folder, self.config, self.last)
-
-
-def read_run(folder: Path) -> RunFiles:
-    """Read the run in `folder`, but for its samples and histories.
-
-    Raises `SettingError` when it is no run, has no finished version or holds what cannot be read, and
-    `WeightFileError` for weights that cannot be.
-    """
-    path = folder / CONFIG
-    if folder.is_dir() and not path.exists():
-        raise SettingError(f"{path}: cannot be read: there is no such file, so this is no bootstrap run")
-    config = load_config(path)
-    summaries = _summaries(folder, config)
-    weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
-    return RunFiles(folder, config, text_of(path, SettingError, YAML_FILE), summaries, weights)
-
-
-def read_history(home: Path) -> Rows:
-    """Return the rows of a version's history.csv; raises `SettingError`."""
-    path = home / HISTORY
-    text = text_of(path, SettingError, HISTORY_FILE)
-    HISTORY_LINES.check(text.count("\n"), str(path), SettingError)
-    HISTORY_COLUMNS.check(text.partition("\n")[0].count(",") + 1, str(path), SettingError)
-    try:
-        return list(csv.DictReader(StringIO(text, newline="")))
-    except csv.Error as error:
-        raise SettingError(f"{path}: cannot be read: {error}") from None
-
-
-def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
-    """Return the datasets that a version was fitted to; None when one of them is not there any more."""
-    pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
-    return pools if all(map(is_dataset, pools)) else None
-
-
-def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
-    summaries = []
-    for version in range(len(config.versions)):
-        path = folder / f"v{version}" / SUMMARY
-        if not path.exists():
-            break
-        summary = json_of(path, SettingError)
-        _check(Entry(summary, str(path), SettingError), version)
-        summaries.append(summary)
-    if not summaries:
-        raise SettingError(f"{folder}: no version is finished yet")
-    return summaries
-
-
-def _check(summary: Entry, version: int) -> None:
-    """Raise `SettingError` for a summary that lacks what a report tells."""
-    if not isinstance(summary.value, dict):
-        summary.fail("is no summary of a version")
-    for name, kind in {**FIGURES, "heads": (dict,), "warnings": (list,)}.items():
-        if name in summary.value or name not in _MAY_LACK:
-            summary[name].of(*kind)
-    for step in STEPS:
-        summary["seconds_by_step"][step].of(*_NUMBER)
-    for head in summary.value.get("validation_errors", {}):
-        errors = summary["validation_errors"][head]
-        errors.of(dict)
-        for name in ("rmse_validation", "label_noise", "rmse_without_noise"):
-            errors[name].of(*_MAYBE)
-    if summary.value.get("cross_check"):
-        for one in fields(CrossCheck):
-            summary["cross_check"][one.name].of(*((str,) if one.type is str else _NUMBER))
-    if summary["version"].value != version:
-        summary["version"].fail(f"must be {version}, not {summary['version'].value}")
 
 
 @dataclass(frozen=True)
@@ -312,7 +188,7 @@ class RunReport:
         return figures
 
 
-def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
+def draw_version(home: Path, summary: VersionFigures) -> None:
     """Draw convergence.png and calibration.png of one version into its folder, `home`.
 
     `summary` is that of `run_bootstrap`, whose `on_version` this can be.  Calibration needs the
@@ -334,7 +210,7 @@ def drawn_beside() -> Iterator[OnVersion]:
     with ThreadPoolExecutor(1) as pool:
         latest: Future[None] | None = None
 
-        def draw(home: Path, summary: Mapping[str, Any]) -> None:
+        def draw(home: Path, summary: VersionFigures) -> None:
             nonlocal latest
             if latest is not None:
                 latest.result()
@@ -507,15 +383,15 @@ def _course(run: RunFiles) -> Iterator[str]:
     sample, fit, measure = map(duration, spent)
     yield (
         f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting, {measure} of "
-        "matches that measure strength. Of a version that was interrupted the last go alone is counted."
+        "matches that measure strength. Only the last attempt of an interrupted version counts."
     )
     if missing := len(run.config.versions) - len(run.summaries):
         ahead = "One version is" if missing == 1 else f"{missing} versions are"
-        yield f"{ahead} not made yet: the command that began the run goes on with it."
+        yield f"{ahead} still to come: the command that began the run continues it."
 
 
 def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[str]:
-    yield "Version zero is compared with the player that the run began with."
+    yield "Version 0 is compared with the player that the run started from."
     if any(summary.get("choice_error") for summary in run.summaries):
         yield _CHOICES
     if benchmark is not None:
@@ -546,7 +422,7 @@ def _steps(run: RunFiles) -> Groups:
     samples = {
         "rolled out by": parents[: len(summaries)],
         "games": [f"{step.games:,}" for step in steps],
-        "trials a position": [f"{summary['trials']:,}" for summary in summaries],
+        "trials per position": [f"{summary['trials']:,}" for summary in summaries],
         "trials end with": [_ending(step) for step in steps],
     }
     if any(earlier):
@@ -562,7 +438,7 @@ def _steps(run: RunFiles) -> Groups:
             "training": [_rmse(summary["rmse_train"]) for summary in summaries],
             "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
             **_noise_rows(summaries, "win"),
-            "passes at most": [f"{summary['sweeps']}" for summary in summaries],
+            "most passes": [f"{summary['sweeps']}" for summary in summaries],
             "ended": [summary["stopped"] for summary in summaries],
         },
     }
@@ -575,7 +451,7 @@ def _steps(run: RunFiles) -> Groups:
     return groups
 
 
-def _noise_rows(summaries: Sequence[Mapping[str, Any]], head: str) -> dict[str, list[str]]:
+def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, list[str]]:
     """Noise of the labels of a head, and its error without; nothing where no version tells of it."""
     if not any(head in summary.get("validation_errors", {}) for summary in summaries):
         return {}
@@ -585,12 +461,12 @@ def _noise_rows(summaries: Sequence[Mapping[str, Any]], head: str) -> dict[str, 
     }
 
 
-def _error_of(summary: Mapping[str, Any], head: str, name: str) -> str:
+def _error_of(summary: VersionFigures, head: str, name: str) -> str:
     error = summary.get("validation_errors", {}).get(head, {}).get(name)
     return _UNKNOWN if error is None else f"{error:.4f}"
 
 
-def _noise_notes(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
     """How errors without label noise are to be read, and why some are not known."""
     told = [errors for summary in summaries for errors in summary.get("validation_errors", {}).values()]
     if told:
@@ -599,13 +475,13 @@ def _noise_notes(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{_UNKNOWN}: not known. {NOT_KNOWN}"
 
 
-def _checks(summaries: Sequence[Mapping[str, Any]]) -> Groups:
+def _checks(summaries: Sequence[VersionFigures]) -> Groups:
     """Return the head of each version that SciPy fitted too; empty where there is none."""
     checks = [summary.get("cross_check") or {} for summary in summaries]
     if not any(checks):
         return {}
 
-    def row(form: Callable[[Mapping[str, Any]], str]) -> list[str]:
+    def row(form: Callable[[VersionFigures], str]) -> list[str]:
         return [form(check) if check else _UNKNOWN for check in checks]
 
     return {
@@ -634,37 +510,37 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
     """How strong the versions play, by all measures that there are."""
     summaries = run.summaries
     groups: dict[str, Mapping[str, Sequence[str]]] = {
-        "Points a game": {
+        "Points per game": {
             "against PubEval": [_points(one, "ppg_vs_pubeval", "ppg_se") for one in summaries],
-            "against the one before": [
+            "against the version before": [
                 _points(one, "ppg_vs_previous", "ppg_vs_previous_se") for one in summaries
             ],
         },
     }
     if choices := _choice_rows(summaries):
-        groups["Choice error: millipoints a decision"] = choices
+        groups["Choice error: millipoints per decision"] = choices
     if benchmark is not None:
-        groups["Benchmark lines: millipoints a decision"] = {
+        groups["Benchmark lines: millipoints per decision"] = {
             name: [_with_error(rate.er, rate.se) for rate in rates]
             for name, rates in benchmark.rows().items()
         }
     return groups
 
 
-def _points(summary: Mapping[str, Any], value: str, error: str) -> str:
+def _points(summary: VersionFigures, value: str, error: str) -> str:
     """Points a game of a summary with their standard error, by the names of both."""
     # A line may break before the sign, not behind it.
     text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _choice_rows(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _choice_rows(summaries: Sequence[VersionFigures]) -> dict[str, list[str]]:
     """Return what validation decisions cost, by class."""
     names = dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ()))
     return {name: [_choice(summary, name) for summary in summaries] for name in names}
 
 
-def _choice(summary: Mapping[str, Any], name: str) -> str:
+def _choice(summary: VersionFigures, name: str) -> str:
     error = summary.get("choice_error", {}).get(name)
     if error is None:
         return _UNKNOWN
@@ -685,111 +561,3 @@ def _ending(step: VersionStep) -> str:
     ends += ["contact"] if step.stop_at_race else []
     ends += ["bearoff"] if step.stop_at_bearoff else []
     return " or ".join(ends) or "the game"
-
-
-def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> list[str]:
-    """Commands, for the run's `folder`, that make the version after `last` as `last` itself was made."""
-    step, version = config.versions[last], last + 1
-    weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
-    sampling = step.sample_settings(previous, config.step_seed(version))
-    sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", *_options(sampling)]
-    pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
-    fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
-    fit += ["--version", version, "--parent", f"{config.name}-v{last}"]
-    fit += _options(_seen_from(folder, config.fit_settings(last)))
-    fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
-    match = ["match", weights, previous, "--games", config.strength_games]
-    match += ["--seed", config.strength_seed(version)]
-    return [_command(words) for words in (sample, fit, match)]
-
-
-def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
-    """Return `settings` whose file of parameters, if they name one, is found from `folder`."""
-    file = settings.parameters
-    return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
-
-
-def _options(settings: SampleSettings | FitSettings) -> list[object]:
-    """Options of the command line for `settings`, but those whose values are the defaults."""
-    words: list[object] = []
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if value != one.default:
-            words += ["--" + _NAMES.get(one.name, one.name).replace("_", "-")]
-            words += [] if value is True else [value]
-    return words
-
-
-def _command(words: Sequence[object]) -> str:
-    """Return a line for the shell, broken before each option so that it fits a narrow page."""
-    line = "motif"
-    for word in map(str, words):
-        line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
-    return line
-
-
-def advice(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about what would help, from the numbers of a run's versions, of the last above all."""
-    last = summaries[-1]
-    return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
-
-
-def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
-    """On gaps between training and validation: together, and in a class of positions."""
-    ratio = _ratio(last)
-    if ratio is None:
-        return
-    side = "above" if ratio > 1 else "below"
-    gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side} the training error"
-    if ratio > _WIDE_GAP:
-        yield f"{gap}: more games, or a larger ridge, would help."
-    else:
-        yield (f"{gap}: more games would change little; more trials a position or other parameters might.")
-    heads = last.get("heads", {})
-    classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
-    widest = max(classes, key=lambda name: classes[name])
-    if classes[widest] > _WIDE_GAP:
-        yield (
-            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
-            f"({_RATES[widest]}) would help there."
-        )
-
-
-def _on_passes(last: Mapping[str, Any]) -> Iterator[str]:
-    """On fits that ended before they converged."""
-    yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
-    if last["stopped"] == PASS_LIMIT:
-        yield (
-            f"A fit of {last['name']} ended at its limit of passes before it converged: more passes may "
-            "lower its error."
-        )
-    elif last["stopped"] == VALIDATION_RISES:
-        yield (
-            f"A fit of {last['name']} ended because its validation error rose: more games, or a larger "
-            "ridge, would let it go on."
-        )
-
-
-def _on_another_round(summaries: Sequence[Mapping[str, Any]]) -> str:
-    last = summaries[-1]
-    level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
-    if not level:
-        return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
-    text = f"{last['name']} does not clearly beat what it learned from"
-    if level > 1:
-        text += f", and neither did the {_times(level - 1)} before it"
-    return f"{text}: another round of the same kind will hardly gain."
-
-
-def _clearly_gains(summary: Mapping[str, Any]) -> bool:
-    return bool(summary["ppg_vs_previous"] > _CLEAR * summary["ppg_vs_previous_se"])
-
-
-def _times(count: int) -> str:
-    return "version" if count == 1 else f"{count} versions"
-
-
-def _ratio(errors: Mapping[str, Any]) -> float | None:
-    """Return the validation error over training error; None where one is not known."""
-    train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
-    return validation / train if train and validation else None

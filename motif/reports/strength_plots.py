@@ -1,9 +1,8 @@
 """Pictures of strength: the versions of a run, and the players of a tournament, with standard errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +10,8 @@ from matplotlib.axes import Axes
 from motif.contests.ratings import Ratings
 from motif.contests.result import TOO_FEW
 from motif.contests.tournament import TournamentResult
-from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
+from motif.reports.run_files import VersionFigures
+from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
 
 _MAX_NUMBERED = 7
 """Versions up to which there is room for numbers below the points."""
@@ -19,8 +19,8 @@ _LETTERS, _MIN_LETTERS = 60, 6
 """What fits on a line below all points together, and what one point gets at least."""
 
 
-def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: str) -> None:
-    """Draw the versions' points a game, against PubEval and against what came before, to `path`.
+def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str) -> None:
+    """Draw the versions' points per game, against PubEval and against the version before, to `path`.
 
     `summaries` are those of `run_bootstrap`, in order; `start` names the player before version zero.
     Raises `FileError` when the picture cannot be written.
@@ -29,7 +29,7 @@ def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: 
     duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
     with picture(path, 5.6, "Strength by version") as figure:
         upper, lower = figure.subplots(2, 1)
-        look: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "-"}
+        look: Look = {"color": BLUE, "marker": "o", "linestyle": "-"}
         _draw_points(upper, summaries, names, ("ppg_vs_pubeval", "ppg_se"), look)
         upper.set_title("against PubEval", fontweight="bold")
         # Each of these has an opponent of its own: no line joins them.
@@ -41,10 +41,10 @@ def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: 
 
 def _draw_points(
     axes: Axes,
-    summaries: Sequence[Mapping[str, Any]],
+    summaries: Sequence[VersionFigures],
     names: Sequence[str],
     keys: tuple[str, str],
-    look: Mapping[str, Any],
+    look: Look,
 ) -> None:
     """One panel; `keys` are those of the points and of their standard errors."""
     points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
@@ -58,7 +58,7 @@ def _draw_points(
     axes.set_xticks(range(len(points)), labels)
     axes.set_xlim(-0.5, len(points) - 0.5)
     axes.margins(y=0.2)
-    axes.set_ylabel("points a game")
+    axes.set_ylabel("points per game")
     axes.grid(axis="x", visible=False)
 
 
@@ -81,7 +81,7 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         left, right = figure.subplots(1, 2, sharey=True)
         digits = 3 if result.judge else 2
         _draw_ratings(left, result.points, result.order, digits, {"color": BLUE, "marker": "o"})
-        points = "share of matches won" if result.length else "points a game"
+        points = "share of matches won" if result.length else "points per game"
         left.set_xlabel(f"{points}, without luck" if result.judge else points)
         _draw_ratings(right, result.elo, result.order, 0, {"color": VERMILION, "marker": "s"})
         right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
@@ -91,9 +91,7 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         figure.supxlabel(f"0: the mean of all.  {errors}", fontsize=SMALL)
 
 
-def _draw_ratings(
-    axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: dict[str, Any]
-) -> None:
+def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: Look) -> None:
     values, known = ratings.values[list(order)], ratings.se[list(order)]
     errors = np.nan_to_num(known)
     rows = np.arange(len(order))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
 from threading import RLock
-from typing import Any
+from typing import Any, TypeAlias
 
 from matplotlib import style as matplotlib_style
 from matplotlib.axes import Axes
@@ -30,12 +30,14 @@ DPI = 200
 INK, FAINT, GRID = "#222222", "#767676", "#dddddd"
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 
-SOLID: dict[str, Any] = {"color": BLUE, "linestyle": "-", "marker": "o"}
-DASHED: dict[str, Any] = {"color": VERMILION, "linestyle": "--", "marker": "s", "markerfacecolor": "white"}
+Look: TypeAlias = dict[str, Any]
+"""Keyword arguments by which matplotlib draws a line, bars or an area."""
+SOLID: Look = {"color": BLUE, "linestyle": "-", "marker": "o"}
+DASHED: Look = {"color": VERMILION, "linestyle": "--", "marker": "s", "markerfacecolor": "white"}
 """The looks of the first and of the second of two lines."""
 TRAINING, VALIDATION = SOLID, DASHED
 """How errors are drawn, in every picture."""
-NOISE: dict[str, Any] = {"color": INK, "linestyle": ":", "linewidth": 1.2}
+NOISE: Look = {"color": INK, "linestyle": ":", "linewidth": 1.2}
 """How the noise of labels is drawn: no line of errors, but what they rest on."""
 
 SMALL, MEDIUM = 9.0, 10.0
@@ -111,12 +113,12 @@ def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
                 figure.savefig(temporary, metadata=_METADATA[path.suffix])
 
 
-def marked(look: dict[str, Any], count: int) -> dict[str, Any]:
+def marked(look: Look, count: int) -> Look:
     """`look` for a line of `count` points: markers of a long one would hide it."""
     return look if count <= _MAX_MARKED else look | {"marker": ""}
 
 
-def sample_line(look: dict[str, Any], label: str) -> Line2D:
+def sample_line(look: Look, label: str) -> Line2D:
     """Return a line for a legend."""
     return Line2D([], [], label=label, **look)
 

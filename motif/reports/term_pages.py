@@ -115,10 +115,10 @@ def effect_rows(effects: Sequence["ToldEffect"], head: str) -> list[dict[str, st
 def effects_reading(head: str) -> str:
     """How a list of effects on the head called `head` is to be read."""
     return (
-        f"What more of a parameter is worth is what the {HEAD_NAMES[head]} does along positions that occur: "
-        "what is named as held still is alike there, and everything else goes with the parameter as it "
-        "usually does. So it is not the weight of the parameter, which others may take back. What moves most "
-        "comes first, by one standard deviation of the parameter."
+        f"What more of a parameter is worth is how the {HEAD_NAMES[head]} changes along positions that "
+        "occur: what is listed as held still is the same there, and everything else changes with "
+        "the parameter as it usually does. So it is not the parameter's weight, which others may offset. The parameters are "
+        "sorted by the effect of one standard deviation."
     )
 
 

@@ -1,16 +1,27 @@
 """BRAS's doubling windows as a picture: decisions by score, the windows, the early zone, the positions."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from motif.cube.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM, DoublingSet, ScoreWindow
 from motif.evaluators.bras import BrasFormula
-from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, SOLID, VERMILION, picture, sample_line
+from motif.reports.style import (
+    BLUE,
+    DASHED,
+    FAINT,
+    GREEN,
+    INK,
+    SMALL,
+    SOLID,
+    VERMILION,
+    Look,
+    picture,
+    sample_line,
+)
 
 _BIN = 2.5
 """Width of a bin, in S."""
@@ -21,7 +32,7 @@ _LOW, _HIGH = 25.0, 95.0
 _HEIGHT = 6.4
 _PERCENT = 100
 _MAX_D = 6
-_WINS: dict[str, Any] = {"color": GREEN, "linestyle": ":", "marker": ""}
+_WINS: Look = {"color": GREEN, "linestyle": ":", "marker": ""}
 
 
 def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> None:
@@ -64,7 +75,7 @@ def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> Non
 
 
 def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
-    series: list[tuple[Any, dict[str, Any]]] = [
+    series: list[tuple[npt.NDArray[np.generic], Look]] = [
         (positions.doubles, SOLID),
         (positions.drops, DASHED),
         (positions.chances, _WINS),
@@ -99,12 +110,11 @@ def _draw_article(axes: Axes, early: float) -> list[Patch]:
 
 def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
     """D along the upper edge."""
-    squashed: Callable[[Any], Any] = formula.squashed
 
-    def raw(scores: Any) -> Any:
+    def raw(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return formula.sigma * np.arctanh(np.clip((np.asarray(scores) - 50) / 50, -0.999999, 0.999999))
 
-    secondary = axes.secondary_xaxis("top", functions=(raw, squashed))
+    secondary = axes.secondary_xaxis("top", functions=(raw, formula.squashed))
     low, high = float(raw(_LOW)), float(raw(_HIGH))
     step = next(
         size for size in (0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0) if (high - low) / size < 2 * _MAX_D

@@ -25,10 +25,10 @@ def plot_losses(distribution: LossDistribution, player: str, path: Path) -> None
     Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written.
     """
     ranges = distribution.ranges
-    with picture(path, 3.0, f"What {player} loses a decision") as figure:
+    with picture(path, 3.0, f"What {player} loses per decision") as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         _bars(left, [it.decisions for it in ranges], BLUE, "% of decisions")
-        _bars(right, [it.lost for it in ranges], VERMILION, "% of all that is lost")
+        _bars(right, [it.lost for it in ranges], VERMILION, "% of the total loss")
         left.set_yticks(range(len(ranges)), [it.name for it in ranges])
         left.invert_yaxis()
         left.set_ylabel("millipoints lost", fontsize=SMALL)
@@ -107,14 +107,14 @@ def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
     spread = rates.distribution
     facts = (
         f"The median is {spread.median:.1f} millipoints; 90 % of the decisions lose at most "
-        f"{spread.percentile_90:.1f}, 99 % at most {spread.percentile_99:.1f}; the most that one loses is "
+        f"{spread.percentile_90:.1f}, 99 % at most {spread.percentile_99:.1f}; the largest loss is "
         f"{spread.largest:.1f}."
     )
     return Picture(
         "How the losses are spread",
         png,
-        f"Two rows of bars: shares of the decisions, and of all that is lost, by millipoints lost. {facts}",
-        f"Left: how many decisions lose so much. Right: what they make up of the error rate. {facts}",
+        f"Two rows of bars: shares of the decisions, and of the total loss, by millipoints lost. {facts}",
+        f"Left: how many decisions lose that much. Right: their share of the error rate. {facts}",
     )
 
 

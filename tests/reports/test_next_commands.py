@@ -10,7 +10,7 @@ from motif.cli.main import app, main
 from motif.evaluators import read_weight_file
 from motif.learning import VersionStep, load_preset, run_bootstrap
 from motif.learning.bootstrap_run import preset_names
-from motif.reports.run_report import next_commands
+from motif.reports.next_version import next_commands
 from tests.faults.made_runs import STEP, TINY
 
 TAUGHT = {"hidden": 2, "parameters": "keith", "terms": "pairs", "passes": 2}

@@ -30,14 +30,13 @@ from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.players import load
 from motif.reports import run_report
+from motif.reports.next_version import advice, next_commands
 from motif.reports.run_report import (
     RunBenchmark,
-    advice,
     draw_run,
     draw_version,
     drawn_beside,
     duration,
-    next_commands,
 )
 from motif.runtime.errors import DatasetError, FileError, MotifError
 from tests.evaluators.made_weights import made_layer

@@ -58,11 +58,11 @@ class Seen:
     features: FloatArray
     """(n,) scaled features."""
     checkers: npt.NDArray[np.int64]
-    """(2, 25) checkers of the player on roll and of the other by place, each in his own numbering."""
+    """(2, 25) checkers of the player on roll and of the other by point, each in its own numbering."""
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class TermChange:
     """By how much each term of a form differs between two positions."""
 
     linear: FloatArray
@@ -176,7 +176,7 @@ class Form:
         values = self.bias + (features * (self.linear + pairs)).sum(axis=1)
         return np.asarray(sum((of.values(features, checkers) for of in self.layers), values))
 
-    def change(self, to: Seen, since: Seen) -> Change:
+    def change(self, to: Seen, since: Seen) -> TermChange:
         """How every term differs in the position `to` from the one in `since`.
 
         The features' shares are exact: of a second-degree function the difference is the step times the
@@ -193,7 +193,7 @@ class Form:
             units.append(change)
             slope = slope + (rises[:, None] * of.inputs).sum(axis=0)
             table = table + (rises * of.points).sum(axis=-1)
-        return Change(
+        return TermChange(
             self.linear * step,
             self.quadratic * products,
             tuple(units),

@@ -90,7 +90,7 @@ def own_checkers(board: Board) -> npt.NDArray[np.int64]:
 
 
 def meets(board: Board) -> bool:
-    """Whether on a `board` (26,), as the mover sees it, the opponent has a checker behind one of his."""
+    """Whether on a `board` (26,), as the mover sees it, the opponent has a checker behind one of theirs."""
     own = np.flatnonzero(board > 0)
     return bool(len(own)) and bool((board[: own.max()] < 0).any())
 

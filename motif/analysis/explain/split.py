@@ -38,11 +38,11 @@ from motif.analysis.explain.judged import (
     FINISHED,
     TABLES,
     WEIGHTS,
-    Change,
     FloatArray,
     Form,
     Judged,
     Seen,
+    TermChange,
     calibrated_raw,
     combined,
 )
@@ -179,7 +179,7 @@ def _form(judge: Judged, first: Judged, second: Judged) -> Form:
     return effective_form(judge, shared, first.seen, second.seen)
 
 
-def _named(change: Change, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
+def _named(change: TermChange, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
     linear, quadratic = change.linear, change.quadratic
     names = weights.parameters.names
     singles, pairs = (np.argwhere(part) for part in (linear, quadratic))

@@ -77,7 +77,7 @@ _LOOKAHEAD_DECISIONS_AT_ONCE = 8
 
 
 class AtStake(NamedTuple):
-    """What a game is worth to the player on roll, or after `turned` to his opponent."""
+    """What a game is worth to the player on roll, or after `turned` to the opponent."""
 
     stakes: Stakes
     side: int
@@ -85,7 +85,7 @@ class AtStake(NamedTuple):
     """What 1 of normalised equity is worth: points in money play (the cube), MWC in a match."""
 
     def turned(self) -> "AtStake":
-        """As it is for the other player, were he on roll."""
+        """Return it for the other player, on roll."""
         return self._replace(side=1 - self.side)
 
 

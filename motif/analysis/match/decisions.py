@@ -342,7 +342,7 @@ class Errors:
     """Points lost in money play, match winning chances (0 to 1) in a match."""
     blunders: int
     rate: float | None
-    """Millipoints of normalised equity a decision; None where nothing was decided."""
+    """Millipoints of normalised equity per decision; None where nothing was decided."""
     se: float | None
     """Standard error of `rate`, as if decisions were independent; None for fewer than two."""
 
@@ -373,7 +373,7 @@ class PlayerAnalysis:
     mistakes: dict[str, Sum]
     """By kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
     is_analyst: bool = False
-    """Whether he judges himself, at whatever depth: then he is not rated."""
+    """Whether the player is the analyst, at whatever depth: then there is no rating."""
     kinds: dict[str, Errors] = field(default_factory=dict)
     """By `motif.analysis.match.decisions.KINDS_OF_DECISION`, those that occurred."""
     marks: dict[str, int] = field(default_factory=dict)
@@ -383,21 +383,21 @@ class PlayerAnalysis:
     result: float | None = None
     """What came of it: points in money play, MWC gained (-0.5 to 0.5 from even) in a match."""
     luck_adjusted: float | None = None
-    """`result` less his own luck and plus the opponent's."""
+    """`result` less the player's own luck and plus the opponent's."""
 
     @property
     def rating(self) -> str | None:
-        """gnubg's word for the overall error rate; None where nothing was decided, and for the analyst."""
+        """The word for the overall error rate; None where nothing was decided, and for the analyst."""
         return None if self.overall.rate is None or self.is_analyst else rating(self.overall.rate)
 
     @property
     def pr(self) -> float | None:
-        """Performance rating as eXtreme Gammon has it, 500 times the loss a decision: half the error rate."""
+        """Performance rating as in eXtreme Gammon, 500 times the loss per decision: half the error rate."""
         return None if self.overall.rate is None else self.overall.rate / 2
 
     @property
     def snowie(self) -> float | None:
-        """Snowie's error rate as gnubg has it: millipoints lost a roll of either player, forced ones too."""
+        """Snowie's error rate as in gnubg: millipoints lost per roll of either player, forced ones too."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
@@ -432,7 +432,7 @@ def player_analysis(
     is_analyst: bool = False,
     rolls_of_both: int = 0,
 ) -> PlayerAnalysis:
-    """Return the totals of one player: of his `decisions` and his `rolls`, of a game, a match or several."""
+    """Return the totals of one player, of `decisions` and `rolls` in a game, a match or several."""
     plays = [one for one in decisions if one.is_play]
     free = [one for one in plays if one.counts]
     cubes = [one for one in decisions if not one.is_play]

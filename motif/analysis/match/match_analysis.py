@@ -214,7 +214,7 @@ class MatchAnalysis(Tabular):
     analyst: str
     """The evaluator's name."""
     own_error_rate: float | None
-    """What it errs itself, in millipoints a decision on benchmark lines with contact; None where unknown."""
+    """Its own error rate on benchmark lines with contact, in millipoints per decision; None where unknown."""
     trials: int
     """How often what looked like an error was rolled out; 0 where the evaluator was believed."""
     names: tuple[str, str]
@@ -299,7 +299,7 @@ class MatchAnalysis(Tabular):
 
         first, second = self.players
         return [
-            ("error rate, millipoints a decision", error_rate(first), error_rate(second)),
+            ("error rate, millipoints per decision", error_rate(first), error_rate(second)),
             ("decisions", str(first.overall.decisions), str(second.overall.decisions)),
             ("luck", f"{first.luck.total:+.3f}", f"{second.luck.total:+.3f}"),
         ]
@@ -385,9 +385,9 @@ def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
 
 
 def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
-    """Return the totals of every player, by name, over all matches that he played.
+    """Return the totals of every player, by name, over all their matches.
 
-    Results and luck are summed where all of his matches have the same unit, points or MWC.
+    Results and luck are summed where all matches of a player have the same unit, points or MWC.
     """
     names = dict.fromkeys(name for one in analyses for name in one.names)
     return [_over_all(name, [one for one in analyses if name in one.names]) for name in names]

@@ -70,7 +70,7 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     """Follow `record` from its first roll to its last.
 
     There is no chance to double before the first roll of a game, in the Crawford game, with a cube that the
-    other player owns or that already wins the match for whoever might double it, nor again on a turn on
+    other player owns or that already wins the match for the player who could double, nor again on a turn on
     which a double was taken.  `jacoby` is the rule in money play; None: as the record itself shows (see
     `jacoby_rule`).  Raises `RecordError` for a game after the end of the match, and for actions that cannot
     follow one another.

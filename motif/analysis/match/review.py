@@ -1,7 +1,7 @@
 """A match decision by decision, as it is judged: what each cost, how lucky its roll was, and who was ahead.
 
-For whoever shows a match while it is analysed: decisions come in the order of play, in parts, and are those
-of `analyse_match`.
+For showing a match while it is analysed: decisions come in the order of play, in parts, and are those of
+`analyse_match`.
 """
 
 from collections.abc import Iterator, Sequence

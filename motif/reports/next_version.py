@@ -1,0 +1,132 @@
+"""What would help the next version of a bootstrap run, by its figures, and the commands that make it."""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import takewhile
+from pathlib import Path
+
+from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
+from motif.learning import BootstrapConfig
+from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
+from motif.learning.fit_settings import FitSettings
+from motif.reports.run_files import VersionFigures
+from motif.sampling import SampleSettings
+
+_WIDE_GAP = 1.1
+"""Validation error over training error from which the samples count as too few."""
+_CLEAR = 2.0
+"""Standard errors that a difference must exceed to count."""
+_RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
+"""Options by which there are more samples of a class that games alone give few of."""
+_NAMES = {"prune": "prune_z"}
+"""Options that are not called as their fields are."""
+
+
+def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> list[str]:
+    """Commands, for the run's `folder`, that make the version after `last` as `last` itself was made."""
+    step, version = config.versions[last], last + 1
+    weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
+    sampling = step.sample_settings(previous, config.step_seed(version))
+    sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", *_options(sampling)]
+    pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
+    fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
+    fit += ["--version", version, "--parent", f"{config.name}-v{last}"]
+    fit += _options(_seen_from(folder, config.fit_settings(last)))
+    fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
+    match = ["match", weights, previous, "--games", config.strength_games]
+    match += ["--seed", config.strength_seed(version)]
+    return [_command(words) for words in (sample, fit, match)]
+
+
+def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
+    """Return `settings` whose file of parameters, if they name one, is found from `folder`."""
+    file = settings.parameters
+    return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
+
+
+def _options(settings: SampleSettings | FitSettings) -> list[object]:
+    """Options of the command line for `settings`, but those whose values are the defaults."""
+    words: list[object] = []
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if value != one.default:
+            words += ["--" + _NAMES.get(one.name, one.name).replace("_", "-")]
+            words += [] if value is True else [value]
+    return words
+
+
+def _command(words: Sequence[object]) -> str:
+    """Return a line for the shell, broken before each option so that it fits a narrow page."""
+    line = "motif"
+    for word in map(str, words):
+        line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
+    return line
+
+
+def advice(summaries: Sequence[VersionFigures]) -> list[str]:
+    """Sentences about what would help, from the numbers of a run's versions, of the last above all."""
+    last = summaries[-1]
+    return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
+
+
+def _on_samples(last: VersionFigures) -> Iterator[str]:
+    """On gaps between training and validation: together, and in a class of positions."""
+    ratio = _ratio(last)
+    if ratio is None:
+        return
+    side = "above" if ratio > 1 else "below"
+    gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side} the training error"
+    if ratio > _WIDE_GAP:
+        yield f"{gap}: more games, or a larger ridge, would help."
+    else:
+        yield (f"{gap}: more games would change little; more trials per position or other parameters might.")
+    heads = last.get("heads", {})
+    classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
+    widest = max(classes, key=lambda name: classes[name])
+    if classes[widest] > _WIDE_GAP:
+        yield (
+            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
+            f"({_RATES[widest]}) would help there."
+        )
+
+
+def _on_passes(last: VersionFigures) -> Iterator[str]:
+    """On fits that ended before they converged."""
+    yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
+    if last["stopped"] == PASS_LIMIT:
+        yield (
+            f"A fit of {last['name']} ended at its limit of passes before it converged: more passes may "
+            "lower its error."
+        )
+    elif last["stopped"] == VALIDATION_RISES:
+        yield (
+            f"A fit of {last['name']} ended because its validation error rose: more games, or a larger "
+            "ridge, would let it go on."
+        )
+
+
+def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
+    last = summaries[-1]
+    level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
+    if not level:
+        return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
+    text = f"{last['name']} does not clearly beat what it learned from"
+    if level > 1:
+        text += f", and neither did the {_times(level - 1)} before it"
+    return f"{text}: another round of the same kind will hardly gain."
+
+
+def _clearly_gains(summary: VersionFigures) -> bool:
+    return bool(summary["ppg_vs_previous"] > _CLEAR * summary["ppg_vs_previous_se"])
+
+
+def _times(count: int) -> str:
+    return "version" if count == 1 else f"{count} versions"
+
+
+def _ratio(errors: VersionFigures) -> float | None:
+    """Return the validation error over training error; None where one is not known."""
+    train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
+    return validation / train if train and validation else None

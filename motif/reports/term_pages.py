@@ -117,8 +117,8 @@ def effects_reading(head: str) -> str:
     return (
         f"What more of a parameter is worth is how the {HEAD_NAMES[head]} changes along positions that "
         "occur: what is listed as held still is the same there, and everything else changes with "
-        "the parameter as it usually does. So it is not the parameter's weight, which others may offset. The parameters are "
-        "sorted by the effect of one standard deviation."
+        "the parameter as it usually does. So it is not the parameter's weight, which others may offset. The "
+        "parameters are sorted by the effect of one standard deviation."
     )
 
 

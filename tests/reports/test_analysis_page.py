@@ -288,7 +288,7 @@ def test_pictures_of_odd_positions(races, draw, tmp_path):
 def test_features_that_are_constant_are_said_so(races):
     names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
     assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
-    assert "Always the same here: on_bar, " in features_caption(races)
+    assert "Constant here: on_bar, " in features_caption(races)
 
 
 def test_every_feature_has_its_place_on_a_page(races):

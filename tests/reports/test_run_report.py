@@ -163,7 +163,7 @@ def odd_page(tmp_path_factory) -> Page:
 
 def test_a_run_that_goes_on_is_drawn_as_far_as_it_came(odd_page):
     assert "One version of 3" in odd_page.text
-    assert "2 versions are not made yet" in odd_page.text
+    assert "2 versions are still to come" in odd_page.text
 
 
 def test_names_are_escaped(odd_page):
@@ -328,7 +328,7 @@ def test_runs_of_earlier_programs_have_a_report(tmp_path):
     history.write_text("".join(line.rpartition(",")[0] + "\n" for line in lines), "utf-8")
     draw_run(tmp_path)
     text = read_page(tmp_path).text
-    assert "label noise" not in text.replace("those without label noise do", "")
+    assert "label noise" not in text.replace("compare those without label noise", "")
     assert "SciPy" not in text
 
 

@@ -25,13 +25,16 @@ smartquotes = False
 # Every reference leads somewhere.  Types of other libraries have no page here, and words in backticks of a
 # docstring become links where they are public names.
 nitpicky = True
+# A word in backticks may be the name of several attributes.
+suppress_warnings = ["ref.python"]
 default_role = "py:obj"
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
+    ("py:exc", r".*"),
     ("py:class", r"(?!motif\.[A-Z]\w*$).*"),
 ]
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False
 autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 72

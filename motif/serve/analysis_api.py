@@ -54,7 +54,7 @@ def _store(request: Request) -> AnalysisStore:
 async def analyses(request: Request) -> Response:
     """Return the stored analyses, without their decisions."""
     store = _store(request)
-    return json_answer({"analyses": await service_of(request).compute(store.listed)})
+    return json_answer({"analyses": await service_of(request).compute(store.summaries)})
 
 
 @router.get("/analyses/{analysis}")
@@ -86,8 +86,8 @@ async def everything(request: Request) -> Response:
     store, games = _store(request), request.app.state.games
 
     def gathered() -> dict[str, Any]:
-        kept = [store.read(one["analysis"]) for one in store.listed()]
-        return {"games": games.mats(), "analyses": kept, "learned": store.progress()}
+        kept = [store.read(one["analysis"]) for one in store.summaries()]
+        return {"games": games.all_mats(), "analyses": kept, "learned": store.progress()}
 
     answer = json_answer(await service_of(request).compute(gathered, cost=_SECONDS_TO_FIND))
     answer.headers["content-disposition"] = 'attachment; filename="motif.json"'
@@ -99,7 +99,7 @@ async def forget_everything(request: Request) -> Response:
     """Delete everything: games, analyses and learning progress."""
     store, games = _store(request), request.app.state.games
     await service_of(request).compute(store.delete_all)
-    return json_answer({"games": await service_of(request).compute(games.forget_all)})
+    return json_answer({"games": await service_of(request).compute(games.delete_all)})
 
 
 @router.get("/learn")

@@ -149,7 +149,7 @@ class AnalysisStore(Database):
             return record | json.loads(content)
         return record | {"decisions": json.loads(decisions), "players": json.loads(players)}
 
-    def listed(self) -> list[Record]:
+    def summaries(self) -> list[Record]:
         """List all analyses without their decisions, the latest first."""
         if not self.is_there():
             return []

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
@@ -22,7 +23,6 @@ from motif.serve.engine_service import EngineService, moves_of, play_batch
 from motif.serve.motif_api import ERRORS
 from motif.serve.questions import Die
 
-Record = dict[str, Any]
 router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)
 _DIGITS = 3
 _Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]

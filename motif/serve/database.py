@@ -123,29 +123,16 @@ class Database:
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
         connection = self._begun(begin)
-        try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            raise
-        return result
+        with _committed(connection):
+            return work(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Provide a connection in a transaction, which ends with the block."""
         with self._lock, self._refusals():
             connection = self._sound()
-            try:
+            with _committed(connection):
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                raise
 
     def _sound(self) -> sqlite3.Connection:
         """Return a connection in a transaction; a database that proves damaged is renewed first."""
@@ -268,6 +255,19 @@ class Database:
             raise StorageError(f"{self.KEPT} cannot be read or written: {plain_text(str(error))}") from None
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read or written: {reason(error)}") from None
+
+
+@contextmanager
+def _committed(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit the transaction of the block, or roll it back after an error."""
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
 
 
 def lenient_text(octets: bytes) -> str:

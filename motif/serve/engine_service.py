@@ -18,7 +18,7 @@ from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_name, judge_of
-from motif.analysis.position_records import boards_of, evaluations, hint
+from motif.analysis.position_records import Record, boards_of, evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on, decode_path, play_batches
@@ -57,8 +57,6 @@ _FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
 _BODIES = 2
 """Requests of the largest size that are decoded at a time."""
 _ANSWERS = 80_000_000
-
-Record = dict[str, Any]
 
 
 class Job:

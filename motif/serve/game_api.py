@@ -87,7 +87,7 @@ async def _compute(
 @router.get("")
 async def games(request: Request) -> Response:
     """Return the stored games, those last played first."""
-    return json_answer({"games": await _compute(request, GameStore.listed)})
+    return json_answer({"games": await _compute(request, GameStore.summaries)})
 
 
 @router.get("/opponents")
@@ -153,7 +153,7 @@ async def rolls(game: str, request: Request) -> Response:
 @router.delete("/{game}")
 async def forget(game: str, request: Request) -> Response:
     """Delete a game."""
-    await _compute(request, GameStore.forget, game)
+    await _compute(request, GameStore.delete, game)
     return json_answer({"game": game})
 
 

@@ -21,7 +21,14 @@ from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.session.event_game import Event
-from motif.session.kept_game import GameSettings, KeptGame, check_opponent, check_seat, judge, settings_of
+from motif.session.kept_game import (
+    GameSettings,
+    KeptGame,
+    check_opponent,
+    check_seat,
+    default_advisor,
+    settings_of,
+)
 from motif.session.session import SessionRules
 
 FORMAT = "motif-game/1"
@@ -128,8 +135,10 @@ class GameStore:
             self._remember(kept)
             raise GameWentOn
         more: dict[str, Any] = {}
-        is_watched = limit is not None and game.asks != "raccoon"
-        if is_watched and (objection := game.objection(word, detail, limit or 0.0, judge())) is not None:
+        objection = None
+        if limit is not None and game.asks != "raccoon":
+            objection = game.objection(word, detail, limit, default_advisor())
+        if objection is not None:
             more = {"objection": objection_view(objection)}
         elif game.decide(word, detail):
             self._write(kept)
@@ -145,7 +154,7 @@ class GameStore:
         with self._borrowed(name) as game:
             return mat_text(game.session.record())
 
-    def mats(self) -> list[dict[str, str]]:
+    def all_mats(self) -> list[dict[str, str]]:
         """Return every readable game as the text of a .mat file."""
         texts = []
         for name in self._database.ids():
@@ -170,7 +179,7 @@ class GameStore:
         )
         return replace(record, games=tuple(games)), seat
 
-    def forget_all(self) -> int:
+    def delete_all(self) -> int:
         """Remove every game; return how many there were."""
         with self._lock:
             self._remembered.clear()
@@ -181,7 +190,7 @@ class GameStore:
         with self._borrowed(name) as game:
             return rolls_view(game)
 
-    def listed(self) -> list[dict[str, Any]]:
+    def summaries(self) -> list[dict[str, Any]]:
         """List the games that were changed last, the last one first, without damaged ones."""
         games: list[dict[str, Any]] = []
         for name, changed in self._database.changes():
@@ -203,7 +212,7 @@ class GameStore:
                 )
         return games
 
-    def forget(self, name: str) -> None:
+    def delete(self, name: str) -> None:
         """Remove a game, also one that is damaged."""
         self._database.delete(name)
         with self._lock:

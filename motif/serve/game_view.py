@@ -13,7 +13,7 @@ from motif.board.match_state import match_id
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
 from motif.session.event_game import GameStep, Objection
-from motif.session.kept_game import KeptGame, judge
+from motif.session.kept_game import KeptGame, default_advisor
 
 
 def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> dict[str, Any]:
@@ -137,7 +137,11 @@ def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
 def objection_view(objection: Objection) -> dict[str, Any]:
     """Describe what the tutor objects."""
     choice = objection.choice
-    words: dict[str, Any] = {"cost": objection.cost, "better": objection.better, "player": judge().name}
+    words: dict[str, Any] = {
+        "cost": objection.cost,
+        "better": objection.better,
+        "player": default_advisor().name,
+    }
     if choice is None:
         return words
     plays = choice.better.play, choice.worse.play

@@ -15,7 +15,7 @@ from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
-from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
+from motif.analysis.position_records import Record, boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
@@ -66,7 +66,6 @@ from motif.serve.questions import (
 )
 from motif.serve.upload import Upload, rolls_of
 
-Record = dict[str, Any]
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 _DIGITS = 7

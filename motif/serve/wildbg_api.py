@@ -5,7 +5,7 @@ Points are p1 to p24 of the player to move, p0 and p25 the bars of the opponent 
 checkers are positive.  ``x_away`` and ``o_away`` are points to win, both 0 for money.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions
+from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
@@ -24,7 +25,6 @@ from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
 from motif.serve.motif_api import ErrorMessage
 
-Record = dict[str, Any]
 router = APIRouter(tags=["wildbg"])
 _LONGEST_MATCH = 25
 _SMALLEST, _LARGEST = -128, 127

@@ -104,7 +104,7 @@ def _player(name: str) -> Player:
 
 
 @cache
-def judge() -> Advisor:
+def default_advisor() -> Advisor:
     """Return the default advisor."""
     return Advisor(evaluator_of(JUDGE))
 
@@ -118,7 +118,7 @@ class KeptGame(EventGame):
         person, opponent = Seat(settings.name), Seat(settings.opponent, _player(settings.opponent))
         seats = (person, opponent) if settings.seat == 0 else (opponent, person)
         tags = record_tags(settings.rules, date.fromisoformat(settings.day))
-        super().__init__(GameSession(seats, tags, settings.rules), SeededDice(settings.seed), judge)
+        super().__init__(GameSession(seats, tags, settings.rules), SeededDice(settings.seed), default_advisor)
         for event in events:
             self.follow(event)
 

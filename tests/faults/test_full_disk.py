@@ -225,7 +225,7 @@ def test_games_on_a_disk_that_cannot_be_written(disk):
         for ask in (
             lambda: begun(store),
             lambda: decided(store, state, Random(1)),
-            lambda: store.forget(state["game"]),
+            lambda: store.delete(state["game"]),
         ):
             with pytest.raises(StorageError) as caught:
                 ask()

@@ -197,7 +197,7 @@ def game_check(document: bytes | str, folder: Path) -> None:
     games = _Games.stores[folder]
     store, name = games.store, games.damaged
     put(folder / "games", name, document)
-    listed = [one["game"] for one in store.listed()]
+    listed = [one["game"] for one in store.summaries()]
     assert games.sound in listed
     try:
         state = store.state(name)

@@ -118,7 +118,7 @@ def open_at_once(folder: Path, barrier: Barrier, sender: Any) -> None:
     """List the games of `folder` with a store that is opened at the same time as others."""
     store = GameStore(folder)
     barrier.wait(PATIENCE)
-    sender.send(store.listed())
+    sender.send(store.summaries())
 
 
 if __name__ == "__main__":

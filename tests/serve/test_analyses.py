@@ -120,7 +120,7 @@ def test_one_that_was_cut_short_has_its_file(store):
         "content": "eA==",
         "fast": True,
     }
-    assert store.listed()[0]["players"] is None
+    assert store.summaries()[0]["players"] is None
 
 
 def test_only_errors_of_the_reader_become_cards(store):
@@ -150,7 +150,7 @@ def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
     times = iter(range(100))
     monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: next(times))
     first, *others = [kept(store, game=f"g{k}") for k in range(3)]
-    assert {one["analysis"] for one in store.listed()} == set(others)
+    assert {one["analysis"] for one in store.summaries()} == set(others)
     with pytest.raises(UnknownAnalysis):
         store.read(first)
 
@@ -159,9 +159,9 @@ def test_a_damaged_database_is_set_aside(tmp_path):
     kept(AnalysisStore(tmp_path))
     (tmp_path / DATABASE).write_bytes(b"no database, by far" * 100)
     store = AnalysisStore(tmp_path)
-    assert store.listed() == []
+    assert store.summaries() == []
     kept(store)
-    assert len(store.listed()) == 1
+    assert len(store.summaries()) == 1
     assert list(tmp_path.glob("analyses.damaged*"))
 
 
@@ -171,7 +171,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     with sqlite3.connect(tmp_path / DATABASE) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="the analyses here were kept by a newer version"):
-        AnalysisStore(tmp_path).listed()
+        AnalysisStore(tmp_path).summaries()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,7 +218,7 @@ def test_levels_are_as_strong_as_was_measured():
 
 def test_what_is_kept_is_for_this_user_alone(tmp_path):
     folder = tmp_path / "kept"
-    assert AnalysisStore(folder).listed() == []
+    assert AnalysisStore(folder).summaries() == []
     assert not folder.exists()
     kept(AnalysisStore(folder))
     assert folder.stat().st_mode & 0o777 == 0o700

@@ -44,7 +44,7 @@ def _store(folder) -> GameStore:
 
 
 def listed(store: GameStore) -> set[str]:
-    return {one["game"] for one in store.listed()}
+    return {one["game"] for one in store.summaries()}
 
 
 def aged(folder: Path, **days: int) -> None:
@@ -204,7 +204,7 @@ def test_a_game_in_progress_makes_room_for_none(folder):
     with pytest.raises(NoRoomError, match=r"^2 games are in progress already: finish or remove one first$"):
         begun(store)
     assert set(rows(folder)) == games
-    store.forget(games.pop())
+    store.delete(games.pop())
     begun(store)
 
 
@@ -296,7 +296,7 @@ def test_a_damaged_row_affects_its_game_alone(folder, store, how, is_known):
         assert str(folder) not in str(caught.value)
     assert rows(folder)[bad][1] == document
     assert decided(store, store.state(good), random.Random(1))[0]["game"] == good
-    store.forget(bad)
+    store.delete(bad)
     assert set(rows(folder)) == {good}
 
 
@@ -330,7 +330,7 @@ def test_what_is_no_database_is_set_aside(folder, store, octets, is_open, capfd)
         (folder / f"{DATABASE}{suffix}").unlink(missing_ok=True)
     (folder / DATABASE).write_bytes(octets)
     store = GameStore(folder)
-    assert store.listed() == []
+    assert store.summaries() == []
     assert set_aside(folder) == ["games.damaged.sqlite3"]
     assert (folder / "games.damaged.sqlite3").read_bytes() == octets
     game = begun(store)["game"]
@@ -343,7 +343,7 @@ def test_a_second_damaged_database_gets_another_name(folder):
     folder.mkdir()
     for names in (["games.damaged.sqlite3"], ["games.damaged-2.sqlite3", "games.damaged.sqlite3"]):
         (folder / DATABASE).write_bytes(b"nothing" * 1000)
-        assert GameStore(folder).listed() == []
+        assert GameStore(folder).summaries() == []
         assert set_aside(folder) == names
 
 
@@ -351,12 +351,12 @@ def test_a_database_of_something_else_is_set_aside_and_one_of_a_newer_version_le
     folder.mkdir()
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         connection.execute("CREATE TABLE songs (name)")
-    assert GameStore(folder).listed() == []
+    assert GameStore(folder).summaries() == []
     assert set_aside(folder) == ["games.damaged.sqlite3"]
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         connection.execute("PRAGMA user_version = 9")
     with pytest.raises(StorageError, match="newer version"):
-        GameStore(folder).listed()
+        GameStore(folder).summaries()
     assert set_aside(folder) == ["games.damaged.sqlite3"]
 
 
@@ -372,7 +372,7 @@ def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store,
     content[middle : middle + page] = b"\xff" * page
     path.write_bytes(content)
     store = GameStore(folder)
-    assert store.listed()
+    assert store.summaries()
     left = set(rows(folder))
     assert left < set(games)
     assert f"and {len(left)} games of it could be read" in capfd.readouterr().err
@@ -393,7 +393,7 @@ def test_a_server_goes_on_in_the_new_database_when_another_one_has_set_the_old_o
     begun(store)
     damage_beneath(folder)
     other = GameStore(folder)
-    assert other.listed() == []
+    assert other.summaries() == []
     game = begun(store)["game"]
     assert len(set_aside(folder)) == 1
     assert listed(store) == listed(other) == listed(GameStore(folder)) == {game}
@@ -516,11 +516,11 @@ def test_an_old_file_that_cannot_be_read_is_left_and_the_others_are_taken(folder
 
 
 def test_nothing_is_made_before_a_game_is_kept_and_then_for_this_user_alone(folder, store):
-    assert store.listed() == []
+    assert store.summaries() == []
     with pytest.raises(UnknownGame):
         store.state(ID)
     with pytest.raises(UnknownGame):
-        store.forget(ID)
+        store.delete(ID)
     with pytest.raises(PlayerError):
         store.begin(game_store.new_settings("nobody", game_store.SessionRules(), 1, "2026-11-22", "You"))
     assert not folder.exists()
@@ -537,7 +537,7 @@ def test_a_database_that_others_could_read_is_closed_to_them(folder, store):
     begun(store)
     del store
     (folder / DATABASE).chmod(0o644)
-    GameStore(folder).listed()
+    GameStore(folder).summaries()
     assert stat.S_IMODE((folder / DATABASE).stat().st_mode) == 0o600
 
 

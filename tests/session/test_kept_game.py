@@ -5,7 +5,7 @@ import pytest
 from motif.board.mat_file import mat_text, parse_mat
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
-from motif.session.kept_game import GameSettings, KeptGame, check_opponent, judge, settings_of
+from motif.session.kept_game import GameSettings, KeptGame, check_opponent, default_advisor, settings_of
 from motif.session.session import SessionRules
 
 DAY = "2026-11-22"
@@ -107,8 +107,8 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing():
 
 def test_the_tutor_objects_to_what_costs_much_and_to_nothing_else():
     game = KeptGame(GameSettings("pubeval", 1, DAY), [["begin", 3, 1]])
-    assert game.objection("play", "8/5 6/5", 0.05, judge()) is None
-    worst = game.objection("play", "13/10 6/5", 0.05, judge())
+    assert game.objection("play", "8/5 6/5", 0.05, default_advisor()) is None
+    worst = game.objection("play", "13/10 6/5", 0.05, default_advisor())
     assert worst.better == "8/5 6/5"
     assert worst.cost > 0.05
     assert worst.choice.difference == worst.cost

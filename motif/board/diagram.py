@@ -24,7 +24,7 @@ _BAR_LINE = "v|                  |BAR|                  |"
 _BOTTOM_LINE = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
 _MAX_NOTE_WIDTH = 31
-"""Letters that stand beside the board on a terminal of 80 columns."""
+"""Letters that fit beside the board on a terminal of 80 columns."""
 
 _COLUMN, _RADIUS, _STEP = 46, 20, 41
 _LEFT, _BAR, _RIGHT = 88, 364, 410
@@ -50,7 +50,7 @@ def text_diagram(
     *,
     from_opponent: bool = False,
 ) -> str:
-    """`position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
+    """Draw `position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
 
     Beside the board stand the two players' `names`, X first, the checkers borne off, pip counts, and,
     when `match` is given, score, cube and dice.  With `from_opponent` the board is drawn from the side of the
@@ -145,7 +145,7 @@ def _cell(count: int, row: int) -> str:
 def _notes(
     position: Position, match: MatchState | None, names: tuple[str, str], *, from_opponent: bool
 ) -> list[str]:
-    """Texts to the right of the 13 lines of the board; `from_opponent`, the player on roll is O."""
+    """Return the texts beside the 13 lines of the board; with `from_opponent` the player on roll is O."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
     notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"
@@ -217,7 +217,7 @@ def _description(position: Position, match: MatchState | None) -> str:
             if count > 0
         ]
         sides.append(
-            f"{name}, counted from his own side: {', '.join(places) or 'none'}; {off} off; {pips} pips."
+            f"{name}, numbered from that side: {', '.join(places) or 'none'}; {off} off; {pips} pips."
         )
     if match is not None:
         owner = {"centre": "in the centre", "me": "of the player on roll", "opponent": "of the opponent"}

@@ -184,7 +184,7 @@ def _xgid_dice(text: str) -> tuple[int, int] | None:
 
 
 def looks_like_ogid(text: str) -> bool:
-    """Whether `text`, right or not, is meant as an OGID: it has the prefix, or begins as one does."""
+    """Return whether `text`, right or not, is meant as an OGID: it has the prefix, or begins as one does."""
     return text[: len(OGID_PREFIX)].upper() == OGID_PREFIX or bool(_SHAPE.match(text))
 
 
@@ -248,7 +248,7 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
         own_score=white if on_roll == "W" else black,
         opponent_score=black if on_roll == "W" else white,
         cube=1 << power,
-        # A dead cube (D), and one that is not told (?), can be turned by neither.
+        # Neither player can double with a dead cube (D), nor with one that is unknown (?).
         cube_owner=owners.get(cube["owner"], "centre"),
         crawford=length["kind"] == "C",
         dice=None if doubled else dice,

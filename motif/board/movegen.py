@@ -33,7 +33,7 @@ from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel,
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
 ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
-"""How many of the 36 throws show each of `ROLLS`."""
+"""The frequency of each of `ROLLS` in 36."""
 _DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
 ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
 """The chance of each of `ROLLS`."""
@@ -44,7 +44,7 @@ for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
 
 
 def roll_numbers(rolls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where each of `rolls` (n, 2), the higher die first, stands in `ROLLS`: (n,)."""
+    """Return the index in `ROLLS` of each of `rolls` (n, 2), the higher die first: (n,)."""
     high, low = rolls.T
     return high * (high - 1) // 2 + low - 1
 
@@ -69,7 +69,7 @@ _KEYS = _hash_keys()
 
 @inline_kernel
 def sources_of(mask, open_points, die):
-    """Places in `mask` from which `die` can be played when `open_points` are not blocked."""
+    """Return places in `mask` from which `die` can be played when `open_points` are not blocked."""
     shift = np.uint64(die)
     if mask & BAR_BIT:
         return (open_points << shift) & BAR_BIT
@@ -104,7 +104,7 @@ def move(board, own, opponent, source, die):
 
 @inline_kernel
 def moved_mask(mask, left, source, die):
-    """`mask` after a move from `source`, where `left` checkers remain."""
+    """Return `mask` after a move from `source`, where `left` checkers remain."""
     if left == 0:
         mask &= ~(_ONE << np.uint64(source))
     if source >= die:
@@ -114,7 +114,7 @@ def moved_mask(mask, left, source, die):
 
 @inline_kernel
 def path_step(path, source, low, hit):
-    """`path` with one more move at its end."""
+    """Return `path` with one more move at its end."""
     step = np.uint64(source + 1)
     if low:
         step |= np.uint64(PATH_LOW)
@@ -163,7 +163,7 @@ def _copy_switched(source, target):
 
 @inline_kernel
 def _is_known(play_hash, hashes, count):
-    """Whether `play_hash` is among the first `count` of `hashes`; no early end, so that it vectorises."""
+    """Return whether `play_hash` is among the first `count` of `hashes`, by a loop that vectorises."""
     known = False
     for k in range(count):
         known |= hashes[k] == play_hash
@@ -291,7 +291,7 @@ def _generate(words, board, high, low, buffer, steps, scored):
 
 @lean_kernel(WHOLE)
 def generate_with_steps(words, board, high, low, buffer, steps, scored):
-    """`generate`; where `scored` says so, as `generate_scored` does."""
+    """Do what `generate` does, or, if `scored`, `generate_scored`."""
     return _generate(words, board, high, low, buffer, steps, scored)
 
 
@@ -307,13 +307,13 @@ def generate(words, high, low, buffer):
 
 @inline_kernel
 def generate_within(words, high, low, buffer):
-    """`generate`, compiled into the kernel that calls it: for loops that call it again and again."""
+    """Do what `generate` does, compiled into the calling kernel, for loops."""
     return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
 
 
 @inline_kernel
 def generate_scored(words, board, high, low, buffer, steps):
-    """`generate`, and each play's score by a point table to ``buffer.scores``.
+    """Do what `generate` does, and write each play's score by a point table to ``buffer.scores``.
 
     `board` int8[64] is the same bytes as `words`.
     `steps` int64 (2, 25, 16): what one more checker on a place that holds 0 to 15 adds to the score,

@@ -290,7 +290,7 @@ class _Tree:
 
 
 def _movable(board: _Places, die: int) -> list[int]:
-    """Where checkers stand that `die` can move, the rearmost first."""
+    """Return where checkers stand that `die` can move, the rearmost first."""
     starts = (
         [OWN_BAR] if board[OWN_BAR] > 0 else [place for place in range(OWN_BAR, 0, -1) if board[place] > 0]
     )

@@ -189,7 +189,7 @@ def _hit_points(play: PlayLike) -> set[int]:
 
 
 def _lands_freely(moves: Sequence[MarkedMove], play: PlayLike) -> bool:
-    """Whether the other player has no checker left, after `play`, where the text lets one land."""
+    """Return whether the other player has no checker left, after `play`, where the text lets one land."""
     board = play.position.board
     return all(board[OWN_BAR - move.end] <= 0 for move in moves if 1 <= move.end <= POINTS)
 

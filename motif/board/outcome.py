@@ -25,7 +25,7 @@ class Outcome(IntEnum):
 
 @inline_kernel
 def checkers_on_board(words, first):
-    """Checkers, bar included, of the half that starts at word `first` (0 or 4) of a packed board."""
+    """Return checkers, bar included, of the half that starts at word `first` (0 or 4) of a packed board."""
     # Bytes hold at most 15 and add up to at most 15, so byte-wise sums never carry.
     total = np.uint64(words[first]) + np.uint64(words[first + 1])
     total += np.uint64(words[first + 2]) + np.uint64(words[first + 3])
@@ -47,7 +47,7 @@ def _loss(words, loser):
 
 @inline_kernel
 def finished_points(words):
-    """Points won (+) or lost (-) by the player on roll in the packed board int64[8]; 0 while it goes on."""
+    """Return points won (+) or lost (-) by the player on roll of a packed board int64[8]; 0: unfinished."""
     opponent = PACKED_WORDS // 2
     if _is_empty(words, opponent):
         return -_loss(words, 0)
@@ -58,7 +58,7 @@ def finished_points(words):
 
 @kernel
 def finished_points_many(words):
-    """`finished_points` of each row of int64 (n, 8): int8 (n,)."""
+    """Return `finished_points` of each row of int64 (n, 8): int8 (n,)."""
     points = np.empty(words.shape[0], np.int8)
     for row in range(words.shape[0]):
         points[row] = finished_points(words[row])
@@ -66,5 +66,5 @@ def finished_points_many(words):
 
 
 def outcome(position: Position) -> Outcome:
-    """How the game stands for the player on roll."""
+    """Return the outcome for the player on roll."""
     return Outcome(int(finished_points_many(pack_many(position.board[None]).view(np.int64))[0]))

@@ -1,8 +1,9 @@
 """Packed boards, which kernels work on, bit masks of their places, and sums over their checkers.
 
-A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in his own
-numbering* at 32..55, his bar at 56; all counts positive, all other bytes zero.  Switching sides swaps the
-two halves; eight 64-bit words are copied faster than 26 signed bytes.  My point p is his point 25 - p.
+A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in the opponent's
+numbering* at 32..55, the opponent's bar at 56; all counts positive, all other bytes zero.  Switching sides
+swaps the two halves; eight 64-bit words are copied faster than 26 signed bytes.  My point p is the opponent's
+point 25 - p.
 Of a mask bit p - 1 stands for point p, bit 24 for the bar.
 
 A half of a packed board is four 64-bit words of eight places, a byte each.  Multiplying a word by a row of
@@ -74,7 +75,7 @@ def pack_many(boards: Board) -> Board:
 
 
 def unpack_many(packed: Board) -> Board:
-    """Boards int8 (n, 26) of packed boards int8 (n, 64)."""
+    """Return boards int8 (n, 26) of packed boards int8 (n, 64)."""
     boards = np.empty((len(packed), BOARD_SIZE), np.int8)
     boards[:, 1:OWN_BAR] = packed[:, :POINTS] - packed[:, OPPONENT_HALF + POINTS - 1 : OPPONENT_HALF - 1 : -1]
     boards[:, OWN_BAR] = packed[:, PACKED_BAR]
@@ -97,7 +98,7 @@ def _byte_flags(word, addend):
 
 @inline_kernel
 def occupied(words, first):
-    """Places with at least one checker, of the half that starts at word `first` (0 or 4) of `words`."""
+    """Return places with at least one checker, of the half that starts at word `first` (0, 4) of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_1)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_1) << _S8)
@@ -108,7 +109,7 @@ def occupied(words, first):
 
 @inline_kernel
 def made(words, first):
-    """Places with at least two checkers, of the half that starts at word `first` of `words`."""
+    """Return places with at least two checkers, of the half that starts at word `first` of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_2)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_2) << _S8)
@@ -125,7 +126,7 @@ def mirrored(mask):
 
 @inline_kernel
 def longest_run(points):
-    """Length of the longest run of ones; 15 checkers make seven points at most."""
+    """Return the length of the longest run of ones; 15 checkers make seven points at most."""
     run = 0
     for _ in range(_LONGEST):
         run += np.int64(points != 0)
@@ -144,19 +145,19 @@ _S48 = np.uint64(48)
 
 @inline_kernel
 def checkers_in(word):
-    """Checkers in one word."""
+    """Return checkers in one word."""
     return np.int64((word * _ONES) >> _S56)
 
 
 @inline_kernel
 def pips_in(word):
-    """Checkers times 1 to 8, for the eight places of one word."""
+    """Return checkers times 1 to 8, for the eight places of one word."""
     return np.int64((word * _ONE_TO_EIGHT) >> _S56)
 
 
 @inline_kernel
 def squares_in(word):
-    """Checkers times the squares of 1 to 8, for the eight places of one word."""
+    """Return checkers times the squares of 1 to 8, for the eight places of one word."""
     even = ((word & _EVEN_BYTES) * _EVEN_SQUARES) >> _S48
     odd = (((word >> _S8) & _EVEN_BYTES) * _ODD_SQUARES) >> _S48
     return np.int64(even + odd)
@@ -164,7 +165,7 @@ def squares_in(word):
 
 @inline_kernel
 def above_third(first, second, third, fourth):
-    """Checkers above the third on each place of four words."""
+    """Return checkers above the third on each place of four words."""
     excess, piles = np.uint64(0), 0
     for word in (first, second, third, fourth):
         flags = ((word + _ADD_TO_FLAG_FOUR) >> _S7) & _ONES

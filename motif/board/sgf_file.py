@@ -160,7 +160,7 @@ class _Trees:
         if not self._is_first[-1]:
             return
         if not self._nodes:
-            raise self._error("a property must stand in a node, which ; begins")
+            raise self._error("a property must be in a node, which ; begins")
         texts = [_ESCAPED.sub(r"\2", value[1:-1]) for value in _VALUE.findall(values)]
         self._nodes[-1].append(_Property(self._line, "".join(filter(str.isupper, key)), texts))
 

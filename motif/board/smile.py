@@ -37,7 +37,7 @@ class SmileError(ValueError):
 
 
 def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError]) -> list[int]:
-    """How many entries each list has that stands under the key `wanted` in the Smile document `content`.
+    """Return the lengths of the lists under the key `wanted` in the Smile document `content`.
 
     Raises `SmileError`, and `error`, which begins with `where`, for more values than are read.
     """
@@ -143,7 +143,7 @@ class _Walk:
             self._open.append(_IN_SMALL if self._key in _SMALL_LISTS else _IN_LIST)
 
     def _is_small(self, token: int) -> bool:
-        """Whether the value that begins with `token` is a whole number of at most two digits."""
+        """Return whether the value that begins with `token` is a whole number of at most two digits."""
         if token in _NUMBERS:
             # One byte holds them all: six bits, of which the last is the sign.
             last = self._content[self.at]

@@ -72,7 +72,7 @@ def parse_bgf(content: bytes, name: str) -> MatchRecord:
 
 
 def _checked_xg(content: bytes, name: str) -> bytes:
-    """`content` itself, of which gammonview unpacks no more than may be; raises `RecordError`."""
+    """Return `content` itself, of which gammonview unpacks no more than may be; raises `RecordError`."""
     if len(content) < _XG_HEADER:
         return content
     start = _XG_HEADER + struct.unpack_from("<I", content, _THUMBNAIL_SIZE)[0]
@@ -94,7 +94,7 @@ def _unpacked_records(packed: bytes, name: str) -> bytes:
 
 
 def _checked_bgf(content: bytes, name: str) -> bytes:
-    """`content` with its payload unpacked; raises `RecordError`."""
+    """Return `content` with its payload unpacked; raises `RecordError`."""
     header, newline, payload = content.partition(b"\n")
     if not newline:
         return content

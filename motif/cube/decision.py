@@ -161,7 +161,7 @@ class CubeDecision(Tabular):
 
     @property
     def efficiency(self) -> float:
-        """x of Janowski's model."""
+        """Efficiency of the cube in Janowski's model."""
         return self._model.efficiency
 
     @property

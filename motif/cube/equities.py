@@ -115,7 +115,7 @@ DEFAULT_EFFICIENCY = Efficiency()
 
 
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
-    """Index into `EFFICIENCY_CLASSES` (n,) of each of `boards` (n, 26)."""
+    """Return the index into `EFFICIENCY_CLASSES` (n,) of each of `boards` (n, 26)."""
     return np.asarray(efficiency_codes(pack_many(boards)))
 
 

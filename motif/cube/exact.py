@@ -1,7 +1,7 @@
 """Exact equities of a cube decision in bearoffs, for money and in matches.
 
 Both sides have all their checkers home, and neither all fifteen of them, so that nobody can win a gammon.
-For money pairs of at most six checkers stand in a table; all else is worked out by the same recursion over
+For money pairs of at most six checkers are in a table; the others are worked out by the same recursion over
 the rolls that are left, as long as it is short.  In a match its leaves are the chances to win the match
 after the game, and both players turn the cube as is best for them at every step.
 """
@@ -220,7 +220,7 @@ def _level(state: MatchState, player: int) -> CubeLevel:
 
 
 def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
-    """Every cube that there may be in a match from `state` on, which the first player sees."""
+    """Return every possible cube of a match from `state` on, which the first player sees, with its number."""
     levels = [_level(state, 0)]
     cube = state.cube
     while max(aways(state)) > cube and not state.crawford:

@@ -88,7 +88,7 @@ _ONE = np.uint64(1)
 
 @inline_kernel
 def _pips_and_stacked(packed, half, own):
-    """Pips of the side whose half of `packed` starts at `half`, and its checkers above the fifth."""
+    """Return pips of the side whose half of `packed` starts at `half`, and its checkers above the fifth."""
     pips, stacked = 0, 0
     rest = own
     while rest:

@@ -260,7 +260,7 @@ GAP = _side(
 )
 SPARE_PIPS = _side(
     "spare_pips",
-    "pips that {side} can play without breaking a point or moving his back checkers: checkers beyond the "
+    "pips that {side} can play without breaking a point or moving back checkers: checkers beyond the "
     "second down to the ace point at home, such checkers and blots down to the six point elsewhere",
     "pips",
     40,
@@ -331,7 +331,7 @@ def _second_rear(own, own_made):
 
 @inline_kernel
 def _widest_gap(own):
-    """Pips beyond six between the two neighbouring places in `own` that lie farthest apart, or 0."""
+    """Return pips beyond six between the two neighbouring places in `own` that lie farthest apart, or 0."""
     widest, left = _WHOLE_DIE, own
     while left & (left - _ONE):
         place = trailing_zeros(left)
@@ -342,7 +342,7 @@ def _widest_gap(own):
 
 @inline_kernel
 def _spare_pips(packed, half, own):
-    """Pips of spare checkers and blots that are not back, as the sentence of `SPARE_PIPS` has it."""
+    """Return pips of spare checkers and blots that are not back, as the sentence of `SPARE_PIPS` has it."""
     pips, left = 0, own & _NOT_BACK
     while left:
         place = np.int64(trailing_zeros(left))
@@ -357,8 +357,8 @@ def _spare_pips(packed, half, own):
 
 @inline_kernel
 def _yet_to_pass(packed, half, own, rear):
-    """Checkers in front of the other side's rearmost, on his place `rear`; and their pips to his place."""
-    first = POINTS - rear  # in one's own numbering: the place next to his, on the near side
+    """Return the checkers in front of the other side's rearmost, at `rear`, and their pips to that place."""
+    first = POINTS - rear  # in the own numbering: the next place on the near side
     checkers, pips, left = 0, 0, own >> np.uint64(first)
     while left:
         beyond = np.int64(trailing_zeros(left))
@@ -444,7 +444,7 @@ def _measure_passing(packed, half, own, other, other_made, out, base):
     rear = highest_place(other)
     checkers, to_pass = _yet_to_pass(packed, half, own, rear)
     out[base + TO_PASS] = to_pass
-    # At his place, a checker still has that place to go.
+    # Checkers at that place still have its pips to go.
     out[base + PASSED] = out[base + PIPS] - to_pass - checkers * (POINTS - rear)
     ahead = mirrored(other_made) << np.uint64(_WHOLE_DIE)
     out[base + FACED] = np.int64(popcount((ahead >> np.uint64(highest_place(own))) & _SIX))

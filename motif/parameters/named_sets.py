@@ -1,4 +1,4 @@
-"""Parameter sets by name, what they measure on boards, and sets of one's own: Python files that extend a set.
+"""Parameter sets by name, what they measure on boards, and your own sets: Python files that extend a set.
 
     from motif.parameters import extend
 
@@ -86,7 +86,7 @@ def _trial_boards() -> npt.NDArray[np.int64]:
     return boards
 
 
-def try_function(function: Callable[[Any], Any]) -> None:
+def _try_function(function: Callable[[Any], Any]) -> None:
     """Raise `ParameterError` when `function` reads outside of a board or gives no finite number."""
     name = function.__name__
     for board in _trial_boards():
@@ -116,7 +116,7 @@ class OwnSet(ParameterSet):
     base: ParameterSet | None
     """The set of motif's that it extends."""
     text: str
-    """The file's text, from which workers make the set anew."""
+    """The file's text, from which workers make the set again."""
     kinds: tuple[int, ...]
     compiled: tuple[BoardFunction, ...] = field(compare=False, repr=False)
     """The functions of the file in its order, as their `kinds`."""
@@ -163,7 +163,7 @@ def own_fingerprint(text: str, base: ParameterSet | None) -> str:
 
 
 class Extension:
-    """What a file declares: all parameters of a base, and some of one's own."""
+    """What a file declares: all parameters of a base, and your own."""
 
     def __init__(self, base: ParameterSet | None) -> None:
         self.base = base
@@ -244,7 +244,7 @@ class Extension:
 
 
 def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
-    try_function(function)
+    _try_function(function)
     try:
         return BoardFunction(function, BOARD_SIZE)
     except ValueError as error:
@@ -258,7 +258,7 @@ _FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
 
 
 def extend(base: str | None = None) -> Extension:
-    """Begin a set of one's own with all parameters of the set called `base`, or with none.
+    """Begin your own set with all parameters of the set called `base`, or with none.
 
     Raises `ParameterError` when motif has no such set.
     """
@@ -348,8 +348,8 @@ def _called(call: ast.Call) -> str:
 @cache
 def _own_set(name: str, text: str, where: str) -> OwnSet:
     base = _base_in(text, where)
-    # Called after a folder named after the text, where it stays as it is while the user edits his file; there
-    # what shows lines of it can find them, if there is a cache.
+    # In a folder named after the text it stays as it is while the user edits the file; there tracebacks find
+    # its lines, if there is a cache.
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     kept = cache_folder("parameters") / digest / name
     if not kept.is_file():
@@ -375,7 +375,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
 
 
 class _TextLoader(SourceFileLoader):
-    """Runs a text that is at hand, never what stands in its file or in bytecode beside that."""
+    """Runs a text that is at hand, never its file or bytecode beside that."""
 
     def __init__(self, module_name: str, path: Path, text: str) -> None:
         super().__init__(module_name, str(path))
@@ -420,7 +420,7 @@ def fitted_set(
     """Return the set called `name` that weights over `names`, in a file in `folder`, were fitted to.
 
     None when there is none of the name.  Where motif's has another fingerprint, also as it was when it had
-    the parameters in `names` alone, it is given as it is.  Raises `ParameterError` for a file of one's own
+    the parameters in `names` alone, it is given as it is.  Raises `ParameterError` for a file of your own
     that cannot be found, or is not that of `fingerprint`.
     """
     if not isinstance(name, str):
@@ -431,9 +431,9 @@ def fitted_set(
 
 
 def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Scaled features float32 (n, len(parameters)) of `boards` int8 (n, 26), in the set's order.
+    """Return scaled features float32 (n, len(parameters)) of `boards` int8 (n, 26), in the set's order.
 
-    Raises `ParameterError` when a function of one's own gives a value that is not finite.
+    Raises `ParameterError` when a function of your own gives a value that is not finite.
     """
     whole = parameters.whole or parameters
     values = np.empty((len(boards), len(whole)), np.float32)

@@ -1,10 +1,10 @@
-"""How parameters of one's own are measured: by functions that kernels know by their addresses alone.
+"""How your own parameters are measured: by functions that kernels know by their addresses alone.
 
 A kernel holds what it calls since it was compiled.  A function that is handed to it as a number, the
-address of its machine code in this process, needs no kernel to be compiled anew.
+address of its machine code in this process, needs no kernel to be compiled again.
 
 An array int64 (2 + n, 2) tells a kernel what to call: the base's numbers of side and of shared
-parameters; those of one's own; then for each of these n its kind and its function's address.  Empty, it
+parameters; your own; then for each of these n its kind and its function's address.  Empty, it
 stands for a set that is motif's own.
 """
 
@@ -26,7 +26,7 @@ SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one for both, and own minus opponent's."""
 BOARD_WORDS = 4
 """Words of 8 bytes that a board takes in the memory that `measure_own` is lent."""
-LARGEST = 1e30
+MAX_VALUE = 1e30
 """Values must be smaller than this, or float32 could not hold their products."""
 
 OwnFunctions = npt.NDArray[np.int64]
@@ -78,24 +78,24 @@ def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
 
 
 def no_functions() -> OwnFunctions:
-    """Stands for a set without parameters of one's own."""
+    """Return what stands for a set without parameters of your own."""
     return np.zeros((0, 2), np.int64)
 
 
 @inline_kernel
 def _value(address, board):
-    """Return the function's value, and whether it is none that can be reckoned with; then it counts as 0."""
+    """Return the function's value and 0, or 0 and 1 where it is not finite or too large."""
     value = call_board_function(address, board)
-    if abs(value) < LARGEST:
+    if abs(value) < MAX_VALUE:
         return value, 0
     return 0.0, 1
 
 
 @lean_kernel(WHOLE)
 def measure_own(own, packed, out, memory):
-    """Add one's own values, unscaled, to those of the base in `out`; return how many were not finite.
+    """Add your own values, unscaled, to those of the base in `out`; return how many were not finite.
 
-    The base's opponent and shared values move up, so that each block of `out` ends with one's own.
+    The base's opponent and shared values move up, so that each block of `out` ends with your own.
     `memory` int64 (2 * BOARD_WORDS,) is lent for the boards.
     """
     base_sides, base_shared = own[0, 0], own[0, 1]

@@ -1,8 +1,8 @@
-"""The set ``phase``: 16 features of the player who moved last, gated by the phase that he is in.
+"""The set ``phase``: 16 features of the player who moved last, gated by that player's phase.
 
-From the course project whose heuristic, best-of-four player and network motif rebuilds: he is in
-his early game while more than 8 of his checkers are out of his home board, in his late game while
-fewer than 3 are, in the middle game otherwise.  Each phase has the 16 features to itself, and those
+From the course project whose heuristic, best-of-four player and network motif rebuilds: a player is in
+the early game with more than 8 checkers outside the home board, in the late game with fewer than 3, in the
+middle game otherwise.  Each phase has the 16 features to itself, and those
 of the other phases are 0.
 
 Where the source is silent: distances are pips to bear off, those of checkers on the points alone (its
@@ -39,7 +39,7 @@ PHASE_FEATURES = 2 * SIDE_FEATURES
 _builder = SetBuilder("phase", revision=1)
 _MOVER, _OTHER = "the player who moved last", "the player on roll"
 for _phase in PHASES:
-    _when = f", while {_MOVER} is in his {_phase} game"
+    _when = f", while {_MOVER} is in the {_phase} game"
     for _name, _sentence, _unit, _full, _group in _FEATURES:
         _text = _sentence.format(side=_MOVER) + _when
         _builder.shared(f"{_phase}_{_name}", _text, unit=_unit, full=_full, group=_group)
@@ -55,7 +55,7 @@ _ONE = np.uint64(1)
 
 @inline_kernel
 def phase_of(words, packed, half):
-    """Phase of the side whose half of a packed board starts at `half`, 0 or `OPPONENT_HALF`."""
+    """Return the phase of the side whose half of a packed board starts at `half`, 0 or `OPPONENT_HALF`."""
     out_of_home = checkers_on_board(words, half // 8)
     for place in range(HOME):
         out_of_home -= np.int64(packed[half + place])

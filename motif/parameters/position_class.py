@@ -1,6 +1,6 @@
 """Position classes: race, contact, crashed (gnubg's definitions); and game plans, what each side is about.
 
-A plan is what a player would say of a position at a glance: he is holding a point, I have one man back.
+A plan is what a player would say of a position at a glance: one checker is back, or an anchor is held.
 Each side has an aim; the own aim and the opponent's together are the plan of a contact position.  In a
 crashed position the plan says whose board has crashed, and who still has checkers back.  Races have none.
 """
@@ -20,7 +20,7 @@ _FEW = 6
 _CONTACT_SUM = 24
 
 AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
-"""No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on his bar,
+"""No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on the bar,
 six, five or four point; one deeper than that; two anchors or more."""
 FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
 
@@ -45,19 +45,19 @@ _S16 = np.uint64(16)
 
 @inline_kernel
 def highest_place(mask):
-    """Index of the rearmost checker in a mask of places; -1 when the mask is empty."""
+    """Return the index of the rearmost checker in a mask of places; -1 when the mask is empty."""
     return 63 - np.int64(leading_zeros(mask))
 
 
 @inline_kernel
 def in_contact(own, opponent):
-    """Whether a checker of either side still has to pass one of the other; masks in each side's numbering."""
+    """Return whether checkers of both sides, masks in their own numbering, still have to pass each other."""
     return own != 0 and opponent != 0 and highest_place(own) + highest_place(opponent) >= _CONTACT_SUM
 
 
 @inline_kernel
 def _is_crashed(checkers, ace, deuce):
-    """gnubg's rule for one side: too few checkers left off the two deepest points."""
+    """Apply gnubg's rule to one side: too few checkers left off the two deepest points."""
     if checkers <= _FEW:
         return True
     if ace > 1:
@@ -67,14 +67,14 @@ def _is_crashed(checkers, ace, deuce):
 
 @inline_kernel
 def side_is_crashed(words, packed, side):
-    """Whether the board of the player on roll (side 0) or of the other (1) has crashed."""
+    """Return whether the board of the player on roll (side 0) or of the other (1) has crashed."""
     ace = OPPONENT_HALF * side
     return _is_crashed(checkers_on_board(words, side * (PACKED_WORDS // 2)), packed[ace], packed[ace + 1])
 
 
 @inline_kernel
 def classify(words, packed, own, opponent):
-    """Class of a packed board, given as int64[8] and int8[64], whose occupied places are known."""
+    """Return the class of a packed board, given as int64[8] and int8[64], whose occupied places are known."""
     if not in_contact(own, opponent):
         return RACE
     if side_is_crashed(words, packed, 0) or side_is_crashed(words, packed, 1):
@@ -84,7 +84,7 @@ def classify(words, packed, own, opponent):
 
 @kernel
 def classify_many(packed):
-    """Classes int8 (n,) of packed boards int8 (n, 64)."""
+    """Return classes int8 (n,) of packed boards int8 (n, 64)."""
     words = words_of(packed)
     classes = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):
@@ -94,18 +94,18 @@ def classify_many(packed):
 
 
 def plan_name(plan: int) -> str | None:
-    """Name of the plan numbered `plan`; None for `NO_PLAN`."""
+    """Return the name of the plan numbered `plan`; None for `NO_PLAN`."""
     return None if plan == NO_PLAN else PLANS[plan]
 
 
 def position_class(position: Position) -> str:
-    """Name of the position's class, one of `CLASS_NAMES`."""
+    """Return the name of the position's class, one of `CLASS_NAMES`."""
     return CLASS_NAMES[int(classify_many(pack_many(as_boards(position.board[None])))[0])]
 
 
 @inline_kernel
 def _checkers_back(words, first):
-    """Checkers back of the side whose half of the packed board starts at word `first`."""
+    """Return checkers back of the side whose half of the packed board starts at word `first`."""
     return checkers_in(np.uint64(words[first + 2]) >> _S16) + words[first + 3]
 
 
@@ -141,7 +141,7 @@ def plan_of(words, packed, own_made, other_made, position_class):
 
 @kernel
 def plans_many(packed):
-    """Numbers of the plans int16 (n,) of packed boards int8 (n, 64)."""
+    """Return numbers of the plans int16 (n,) of packed boards int8 (n, 64)."""
     words = words_of(packed)
     plans = np.empty(packed.shape[0], np.int16)
     for row in range(packed.shape[0]):
@@ -154,6 +154,6 @@ def plans_many(packed):
 
 
 def plans_of_class(class_name: str) -> tuple[str, ...]:
-    """Names of the plans that a class has."""
+    """Return names of the plans that a class has."""
     code = CLASS_NAMES.index(class_name)
     return tuple(name for name, its_class in zip(PLANS, PLAN_CLASS, strict=True) if its_class == code)

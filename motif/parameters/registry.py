@@ -56,7 +56,7 @@ class Parameter:
     hint: str = ""
     """Where what it says goes beyond its group: `OF_BAR`, `OF_REAR` or `OF_BACK`."""
     better: Better = ""
-    """What every player would say is better for the player on roll, all else being as it is: `MORE` of it
+    """What every player would say is better for the player on roll, everything else being equal: `MORE` of it
     or `LESS`; empty where there is no telling."""
     label: str = ""
     """What it is called in a few words, ``{side}`` standing for whose it is; by its name where this is
@@ -124,7 +124,7 @@ class ParameterSet:
 
     @property
     def functions(self) -> IntArray:
-        """What a kernel calls to measure parameters of one's own, see `motif.parameters.own_measures`."""
+        """What a kernel calls to measure your own parameters, see `motif.parameters.own_measures`."""
         return np.zeros((0, 2), np.int64)
 
     def known_to(self, names: Collection[str]) -> Self:

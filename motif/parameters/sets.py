@@ -38,7 +38,7 @@ def code_of(parameters: ParameterSet) -> int:
 
 @inline_kernel
 def measure(set_code, own_functions, words, packed, own, own_made, other, other_made, out, known):
-    """Write the values, unscaled, of a set to `out`; return how many of one's own were not finite.
+    """Write the values, unscaled, of a set to `out`; return how many of your own were not finite.
 
     `set_code` is what `code_of` gives for the set, and `own_functions` are its `functions`.  `known` int64
     (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the last measurement.

@@ -42,7 +42,7 @@ def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
 
 
 def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
-    """Roll that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
+    """Return the rolls that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
 
     `is_open` (n, 6): which of the places 1 to 6 pips before the target are open; the way may lead
     through these alone.
@@ -84,7 +84,7 @@ _S6 = np.uint64(6)
 
 @inline_kernel
 def rolls_in(rolls):
-    """How many of the 36 rolls are in a set."""
+    """Return how many of the 36 rolls are in a set."""
     return np.int64(popcount(rolls) + popcount(rolls & ~_DOUBLES))
 
 
@@ -96,13 +96,13 @@ def without_doubles(rolls):
 
 @inline_kernel
 def with_die(distances):
-    """Roll that show a die among the lowest six of `distances`."""
+    """Return the rolls that show a die among the lowest six of `distances`."""
     return np.uint64(_WITH_DIE[distances & _DICE_BITS])
 
 
 @inline_kernel
 def shots_at(shooters, landing):
-    """Roll with which a checker on `shooters` hits the target when it may land on `landing`."""
+    """Return the rolls with which a checker on `shooters` hits the target when it may land on `landing`."""
     near_landing = landing & _DICE_BITS
     hit = np.uint64(_NEAR_SHOTS[near_landing, shooters & _DICE_BITS])
     hit |= np.uint64(_FAR_SHOTS[near_landing, (shooters >> _S6) & _DICE_BITS])
@@ -129,22 +129,22 @@ def _long_doubles(shooters, landing):
 
 @inline_kernel
 def enter_and_hit(entries, hitting):
-    """Roll of two different dice, one of `entries` and the other among the lowest six of `hitting`."""
+    """Return the rolls of two different dice, one of `entries`, the other of the lowest six of `hitting`."""
     return np.uint64(_ENTER_AND_HIT[entries & _DICE_BITS, hitting & _DICE_BITS])
 
 
-_S1, _S34, _S39 = np.uint64(1), np.uint64(34), np.uint64(39)
+_S1 = np.uint64(1)
 
 
 @inline_kernel
 def _highest(mask):
-    """Place of the highest bit of a mask that is not empty."""
+    """Return the place of the highest bit of a mask that is not empty."""
     return np.uint64(63) - leading_zeros(mask)
 
 
 @inline_kernel
 def _shots_from_board(shooters, blots, open_points):
-    """`shots` with nobody on the bar."""
+    """Return `shots` with nobody on the bar."""
     hitting, direct, pips = np.uint64(0), np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -159,13 +159,13 @@ def _shots_from_board(shooters, blots, open_points):
 
 @inline_kernel
 def _entries(open_points):
-    """Dice that enter: bit d - 1 for the die d, which enters on place 24 - d."""
+    """Return dice that enter: bit d - 1 for the die d, which enters on place 24 - d."""
     return reversed_bits(open_points & ALL_POINTS) >> np.uint64(40)
 
 
 @inline_kernel
 def _doubles_from_bar(shooters, blots, open_points):
-    """`shots` with one checker on the bar, for the six doubles."""
+    """Return `shots` with one checker on the bar, for the six doubles."""
     rolls, direct_rolls, pips = 0, 0, 0
     for die in range(1, 7):
         step = np.uint64(die)
@@ -185,7 +185,7 @@ def _doubles_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_from_bar(shooters, blots, open_points):
-    """`shots` with one checker on the bar: it must enter first, then any checker may play."""
+    """Return `shots` with one checker on the bar: it must enter first, then any checker may play."""
     rolls, direct_rolls, pips = _doubles_from_bar(shooters, blots, open_points)
     entries = _entries(open_points)
     others = shooters & ~BAR_BIT
@@ -205,7 +205,7 @@ def _shots_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_by_entering(blots):
-    """`shots` with two or more checkers on the bar: only the entering checkers hit."""
+    """Return `shots` with two or more checkers on the bar: only the entering checkers hit."""
     hitting, pips = np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -218,7 +218,7 @@ def _shots_by_entering(blots):
 
 @inline_kernel
 def shots(shooters, on_bar, blots, blocks):
-    """Roll of 36 that hit, rolls that hit directly, and pips lost by the side hit, summed over 36 rolls.
+    """Return how many of 36 rolls hit, how many hit directly, and the pips that they cost in all.
 
     `shooters`: places of the side that shoots, with `on_bar` checkers on its bar; `blots` and
     `blocks`: single checkers and made points of the other side.  Direct means by one die.  Of
@@ -241,7 +241,7 @@ _FIRST_BLOCKED = 15
 
 
 def _escape_table() -> npt.NDArray[np.uint8]:
-    """How many of 36 rolls one checker can play in full; bit d - 1 of the index blocks distance d.
+    """Count, of 36 rolls, those that one checker can play in full; bit d - 1 of the index blocks distance d.
 
     A roll counts when the point at the sum of the dice is open and so is a point on the way there;
     of a double, two dice count.  (The measure is Berliner's and gnubg's "escapes".)
@@ -257,7 +257,7 @@ _ESCAPES = _escape_table()
 
 @inline_kernel
 def escapes(index, blockers):
-    """Roll of 36 that a checker on place `index` (0 to 24, own numbering) can run in full.
+    """Return the number of 36 rolls that a checker on place `index` (0 to 24, own numbering) can run in full.
 
     `blockers` are the points made by the other side, in the OTHER side's numbering.
     """
@@ -267,7 +267,7 @@ def escapes(index, blockers):
 
 @inline_kernel
 def best_block(blockers):
-    """Most rolls of 36 that a checker could not run in full, at the worst of the places 15 to 24.
+    """Return how many of 36 rolls a checker could not run in full, at the worst of the places 15 to 24.
 
     `blockers` as for `escapes`.
     """

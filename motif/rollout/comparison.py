@@ -1,7 +1,7 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones are dropped early.
 
 All plays that are left have the same trials.  After 72, 108, 144, 216, 288, 432 and so on the plays are
-compared, and one that some other play beats for certain is dropped: later trials go where they matter.
+compared, and one that is certainly worse than another is dropped: later trials go where they matter.
 
 The error rate a is that of a whole decision: the best play is dropped with chance a at most.  Of n plays
 it has n - 1 rivals, and meets each at most as often as there are looks; with a / ((n - 1) looks) for each
@@ -62,7 +62,7 @@ PlayTrials = Callable[[Numbers, int, int], Values]
 
 The last column is the equity of the mover."""
 StageOf = Callable[[Tally, Numbers], "Stage"]
-"""What a tally says of plays, whose columns stand in it one play after the other."""
+"""What a tally says of plays, whose columns it has one play after the other."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def eliminated(
 
 
 def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
-    """Which of the plays (m,) another one beats with such a `chance` at most that it is not better."""
+    """Return which of the plays (m,) another one beats at the error rate `chance`."""
     # Imported where it is used: SciPy's special functions take a tenth of a second.
     from scipy.special import stdtrit
 
@@ -276,7 +276,7 @@ class Comparison(Tabular):
 
     @property
     def trials_per_second(self) -> float:
-        """Trials of all plays a second."""
+        """Trials of all plays per second."""
         return self.all_trials / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -441,7 +441,7 @@ def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
 
 
 def _is_near(stage: Stage, se: float) -> bool:
-    """Whether no difference to the best play has a larger standard error."""
+    """Return whether no difference to the best play has a larger standard error."""
     best = stage.best
     return all(stage.difference(play, best)[1] <= se for play in stage.plays.tolist())
 

@@ -32,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 @inline_kernel
 def _in_state(stakes, state):
-    """`stakes` with the cube in one of their states."""
+    """Return `stakes` with the cube in `state`."""
     return Stakes(
         state,
         stakes.kind,
@@ -157,13 +157,13 @@ class CubeGameRules(NamedTuple):
     doubles_first: bool = False
     """Whether the player on roll first may double before the first roll."""
     cut: int = 0
-    """End after so many plies with the value by chances and cube; 0: never."""
+    """End after this many plies with the value by chances and cube; 0: never."""
     stop_at_race: bool = False
     """End so when contact ends."""
     stop_at_known: bool = False
     """End where the exact tables know the value."""
     luck_plies: int = 0
-    """Take the luck of the first so many rolls off the results."""
+    """Adjust the results for the luck of this many first rolls."""
 
 
 PLAYED_OUT = CubeGameRules()
@@ -242,7 +242,7 @@ class _Table:
         self.ends.results[games], self.ends.states[games] = results, self.states[rows]
 
     def keep(self, going: Flags) -> None:
-        """Go on with those of the games that are `going`."""
+        """Keep the games that are `going`."""
         if not going.all():
             self.games, self.boards = self.games[going], self.boards[going]
             self.sides, self.states = self.sides[going], self.states[going]

@@ -1,6 +1,6 @@
 """Many games played side by side, by any players; and their dice.
 
-The dice of a game depend on seed, game and ply alone: so the same seed throws the same for any number of
+The dice of a game depend on seed, game and ply alone: so the same seed gives the same rolls for any number of
 games and workers, and a play that is taken back brings no new luck.
 """
 
@@ -56,7 +56,7 @@ class Ply(NamedTuple):
 
 
 def starts(games: int) -> Board:
-    """Return the starting position (games, 26) of so many games."""
+    """Return the starting position (games, 26) of a number of games."""
     return np.repeat(Position.start().board[None], games, axis=0)
 
 
@@ -115,7 +115,7 @@ class SeededDice:
 
 
 def stream_dice(states: States) -> Dice:
-    """Return dice of the random streams `states` (n,), one per game, which go on from roll to roll."""
+    """Return dice of the random streams `states` (n,), one per game, which advance from roll to roll."""
     states = states.copy()
 
     def dice(games: Games, _: int) -> tuple[Rolls, States]:

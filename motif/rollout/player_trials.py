@@ -49,7 +49,7 @@ def player_trials(
     judge
         Measures the luck, and values positions where the rules end a trial early.
     rules
-        How trials end, and on how many plies the luck is taken off.
+        How trials end, and on how many plies results are luck-adjusted.
     packed
         Int8 (n, 64): boards, seen by the player on roll.
     items

@@ -190,7 +190,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
-            # A random player, and a ply whose luck is measured, plays each trial anew.
+            # A random player, and a ply whose luck is measured, plays every trial.
             if place >= 0 and model.kind != RANDOM:
                 copy_words(words, kept[place])
                 known[place] = True
@@ -247,7 +247,7 @@ def end_trials(model, rules, packed, ply, contact, space, ended, rows):
 
 @kernel
 def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
-    """Take the luck of `rolls` (n, 2) at a ply of trials off `adjustments` float64 (n, 5).
+    """Subtract the luck of `rolls` (n, 2) at a ply of trials from `adjustments` float64 (n, 5).
 
     The model measures the luck, also of plays that another player chooses.  The packed boards (n, 64) are
     those before the rolls.
@@ -264,7 +264,7 @@ def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
 
 @kernel
 def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
-    """`board_trials` of packed boards (n, 64) and their `items`, to `results` float64 (n, trials, 5)."""
+    """Play `board_trials` of packed boards (n, 64) and `items` into `results` float64 (n, trials, 5)."""
     starts = words_of(packed)
     for k in range(results.shape[0]):
         board_trials(model, rules, starts[k], items[k], seed, first_trial, space, results[k])

@@ -127,7 +127,7 @@ class RolloutSettings:
     trials: int = 1296
     """Games played out, or at most so many with `se`."""
     cut: int = 0
-    """End after so many plies with the evaluator's value; 0: never."""
+    """End after this many plies with the evaluator's value; 0: never."""
     stop_at_race: bool = False
     """End with the evaluator's value when contact ends."""
     stop_at_bearoff: bool = False
@@ -135,7 +135,7 @@ class RolloutSettings:
     stratified: bool = False
     """Let the first roll, and the first two, of the trials run evenly through all that can come."""
     luck_plies: int = 0
-    """Take the luck of the first so many rolls, in the evaluator's opinion, off the results; 0: none."""
+    """Adjust results for the luck of this many first rolls, by the evaluator; 0: none."""
     every_play: bool = False
     """Evaluate every legal play, without the pre-filter of the weight file."""
     se: float = 0.0

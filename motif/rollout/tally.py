@@ -3,7 +3,7 @@
 A trial gives a row of values; y stands for one or for the row.  With random dice the covariance of a
 mean of N rows is S / N, S the rows' own covariance.  Stratified dice (see `playout`) fix how often each
 first and second roll occurs: what these explain is no longer left to chance, and the covariance of the
-sum is put together from three parts, which err, where they do, on the side of caution.
+sum is put together from three parts, which are cautious where they are not exact.
 
 Whole cycles of 1,296 trials
     hold each pair of throws once, hence each pair of rolls 4, 2 or 1 times.  Where a cell of n trials

@@ -67,7 +67,7 @@ class RolloutResult(Tabular):
 
     @property
     def trials_per_second(self) -> float:
-        """Trials of all positions a second."""
+        """Trials of all positions per second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class RolloutResult(Tabular):
         ]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Each position's results, for people."""
+        """Return the rows of a table of results."""
         return [
             (
                 str(row),
@@ -126,7 +126,7 @@ class CubeStart(NamedTuple):
     """The cubes with which the games of a rollout begin, and the side on roll."""
 
     states: Callable[[], Stakes]
-    """Makes the cubes, in each worker anew."""
+    """Makes the cubes, in each worker."""
     first: tuple[int, ...]
     """The state of the cube at first, for each of the boards that share a tally."""
     side: int = 0

@@ -52,7 +52,7 @@ class DatasetPart:
 
 
 def part_name(number: int) -> str:
-    """File name of the part with that number."""
+    """Return the file name of the part with that number."""
     return f"part-{number:05d}.parquet"
 
 
@@ -134,7 +134,7 @@ def read_manifest_positions(folder: Path) -> int:
 
 
 def parts_there(folder: Path) -> tuple[int, int]:
-    """How many parts a dataset has, and how many it would have if its sampling had not been stopped.
+    """Return how many parts a dataset has, and how many it would have if its sampling had not been stopped.
 
     Both are the same where it was not, or where its settings do not say how many there are to be.
     Raises `DatasetError` as `read_manifest` does.
@@ -280,7 +280,7 @@ def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) 
 
 
 def _said(value: Any) -> str:
-    """`value` in full where it is one that a run writes: a fingerprint is longer than `shown` lets be."""
+    """Return `value` as text, in full up to the length of a fingerprint."""
     return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
 
 
@@ -317,7 +317,7 @@ def _adopted(
 
 
 def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:
-    """How many rows a part has, all of which are read, and which games; -1 where it has other columns."""
+    """Read all rows of a part: return their number, and its games, -1 where it has other columns."""
     rows, games = 0, set[int]()
     for batch in file.iter_batches(ROWS_AT_ONCE):
         rows += batch.num_rows

@@ -131,7 +131,7 @@ def _is_csv(path: Path) -> bool:
 
 
 def _is_dataset(path: Path) -> bool:
-    """Whether `path` is, or has to be, the folder of a dataset."""
+    """Return whether `path` is, or has to be, the folder of a dataset."""
     if not path.is_dir():
         return not path.exists() and not path.suffix
     return is_dataset(path) or not any(file.suffix.lower() in READ_SUFFIXES for file in contents(path))

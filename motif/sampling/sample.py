@@ -70,7 +70,7 @@ class SamplePlan:
     noise: float = 0.0
     """Share of the plays that are drawn by lot, so that odd positions occur too."""
     cut: int = 0
-    """End rollouts after so many plies with the evaluator's value; 0: never."""
+    """End rollouts after this many plies with the evaluator's value; 0: never."""
     stop_at_race: bool = False
     """End rollouts with the evaluator's value when contact ends."""
     stop_at_bearoff: bool = False
@@ -79,7 +79,7 @@ class SamplePlan:
     """Let the first roll, and the first two, of the rollouts run evenly through all that can come."""
 
     def rates(self) -> npt.NDArray[np.float64]:
-        """Share of the decisions recorded, by class."""
+        """Return the share of the decisions recorded, by class."""
         own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
         rates = (own_rates.get(name) for name in CLASS_NAMES)
         return np.array([self.rate if rate is None else rate for rate in rates])
@@ -186,7 +186,7 @@ OUTCOME = "outcome"
 _PARTS = 64
 """A dataset has about as many parts; a part is what a worker does at a time and what a kill loses."""
 _LARGEST_PART = 50_000
-"""Positions a part, about: a large dataset has more parts instead of larger ones."""
+"""Positions per part, about: a large dataset has more parts instead of larger ones."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
 """By class, in self-play of motif-v2."""
 _PLAYS_A_DECISION = 16
@@ -313,7 +313,7 @@ def games_a_part(settings: SampleSettings) -> int:
 
 
 def _positions_a_game(settings: SampleSettings) -> float:
-    """How many positions of a game are recorded, about."""
+    """Estimate how many positions of a game are recorded."""
     plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
     return float(settings.rates() @ _DECISIONS_A_GAME) * plays
 
@@ -401,7 +401,7 @@ def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
 
 
 def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Columns of games that follow each other, put together."""
+    """Join the columns of consecutive games."""
     if len(pieces) == 1:
         return pieces[0]
     return {
@@ -420,7 +420,7 @@ def sample_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Columns of the dataset for the games first .. first + count - 1; `recorded` are these, if they are.
+    """Return the columns of the games first .. first + count - 1, which `recorded` holds where they are.
 
     `labeller` labels them all; without one rollouts do, or how the game ended.  Between games it looks
     whether to stop.
@@ -472,7 +472,7 @@ def sample_evaluator_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """`sample_games` for an evaluator that is not compiled; the start of a game is not sampled."""
+    """Do what `sample_games` does with an evaluator that is not compiled, without the start of a game."""
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")

@@ -136,7 +136,7 @@ def test_play_reads_what_a_fit_has_measured(tmp_path, base):
     assert evaluator.weights.parameters == chosen
     boards = random_boards(200, seed=8)
     head = evaluator.weights.classes["contact"]["win"]
-    raw = [row_sum(head, row, board) for row, board in zip(features(chosen, boards), boards, strict=True)]
+    raw = [row_sum(head, row) for row in features(chosen, boards)]
     # Another evaluator between two of its calls uses the same memory.
     load_static("motif-v1").evaluate_many(boards)
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.runtime.settings import setting
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -23,22 +24,16 @@ _DEEP = "@2:rollout"
 class MatchOptions:
     """The match, the cube and the rules, as options of commands or keywords of the library tell them."""
 
-    length: int | None = None
-    """Points of the match; 0: money play."""
-    score: str | None = None
-    """Points won by the player on roll and by the opponent."""
-    cube: int | None = None
-    """What the cube shows, before a double."""
-    owner: str | None = None
-    """Who has the cube: me (the player on roll), you (the opponent) or none."""
-    crawford: bool | None = None
-    """Whether this is the Crawford game."""
-    jacoby: bool | None = None
-    """Money: gammons count only once the cube was turned."""
-    beavers: bool | None = None
-    """Money: a double may be beavered."""
-    raccoons: bool | None = None
-    """Money: a beaver may be doubled once more."""
+    length: int | None = setting(None, "Points of the match; 0: money play.")
+    score: str | None = setting(None, "Points won by the player on roll and by the opponent.")
+    cube: int | None = setting(None, "What the cube shows, before a double.")
+    owner: str | None = setting(
+        None, "Who has the cube: me (the player on roll), you (the opponent) or none."
+    )
+    crawford: bool | None = setting(None, "Whether this is the Crawford game.")
+    jacoby: bool | None = setting(None, "Money: gammons count only once the cube was turned.")
+    beavers: bool | None = setting(None, "Money: a double may be beavered.")
+    raccoons: bool | None = setting(None, "Money: a beaver may be doubled once more.")
 
     def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
         """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
@@ -72,7 +67,9 @@ class MatchOptions:
         length = state.length if self.length is None else self.length
         if self.score is not None:
             if not length:
-                raise SettingError("score belongs to a match: length says how long it is", "score", "length")
+                raise SettingError(
+                    "score belongs to a match: {length} says how long it is", "score", "length"
+                )
             changes["own_score"], changes["opponent_score"] = _score(self.score)
         if length and (self.jacoby or self.beavers or self.raccoons):
             raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")

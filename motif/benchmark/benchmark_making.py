@@ -39,6 +39,7 @@ from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.settings import setting
 from motif.runtime.streams import derive_states
 
 ANY_CLASS = "any"
@@ -56,24 +57,25 @@ _AT_ONCE = 64
 class MakeSettings:
     """How decisions are selected and rolled out."""
 
-    decisions: int = 1000
-    """Decisions of the benchmark, or fewer where the positions do not suffice."""
-    disagree: float = 0.5
-    """Share of the decisions in which 0-ply and 2-ply of the first player choose different plays."""
-    position_class: Literal["any", "contact", "crashed", "race"] = "any"
-    """Class of the positions before the roll."""
-    players: str = "latest,latest@2"
-    """Players whose plays are rolled out, separated by commas."""
-    plays: int = 5
-    """Plays of each decision that are rolled out: those of `players`, filled up with the next best."""
-    rollers: str = "latest"
-    """Players that roll out, separated by commas; each has the same weight."""
-    certain: float = 0.95
-    """Certainty that a play is worse than the best one, or better, at which it gets no more trials."""
-    se: float = 0.02
-    """Standard error of the difference to the best play at which a play gets no more trials."""
-    most: int = 36_000
-    """Trials of a play by each of `rollers`, at most."""
+    decisions: int = setting(1000, "Decisions of the benchmark, or fewer where the positions do not suffice.")
+    disagree: float = setting(
+        0.5, "Share of the decisions in which 0-ply and 2-ply of the first player choose different plays."
+    )
+    position_class: Literal["any", "contact", "crashed", "race"] = setting(
+        "any", "Class of the positions before the roll."
+    )
+    players: str = setting("latest,latest@2", "Players whose plays are rolled out, separated by commas.")
+    plays: int = setting(
+        5, "Plays of each decision that are rolled out: those of `players`, filled up with the next best."
+    )
+    rollers: str = setting("latest", "Players that roll out, separated by commas; each has the same weight.")
+    certain: float = setting(
+        0.95, "Certainty that a play is worse than the best one, or better, at which it gets no more trials."
+    )
+    se: float = setting(
+        0.02, "Standard error of the difference to the best play at which a play gets no more trials."
+    )
+    most: int = setting(36_000, "Trials of a play by each of `rollers`, at most.")
     seed: int = 0
 
     def check(self) -> None:

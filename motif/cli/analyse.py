@@ -16,7 +16,6 @@ from motif.cli.options import (
     JsonOption,
     JudgeOption,
     command,
-    moved,
     option,
 )
 from motif.cli.printing import PIPED_WIDTH, counted, json_line, note, print_table, say, tell
@@ -40,7 +39,6 @@ _EXAMPLES = (
 @command(
     "analyse match.mat --html match.html",
     "analyse match.mat --moves --export all.sgf --export all.csv",
-    cls=moved(("--out", "--dataset", "--positions", "--class", "--head"), _ELSEWHERE),
 )
 def analyse(
     files: Annotated[

@@ -53,7 +53,7 @@ def resumable(how: str) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         raise Interrupted("; ".join(filter(None, (str(interrupt), how)))) from None
     except WorkerError as error:
-        raise WorkerError(f"{error}; {how}", *error.settings) from None
+        raise WorkerError(f"{error.problem}; {how}", *error.fields) from None
 
 
 class _Watch:

@@ -18,7 +18,6 @@ from motif.cli.options import (
     checked_seed,
     command,
     complete_preset,
-    moved,
     option,
     several_values,
 )
@@ -29,7 +28,7 @@ from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.learning.fit_settings import FitSettings
-    from motif.phase_net.phase_run import PhaseNetSettings
+    from motif.phase_net.phase_settings import PhaseNetSettings
     from motif.reports.run_report import RunReport
     from motif.sampling.sample import SampleSettings
 
@@ -250,7 +249,7 @@ def _without_noise(summary: Mapping[str, Any]) -> float | None:
 def train_phase_net(
     out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
     settings: Annotated[
-        "PhaseNetSettings", Settings("motif.phase_net.phase_run", without=("batch", "patience", "gain"))
+        "PhaseNetSettings", Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain"))
     ],
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -310,7 +309,6 @@ _TERMS_ELSEWHERE = "`motif terms WEIGHTS` tells the terms of a weight file"
 @command(
     "report runs/demo",
     "report runs/demo --benchmark data/bench/race.bm.gz --worst 5",
-    cls=moved(("--terms", "--data", "--positions", "--head", "--class", "--plan"), _TERMS_ELSEWHERE),
 )
 def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],

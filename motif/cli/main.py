@@ -3,6 +3,7 @@
 Long work that is interrupted ends with one line that says what is done and how to go on.
 """
 
+import inspect
 import os
 import re
 import sys
@@ -13,9 +14,10 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
+from motif.cli.options import with_options
 from motif.cli.printing import complain, one_line
 from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
 
@@ -75,11 +77,17 @@ _LASTING = {"play", "web", "serve"}
 """Commands that end by themselves when they are interrupted, and may take their time over it."""
 
 
+def _function(name: str) -> Any:
+    return getattr(import_module(f"motif.cli.{HOMES[name]}"), re.sub("[ -]", "_", name))
+
+
 @cache
 def _command(name: str) -> Any:
-    function = getattr(import_module(f"motif.cli.{HOMES[name]}"), re.sub("[ -]", "_", name))
+    function = _function(name)
     alone = typer.Typer(add_completion=False, **_PLAIN)
-    alone.command(name.split()[-1], epilog=function.epilog, cls=function.command_class)(function)
+    alone.command(name.split()[-1], epilog=function.epilog, cls=function.command_class)(
+        with_options(function)
+    )
     return typer.main.get_command(alone)
 
 
@@ -106,6 +114,15 @@ class _Commands(Mapping[str, Any]):
             raise KeyError(name)
         return _command(self._before + name) if self._before + name in HOMES else _group(name)
 
+    def listed(self) -> dict[str, Any]:
+        """Return what a list shows of the commands, for which their options are not needed."""
+        return {
+            name: TyperCommand(name, help=inspect.getdoc(_function(self._before + name)))
+            if self._before + name in HOMES
+            else _group(name)
+            for name in self._names()
+        }
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names())
 
@@ -128,14 +145,20 @@ class _Program(TyperGroup):
         if self.name in GROUPS:
             super().format_commands(ctx, formatter)
             return
-        width = max(map(len, self.commands))
+        commands = self.commands.listed()
+        width = max(map(len, commands))
         room = formatter.width - width - 6
         for title, homes in SECTIONS.items():
-            names = dict.fromkeys(name if name in self.commands else name.split()[0] for name in homes)
+            names = dict.fromkeys(name if name in commands else name.split()[0] for name in homes)
             # Names as wide as each other, so that the sections line up.
-            rows = [(f"{name:{width}}", self.commands[name].get_short_help_str(room)) for name in names]
+            rows = [(f"{name:{width}}", commands[name].get_short_help_str(room)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Offer commands, without the options that each has."""
+        self.commands = self.commands.listed()
+        return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
         lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING
@@ -145,21 +168,9 @@ class _Program(TyperGroup):
         except MotifError as error:
             command = self.commands[ctx.invoked_subcommand]
             if not isinstance(command, _Program):
-                error.args = (_with_options(error, command),)
+                options = {parameter.name: parameter.opts[0] for parameter in command.params}
+                error.args = (error.naming({**options, "matches": options.get("games", "matches")}),)
             raise
-
-
-def _with_options(error: MotifError, command: Any) -> str:
-    """Return the message of `error`, with the command's options in place of the settings they stand for."""
-    options = {parameter.name: parameter.opts[0] for parameter in command.params}
-    options["matches"] = options.get("games", "matches")
-    message = str(error)
-    for name in filter(options.__contains__, error.settings):
-        word = rf"(?<![\w-]){name}\b"
-        place = re.search(f"{word}(?=:| must )", message) or re.search(word, message)
-        if place:
-            message = message[: place.start()] + options[name] + message[place.end() :]
-    return message
 
 
 app = typer.Typer(

@@ -3,18 +3,15 @@
 Completion loads nothing heavy.
 """
 
-import ast
 import inspect
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
-from functools import cache, wraps
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
 from glob import escape
 from importlib import import_module, resources
-from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
@@ -34,6 +31,7 @@ from motif.evaluators.named import (
 )
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
+from motif.runtime.settings import help_of
 
 if TYPE_CHECKING:
     from motif.analysis.judge import MatchOptions
@@ -101,7 +99,7 @@ def _checked_jobs(jobs: int | None) -> int | None:
 def checked_seed(seed: int | None) -> int | None:
     """`seed` if it is one, or None; raises `SettingError` otherwise."""
     if seed is not None and not 0 <= seed <= _LARGEST_SEED:
-        raise SettingError(f"--seed must be 0 to {_LARGEST_SEED}, not {seed}")
+        raise SettingError(f"seed must be 0 to {_LARGEST_SEED}, not {seed}", "seed")
     return seed
 
 
@@ -162,70 +160,22 @@ _METAVARS: dict[Any, str] = {
     str: "NAME",
 }
 """What stands for values of a type."""
-_TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Marks a parameter of a command that gets an object of a dataclass: its fields become options.
+    """Marks a parameter of a command that gets an object of a dataclass: its fields become options."""
 
-    The dataclass is read from the source of its module, which is not imported before the command runs.
-    """
-
-    home: str
-    """The module of the dataclass."""
+    home: str = ""
+    """The module of a dataclass that is named by a string, imported when the command is made."""
     without: tuple[str, ...] = ()
     """Fields that become no options."""
+    hidden: tuple[str, ...] = ()
+    """Fields whose options the help leaves out."""
 
 
 MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
 """For commands that value plays."""
-
-
-class _Field(NamedTuple):
-    type: Any
-    default: Any
-    """`inspect.Parameter.empty` where there is none."""
-    doc: str
-
-
-def settings_fields(home: str, name: str) -> dict[str, _Field]:
-    """Return the fields of the dataclass `name` in the module `home`, also those of its bases there."""
-    return _class_fields(_classes(home), name)
-
-
-@cache
-def _classes(home: str) -> dict[str, ast.ClassDef]:
-    folder = Path(__file__).parent.parent.parent
-    source = folder.joinpath(*home.split(".")).with_suffix(".py").read_text("utf-8")
-    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
-
-
-def _class_fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, _Field]:
-    fields: dict[str, _Field] = {}
-    body = classes[name].body
-    for base in classes[name].bases:
-        fields |= _class_fields(classes, ast.unparse(base))
-    for node, behind in zip_longest(body, body[1:]):
-        if not isinstance(node, ast.AnnAssign):
-            continue
-        field = ast.unparse(node.target)
-        if field in _SHARED:
-            fields[field] = _Field(*_SHARED[field], "")
-            continue
-        default = ast.literal_eval(node.value) if node.value else inspect.Parameter.empty
-        doc = ast.literal_eval(behind.value) if isinstance(behind, ast.Expr) else ""
-        fields[field] = _Field(_type_of(node.annotation), default, doc)
-    return fields
-
-
-def _type_of(node: ast.expr) -> Any:
-    """Return the type that an annotation means: a plain one, Literal[...], or either with ``| None``."""
-    if isinstance(node, ast.BinOp):
-        return _type_of(node.left) | None
-    if isinstance(node, ast.Subscript):
-        return Literal[ast.literal_eval(node.slice)]
-    return _TYPES[ast.unparse(node)]
 
 
 def option_name(name: str) -> str:
@@ -245,61 +195,75 @@ def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.
     return inspect.Parameter(name, keyword, default=default, annotation=annotated[kind, declared])
 
 
-def _parameters(settings: Settings, name: str) -> Iterator[inspect.Parameter]:
-    fields = settings_fields(settings.home, name)
-
-    def named(match: re.Match[str]) -> str:
-        return option_name(match[1]) if match[1] in fields else match[0]
-
-    for field, (kind, default, doc) in fields.items():
-        if field in settings.without:
+def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Parameter]:
+    known = {field.name: field for field in fields(dataclass)}
+    for name, field in known.items():
+        if name in settings.without:
             continue
-        if field in _SHARED:
-            kind, mark = get_args(kind)
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        kind, *marks = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+        if marks and not isinstance(marks[0], OptionInfo):
+            yield inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
+            )
+            continue
+        if marks:
+            mark = marks[0]
+        elif name in _SHARED:
+            annotated, default = _SHARED[name]
+            kind, mark = get_args(annotated)
         else:
-            help_text = re.sub(r"`(\w+)`", named, " ".join(doc.split()))
-            mark = option(help_text, _WORDS.get(field), autocompletion=_COMPLETIONS.get(field))
-        yield _parameter(field, kind, mark, default)
+            text = help_of(field)
+            for other in known:
+                text = text.replace(f"`{other}`", option_name(other))
+            is_hidden = name in settings.hidden
+            mark = option(text, _WORDS.get(name), autocompletion=_COMPLETIONS.get(name), hidden=is_hidden)
+        yield _parameter(name, kind, mark, default)
 
 
-def command(
-    *examples: str, cls: type[TyperCommand] | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function; `examples` are what is typed behind ``motif``.
+Command = Callable[..., None]
 
-    A parameter that `Settings` marks is made of the options of its fields.
-    """
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        groups: dict[str, tuple[str, str, list[str]]] = {}
-        shown: list[inspect.Parameter] = []
-        for parameter in inspect.signature(function).parameters.values():
-            kind, *marks = get_args(parameter.annotation) or (Any,)
-            if marks and isinstance(marks[0], Settings):
-                options = list(_parameters(marks[0], kind.__forward_arg__))
-                fields = [made.name for made in options]
-                groups[parameter.name] = marks[0].home, kind.__forward_arg__, fields
-                shown += options
-            elif marks and isinstance(marks[0], OptionInfo):
-                shown.append(_parameter(parameter.name, kind, marks[0], parameter.default))
-            else:
-                shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[Command], Command]:
+    """Mark a function as a command; `examples` are what is typed behind ``motif``."""
 
-        @wraps(function)
-        def run(**values: Any) -> None:
-            for place, (home, name, fields) in groups.items():
-                made = {field: values.pop(field) for field in fields}
-                values[place] = getattr(import_module(home), name)(**made)
-            function(**values)
-
+    def decorate(function: Command) -> Command:
         lines = ("\b", "Example:", *(f"  motif {line}" for line in examples))
-        described: Any = run
-        described.__signature__ = inspect.Signature(shown)
-        described.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-        described.epilog, described.command_class = "\n".join(lines), cls
-        return run
+        marked: Any = function
+        marked.epilog, marked.command_class = "\n".join(lines), cls
+        return function
 
     return decorate
+
+
+def with_options(function: Command) -> Command:
+    """Return a command's `function` with an option for each field of what `Settings` marks."""
+    groups: dict[str, tuple[type, list[str]]] = {}
+    shown: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, *marks = get_args(parameter.annotation) or (Any,)
+        if marks and isinstance(marks[0], Settings):
+            dataclass = kind
+            if not isinstance(kind, type):
+                dataclass = getattr(import_module(marks[0].home), kind.__forward_arg__)
+            options = list(_parameters(marks[0], dataclass))
+            groups[parameter.name] = dataclass, [made.name for made in options]
+            shown += options
+        elif marks and isinstance(marks[0], OptionInfo):
+            shown.append(_parameter(parameter.name, kind, marks[0], parameter.default))
+        else:
+            shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(function)
+    def run(**values: Any) -> None:
+        for place, (dataclass, names) in groups.items():
+            values[place] = dataclass(**{name: values.pop(name) for name in names})
+        function(**values)
+
+    described: Any = run
+    described.__signature__ = inspect.Signature(shown)
+    described.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return run
 
 
 def optional_value(option: str, value: str) -> type[TyperCommand]:
@@ -337,21 +301,8 @@ def several_values(option: str) -> type[TyperCommand]:
     return SeveralValues
 
 
-def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
-    """Return the class of a command that once had `options`, and says `where` they are now."""
-
-    class Moved(TyperCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            for word in args:
-                if word.partition("=")[0] in options:
-                    raise SettingError(f"{word.partition('=')[0]}: {where}")
-            return super().parse_args(ctx, args)
-
-    return Moved
-
-
 def static_evaluator(name: str) -> "StaticEvaluator":
-    """Return the evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
+    """Return the evaluator of the player called `name`; raises `PlayerError` for one that is not static."""
     from motif.evaluators import StaticEvaluator
 
     evaluator = evaluator_of(name)

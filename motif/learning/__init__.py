@@ -1,14 +1,19 @@
 """From nothing to version one: sample, label, fit, and again with what came of it."""
 
-from motif.learning.bootstrap_run import (
-    BootstrapConfig,
-    VersionStep,
-    load_config,
-    load_preset,
-    preset_names,
-    run_bootstrap,
-    with_seed,
-)
+from typing import TYPE_CHECKING
+
+from motif.runtime.package import lazy_names
+
+if TYPE_CHECKING:
+    from motif.learning.bootstrap_run import (
+        BootstrapConfig,
+        VersionStep,
+        load_config,
+        load_preset,
+        preset_names,
+        run_bootstrap,
+        with_seed,
+    )
 
 __all__ = [
     "BootstrapConfig",
@@ -19,3 +24,6 @@ __all__ = [
     "run_bootstrap",
     "with_seed",
 ]
+
+# Imported on first use: the settings of a fit are light.
+__getattr__ = lazy_names(__name__, {"motif.learning.bootstrap_run": __all__})

@@ -95,7 +95,7 @@ def fit_dataset(
     """
     settings.check()
     if settings.hidden and term_table is not None:
-        raise FitError(NO_TERM_TABLE, "term_table", "hidden")
+        raise FitError(NO_TERM_TABLE, "term_table")
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:

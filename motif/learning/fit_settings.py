@@ -4,10 +4,8 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from motif.evaluators.hidden_layer import MAX_UNITS
-from motif.fitting.solve import solver
-from motif.parameters import parameter_set
 from motif.runtime.errors import FitError, check_seed, shown
+from motif.runtime.settings import setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
@@ -17,39 +15,57 @@ _HIDDEN_PASSES = 12
 class FitSettings:
     """How weights are fitted."""
 
-    method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = "gauss-newton"
-    """The solver; `keith` is Tom Keith's own, one weight after another on every position, and slow."""
-    parameters: str = "motif"
-    """Parameter set: motif, keith, bras, phase, or your own FILE.py."""
-    terms: Literal["pairs", "linear"] = "pairs"
-    """Weights for pairs of parameters too, or for single ones alone."""
-    backgammons: Literal["pairs", "race", "linear"] = "linear"
-    """The same for backgammon probabilities, too rare in rollouts for pairs; `race`: pairs in races alone."""
-    heads: Literal["all", "win"] = "all"
-    """All probabilities, and for contact and crashed an equity to rank plays by; or the win probability."""
-    hidden: int = 0
-    """Hidden units of each class, fitted with the pairs of its probabilities, without an equity head."""
-    ranking: float | None = None
-    """Weight of the errors between plays of a decision: 5 with gauss-newton, 10 with hidden units, else 0."""
-    ridge: float = 5.0
-    """Penalty on the squared weights of probabilities, against the sum of squared errors."""
-    equity_ridge: float = 50.0
-    """The same for equity heads, whose errors are larger."""
-    prune: float | None = None
-    """Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.solve`)."""
-    bearoff: bool = False
-    """Leave positions that the bearoff tables cover to these, in fits and in play."""
-    validation: float = 0.1
-    """Share of the games held out for validation."""
-    passes: int | None = None
-    """Maximum passes of each fit (sweeps with keith); by default as suits the solver, 12 with hidden."""
-    tolerance: float | None = None
-    """End a fit when a pass reduces its error by less than this share; 1e-6 by default."""
-    seed: int = 0
-    """Seed of the draw of validation games, and of hidden units."""
+    method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = setting(
+        "gauss-newton",
+        "The solver; `keith` is Tom Keith's own, one weight after another on every position, and slow.",
+    )
+    parameters: str = setting("motif", "Parameter set: motif, keith, bras, phase, or your own FILE.py.")
+    terms: Literal["pairs", "linear"] = setting(
+        "pairs", "Weights for pairs of parameters too, or for single ones alone."
+    )
+    backgammons: Literal["pairs", "race", "linear"] = setting(
+        "linear",
+        "The same for backgammon probabilities, too rare in rollouts for pairs; `race`: pairs in "
+        "races alone.",
+    )
+    heads: Literal["all", "win"] = setting(
+        "all",
+        "All probabilities, and for contact and crashed an equity to rank plays by; or the win probability.",
+    )
+    hidden: int = setting(
+        0, "Hidden units of each class, fitted with the pairs of its probabilities, without an equity head."
+    )
+    ranking: float | None = setting(
+        None,
+        "Weight of the errors between plays of a decision: 5 with gauss-newton, 10 with hidden units, "
+        "else 0.",
+    )
+    ridge: float = setting(
+        5.0, "Penalty on the squared weights of probabilities, against the sum of squared errors."
+    )
+    equity_ridge: float = setting(50.0, "The same for equity heads, whose errors are larger.")
+    prune: float | None = setting(
+        None,
+        "Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.solve`).",
+    )
+    bearoff: bool = setting(
+        False, "Leave positions that the bearoff tables cover to these, in fits and in play."
+    )
+    validation: float = setting(0.1, "Share of the games held out for validation.")
+    passes: int | None = setting(
+        None,
+        "Maximum passes of each fit (sweeps with keith); by default as suits the solver, 12 with hidden.",
+    )
+    tolerance: float | None = setting(
+        None, "End a fit when a pass reduces its error by less than this share; 1e-6 by default."
+    )
+    seed: int = setting(0, "Seed of the draw of validation games, and of hidden units.")
 
     def check(self) -> None:
         """Raise `FitError`, or `SettingError` for the seed, for an invalid value."""
+        from motif.fitting.solve import solver
+        from motif.parameters import parameter_set
+
         check_seed(self.seed)
         self._check_numbers()
         if self.terms not in ("pairs", "linear"):
@@ -65,6 +81,8 @@ class FitSettings:
         parameter_set(self.parameters)
 
     def _check_numbers(self) -> None:
+        from motif.evaluators.hidden_layer import MAX_UNITS
+
         if not 0 <= self.validation < 1:
             raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
         for name in ("ranking", "ridge", "equity_ridge", "prune", "tolerance"):

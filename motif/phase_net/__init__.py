@@ -7,6 +7,21 @@ loser's, in games of `best-of-four`; training goes in rounds, on a buffer that n
 old ones leave by lot.
 """
 
-from motif.phase_net.phase_run import PhaseNetSettings, PhaseNetTraining, train_phase_net
+from typing import TYPE_CHECKING
+
+from motif.runtime.package import lazy_names
+
+if TYPE_CHECKING:
+    from motif.phase_net.phase_run import PhaseNetTraining, train_phase_net
+    from motif.phase_net.phase_settings import PhaseNetSettings
 
 __all__ = ["PhaseNetSettings", "PhaseNetTraining", "train_phase_net"]
+
+# Imported on first use: the settings are light.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "motif.phase_net.phase_run": ("PhaseNetTraining", "train_phase_net"),
+        "motif.phase_net.phase_settings": ("PhaseNetSettings",),
+    },
+)

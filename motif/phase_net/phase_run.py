@@ -11,12 +11,11 @@ which of them go it does not say.
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,116 +23,21 @@ import numpy.typing as npt
 from motif.board.packed import Board
 from motif.contests.money_games import play_pairs_of_games
 from motif.contests.pairs import Contest
-from motif.contests.result import MIN_PAIRS, ContestRules, contest_result
+from motif.contests.result import ContestRules, contest_result
 from motif.evaluators.nets.net import Net
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import Layers, PhaseNet, check_packages, onnx_bytes, read_layers
+from motif.phase_net.phase_settings import ITSELF, PhaseNetSettings
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
 from motif.players.player import random_player
 from motif.rollout.games import SeededDice, lockstep, starts
-from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
+from motif.runtime.errors import SettingError
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.progress import Stopwatch, progress
-
-_ITSELF = "best-of-four"
-_NEXT_PLAYER = re.compile(r",(?!\w+=)")
-"""Between players: the commas of ``rollout:PLAYER,trials=36`` are its own."""
-_SEEDS_A_RUN = 10_000
-_FIRST_ROUND_SEED = 100
-_MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
-
-
-@dataclass(frozen=True)
-class PhaseNetSettings:
-    """All that is needed to repeat a training run.
-
-    Stage 1, the buffer and the batch are the source's.  Its stage 2 has 100 epochs a round, and no word
-    of another learning rate; so trained the net soon loses to the heuristic that it came from.  One
-    label a game and small steps make it better instead.
-    """
-
-    seed: int = 0
-    stage: Literal["both", "1", "2"] = "both"
-    """Which stages: the heuristic's scores (1), who won (2), or both."""
-    start: str | None = None
-    """Go on training this net, which the command made, in place of a new one; stage 2 alone needs one."""
-    opponent: str = "best-of-four"
-    """Players that best-of-four meets in stage 2, separated by commas: as many games with each."""
-    scaling: bool = True
-    """Scale inputs to shares of the largest that occur; without it the net sees plain counts and pips."""
-    games: int = 5000
-    """Games of random play whose boards teach the heuristic."""
-    boards: int = 100_000
-    """Boards of these games at most, taken evenly; every tenth of them is held out."""
-    epochs: int = 200
-    """Passes over them at most."""
-    rate: float = 0.001
-    """Adam's learning rate while the heuristic is taught."""
-    batch: int = 50
-    """Boards a step."""
-    patience: int = 10
-    """Stage 1 ends after so many epochs that do not better the best one by `gain`."""
-    gain: float = 0.0001
-    """What an epoch must gain, in squared errors added up, as in the source."""
-    rounds: int = 20
-    """Rounds of stage 2 at most; winning every game of a round's match ends it too."""
-    round_games: int = 5000
-    """Games of best-of-four that a round adds."""
-    boards_a_game: int = 1
-    """Boards of each of them that enter the buffer: those of one game share an outcome."""
-    buffer: int = 10_000
-    """Boards that are kept."""
-    round_epochs: int = 10
-    """Passes over the buffer in a round."""
-    round_rate: float = 0.00003
-    """Adam's learning rate in stage 2."""
-    test_games: int = 2000
-    """Games of each match after a round; the refined net is chosen by them."""
-    final_games: int = 10_000
-    """Games of each match at the end, with dice that chose nothing."""
-
-    @property
-    def opponents(self) -> tuple[str, ...]:
-        """Names of the players that best-of-four meets in stage 2; a player's own commas are kept."""
-        return tuple(name.strip() for name in _NEXT_PLAYER.split(self.opponent))
-
-    def check(self) -> None:
-        """Raise `SettingError` for a number out of range and for settings that exclude each other."""
-        if self.stage == "2" and self.start is None:
-            raise SettingError("stage 2 goes on from a net: give start, too", "start")
-        if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
-            raise SettingError(f"opponent must be different players, not {self.opponent!r}", "opponent")
-        check_seed(self.seed)
-        if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
-            raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
-        least = dict.fromkeys(("test_games", "final_games"), 2 * MIN_PAIRS) | dict.fromkeys(
-            ("boards", "buffer"), 2 * self.batch
-        )
-        least["round_games"] = 2 * len(self.opponents) if self.opponents != (_ITSELF,) else 1
-        for item in fields(self):
-            if item.type is int and item.name != "seed":
-                check_count(item.name, getattr(self, item.name), least.get(item.name, 1))
-        if self.rounds > _MAX_ROUNDS:
-            raise SettingError(f"rounds must be at most {_MAX_ROUNDS}, not {self.rounds}", "rounds")
-        for name in ("rate", "round_rate"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and 0 < value <= 1):
-                raise SettingError(f"{name} must be above 0 and at most 1, not {value:g}", name)
-        if not self.gain >= 0:
-            raise SettingError(f"gain must be at least 0, not {self.gain:g}", "gain")
-
-    def step_seed(self, step: int) -> int:
-        """Seed of one step of the run; every step has its own."""
-        return self.seed * _SEEDS_A_RUN + step
-
-    def round_seed(self, number: int) -> int:
-        """Seed of the games of round `number`, from 1 on."""
-        return self.step_seed(_FIRST_ROUND_SEED + number - 1)
 
 
 @dataclass(frozen=True)
@@ -234,7 +138,7 @@ def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
     boards, won, first = [], [], 0
     for place, name in enumerate(settings.opponents):
         games = (settings.round_games + place) // shares
-        other = None if name == _ITSELF else load(name)
+        other = None if name == ITSELF else load(name)
         played = play_games(best_of_four(), games, seed, other, first)
         first += games
         rows = drawn_of_each_game(played, settings.boards_a_game, random)
@@ -485,7 +389,7 @@ class _Training:
         before = self.net.rmse(*validation)
         previous, rounds = list(self.players.values())[-1], []
         best, stopped = -1, ALL_ROUNDS
-        others = [name for name in settings.opponents if name != _ITSELF]
+        others = [name for name in settings.opponents if name != ITSELF]
         for number in range(1, settings.rounds + 1):
             samples = buffer.add(outcome_samples(settings, settings.round_seed(number)))
             epochs = learn_outcomes(self.net, number, settings, samples, validation)
@@ -530,7 +434,7 @@ class _Training:
         """Match with dice that chose nothing."""
         nets = self.players
         names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
-        others = {name: load(name) for name in names if name != _ITSELF}
+        others = {name: load(name) for name in names if name != ITSELF}
         pairs = [(name, other) for name in nets for other in others]
         # Each net against the one that it was made of.
         pairs += [(after, before) for before, after in pairwise(nets)]

@@ -70,7 +70,7 @@ class RolloutEvaluator(Evaluator):
         settings.check()
         check_count("candidates", candidates, 0)
         if settings.se > 0:
-            raise SettingError("a rollout as a player has a number of trials, and no se", "se")
+            raise SettingError("a rollout as a player has a number of trials, and no {se}", "se")
         self.name = name
         self.settings = settings
         self.candidates = candidates

@@ -23,6 +23,7 @@ from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.rollout.playout import MAX_PLIES, first_rolls
 from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.settings import setting
 
 MONEY, NO_GAMMONS = "money", "no-gammons"
 SCORINGS = (MONEY, "dmp", NO_GAMMONS)
@@ -124,28 +125,29 @@ def playout_rules(
 class RolloutSettings:
     """Settings of rollouts; docs/how-to/rollouts.md says what each choice costs and gains."""
 
-    trials: int = 1296
-    """Games played out, or at most so many with `se`."""
-    cut: int = 0
-    """End after this many plies with the evaluator's value; 0: never."""
-    stop_at_race: bool = False
-    """End with the evaluator's value when contact ends."""
-    stop_at_bearoff: bool = False
-    """End with the value of the bearoff tables where these cover the position."""
-    stratified: bool = False
-    """Let the first roll, and the first two, of the trials run evenly through all that can come."""
-    luck_plies: int = 0
-    """Adjust results for the luck of this many first rolls, by the evaluator; 0: none."""
-    every_play: bool = False
-    """Evaluate every legal play, without the pre-filter of the weight file."""
-    se: float = 0.0
-    """Stop at this standard error of the equity; 0: never."""
-    eliminate: bool = False
-    """Drop each of several plays compared as soon as it is certain to be worse."""
-    error_rate: float = 0.05
-    """Chance, at most, that `eliminate` drops the best play of a decision."""
-    scoring: str = "money"
-    """What is played for: money, dmp or no-gammons."""
+    trials: int = setting(1296, "Games played out, or at most so many with `se`.")
+    cut: int = setting(0, "End after this many plies with the evaluator's value; 0: never.")
+    stop_at_race: bool = setting(False, "End with the evaluator's value when contact ends.")
+    stop_at_bearoff: bool = setting(
+        False,
+        "End with the value of the bearoff tables where these cover the position.",
+    )
+    stratified: bool = setting(
+        False,
+        "Let the first roll, and the first two, of the trials run evenly through all that can come.",
+    )
+    luck_plies: int = setting(
+        0,
+        "Adjust results for the luck of this many first rolls, by the evaluator; 0: none.",
+    )
+    every_play: bool = setting(False, "Evaluate every legal play, without the pre-filter of the weight file.")
+    se: float = setting(0.0, "Stop at this standard error of the equity; 0: never.")
+    eliminate: bool = setting(
+        False,
+        "Drop each of several plays compared as soon as it is certain to be worse.",
+    )
+    error_rate: float = setting(0.05, "Chance, at most, that `eliminate` drops the best play of a decision.")
+    scoring: str = setting("money", "What is played for: money, dmp or no-gammons.")
     seed: int = 0
 
     def check(self, with_cube: bool = False) -> None:
@@ -157,7 +159,7 @@ class RolloutSettings:
         check_error_rate(self.error_rate)
         check_scoring(self.scoring)
         if with_cube and self.scoring != MONEY:
-            raise SettingError("with a cube the match says what is played for, not scoring", "scoring")
+            raise SettingError("with a cube the match says what is played for, not {scoring}", "scoring")
         check_seed(self.seed)
 
     def rules(self) -> PlayoutRules:

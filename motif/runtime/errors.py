@@ -18,10 +18,21 @@ _Settings = TypeVar("_Settings")
 class MotifError(Exception):
     """Root of all errors that motif raises on purpose."""
 
-    def __init__(self, message: str = "", *settings: str) -> None:
-        """`settings` are the words of `message` that name settings: a command has options instead."""
-        super().__init__(message)
-        self.settings = settings
+    def __init__(self, problem: str = "", *fields: str) -> None:
+        """`fields` are settings at fault: one begins `problem`, others are in it as ``{field}``."""
+        self.fields = fields
+        self.problem = problem
+        super().__init__(self.naming({}))
+
+    def naming(self, names: Mapping[str, str]) -> str:
+        """Return the message with other `names` for its fields, such as the options of a command."""
+        text = self.problem
+        for field in self.fields:
+            name = names.get(field, field)
+            if text.startswith((f"{field} ", f"{field}:")):
+                text = name + text.removeprefix(field)
+            text = text.replace(f"{{{field}}}", name)
+        return text
 
 
 class PositionError(MotifError):

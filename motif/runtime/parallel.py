@@ -278,7 +278,7 @@ def _run(
         except PicklingError as error:
             *_, last = [line for line in str(error.__cause__ or error).splitlines() if line.strip('" ')]
             raise WorkerError(
-                f"the work cannot be sent to other processes: {last}; take jobs=1", "jobs"
+                f"the work cannot be sent to other processes: {last}; take {{jobs}}=1", "jobs"
             ) from None
         finally:
             with warnings.catch_warnings():
@@ -294,7 +294,7 @@ def _end_of_a_worker(said: str) -> str:
     """A message for the end of a worker, of which joblib has `said` the exit code, where it found out."""
     if crash := next((name for name in _CRASHES if name in said), None):
         return f"a worker process crashed ({crash}): a fault of motif or of a library that it uses"
-    return "a worker process was killed, probably for lack of memory; fewer jobs need less of it"
+    return "a worker process was killed, probably for lack of memory; fewer {jobs} need less of it"
 
 
 class _Workplace:

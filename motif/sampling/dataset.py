@@ -265,7 +265,7 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
             return _adopted(paths, provenance, first_games)
         raise
     if not resume:
-        raise DatasetError(f"{folder}: holds a dataset already; resume continues it", "resume")
+        raise DatasetError(f"{folder}: holds a dataset already; {{resume}} continues it", "resume")
     _compare(folder, settings, provenance)
     return {part.name: part for part in parts if part.name in first_games and _is_whole(folder, part)}
 

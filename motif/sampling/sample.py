@@ -37,6 +37,7 @@ from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
+from motif.runtime.settings import setting
 from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_labels
 from motif.sampling.recorded_games import (
@@ -53,30 +54,33 @@ from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory
 class SamplePlan:
     """How to sample, for any player and seed."""
 
-    games: int
-    """Games of self-play."""
-    trials: int
-    """Rollouts that label each position."""
-    decide: Literal["evaluator", "rollout"] = "evaluator"
-    """What chooses the plays: the evaluator, or rollouts of every legal play."""
-    candidates: int = 0
-    """Plays of a decision that are recorded at most, the chosen one among them; 0: all."""
-    rate: float = 1.0
-    """Share of the decisions that are recorded."""
-    crashed_rate: float | None = None
-    """Share for crashed positions, which are few; that of `rate` when absent."""
-    race_rate: float | None = None
-    """Share for races; that of `rate` when absent."""
-    noise: float = 0.0
-    """Share of the plays that are drawn by lot, so that odd positions occur too."""
-    cut: int = 0
-    """End rollouts after this many plies with the evaluator's value; 0: never."""
-    stop_at_race: bool = False
-    """End rollouts with the evaluator's value when contact ends."""
-    stop_at_bearoff: bool = False
-    """End rollouts with the value of the bearoff tables where these cover the position."""
-    stratified: bool = False
-    """Let the first roll, and the first two, of the rollouts run evenly through all that can come."""
+    games: int = field(metadata={"help": "Games of self-play."})
+    trials: int = field(metadata={"help": "Rollouts that label each position."})
+    decide: Literal["evaluator", "rollout"] = setting(
+        "evaluator",
+        "What chooses the plays: the evaluator, or rollouts of every legal play.",
+    )
+    candidates: int = setting(
+        0,
+        "Plays of a decision that are recorded at most, the chosen one among them; 0: all.",
+    )
+    rate: float = setting(1.0, "Share of the decisions that are recorded.")
+    crashed_rate: float | None = setting(
+        None,
+        "Share for crashed positions, which are few; that of `rate` when absent.",
+    )
+    race_rate: float | None = setting(None, "Share for races; that of `rate` when absent.")
+    noise: float = setting(0.0, "Share of the plays that are drawn by lot, so that odd positions occur too.")
+    cut: int = setting(0, "End rollouts after this many plies with the evaluator's value; 0: never.")
+    stop_at_race: bool = setting(False, "End rollouts with the evaluator's value when contact ends.")
+    stop_at_bearoff: bool = setting(
+        False,
+        "End rollouts with the value of the bearoff tables where these cover the position.",
+    )
+    stratified: bool = setting(
+        False,
+        "Let the first roll, and the first two, of the rollouts run evenly through all that can come.",
+    )
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Return the share of the decisions recorded, by class."""
@@ -89,7 +93,7 @@ class SamplePlan:
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
         if self.stratified and self.trials % ROUND:
-            message = f"stratified: trials must be a multiple of {ROUND}, not {shown(self.trials)}"
+            message = f"stratified: {{trials}} must be a multiple of {ROUND}, not {shown(self.trials)}"
             raise SettingError(message, "stratified", "trials")
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
@@ -106,15 +110,15 @@ class SamplePlan:
 class SampleSettings(SamplePlan):
     """Everything that decides what a dataset holds."""
 
-    games: int = 0
-    """Games of self-play; recorded games are taken as they are."""
-    trials: int = 36
-    """Rollouts that label each position."""
+    games: int = setting(0, "Games of self-play; recorded games are taken as they are.")
+    trials: int = setting(36, "Rollouts that label each position.")
     player: str = field(kw_only=True)
     """Name of the player that plays and rolls out; compiled ones are some hundred times as fast."""
-    label: str = "rollout"
-    """What labels the positions: `rollout`, a player that can evaluate, such as wildbg, gnubg or a weight
-    file, or in recorded games `outcome`: who won."""
+    label: str = setting(
+        "rollout",
+        "What labels the positions: `rollout`, a player that can evaluate, such as wildbg, gnubg or a "
+        "weight file, or in recorded games `outcome`: who won.",
+    )
     seed: int = field(default=0, kw_only=True)
 
     def rollouts(self) -> RolloutSettings:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from motif.runtime.errors import SettingError, shown
+from motif.runtime.settings import setting
 
 _LOWEST = {
     "port": 0,
@@ -24,44 +25,37 @@ _HIGHEST = {"port": 65535}
 class ServeAddress:
     """Where the HTTP server listens, and who may ask."""
 
-    host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 is every one of this machine."""
-    port: int = 8080
-    """Port to listen at; 0 is a free one."""
-    player: str | None = None
-    """Player who answers where a request names none."""
-    cors: str = ""
-    """Origins whose pages may ask, separated by commas, such as https://example.org; * is every one."""
-    names: str = ""
-    """Names, separated by commas, by which the server may be called besides localhost and IP addresses."""
+    host: str = setting("127.0.0.1", "Address to listen at; 0.0.0.0 is every one of this machine.")
+    port: int = setting(8080, "Port to listen at; 0 is a free one.")
+    player: str | None = setting(None, "Player who answers where a request names none.")
+    cors: str = setting(
+        "", "Origins whose pages may ask, separated by commas, such as https://example.org; * is every one."
+    )
+    names: str = setting(
+        "",
+        "Names, separated by commas, by which the server may be called besides localhost and IP addresses.",
+    )
 
 
 @dataclass(frozen=True)
 class ServeSettings(ServeAddress):
     """Address and limits of the HTTP server."""
 
-    body: int = 4_000_000
-    """Most bytes of a request's body."""
-    batch: int = 10_000
-    """Most positions of a batch, and rolls of a match."""
-    trials: int = 20_736
-    """Most trials of a rollout."""
-    rollouts: int = 2
-    """Rollouts and analyses at a time; others are refused with the status 503."""
-    waiting: int = 64
-    """Most requests, quick or slow, that wait for a free thread; others get the status 503."""
-    budget: int = 600
-    """Most seconds of computing for a request: as estimated before it begins, and as measured."""
-    reading: int = 20
-    """Seconds that reading a match file may take."""
-    connections: int = 2000
-    """Most connections at a time; others are refused with the status 503."""
-    patience: int = 30
-    """Seconds that a client may take to send a request, and to read the answer."""
-    workers: int = 1
-    """Processes that answer, each with these limits; one that dies is replaced."""
-    games: str = ""
-    """Folder in which games played on the page are kept; empty: that of this user."""
+    body: int = setting(4_000_000, "Most bytes of a request's body.")
+    batch: int = setting(10_000, "Most positions of a batch, and rolls of a match.")
+    trials: int = setting(20_736, "Most trials of a rollout.")
+    rollouts: int = setting(2, "Rollouts and analyses at a time; others are refused with the status 503.")
+    waiting: int = setting(
+        64, "Most requests, quick or slow, that wait for a free thread; others get the status 503."
+    )
+    budget: int = setting(
+        600, "Most seconds of computing for a request: as estimated before it begins, and as measured."
+    )
+    reading: int = setting(20, "Seconds that reading a match file may take.")
+    connections: int = setting(2000, "Most connections at a time; others are refused with the status 503.")
+    patience: int = setting(30, "Seconds that a client may take to send a request, and to read the answer.")
+    workers: int = setting(1, "Processes that answer, each with these limits; one that dies is replaced.")
+    games: str = setting("", "Folder in which games played on the page are kept; empty: that of this user.")
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""

@@ -1,18 +1,19 @@
 """Options that are made from the fields of settings, and settings that errors name as options."""
 
 import dataclasses
+import pickle
 import subprocess
 import sys
-from inspect import Parameter
 from pathlib import Path
 
 import pytest
 
 from motif.cli.main import HOMES, _command
-from motif.cli.options import settings_fields
 from motif.learning.fit_settings import FitSettings
-from motif.phase_net.phase_run import PhaseNetSettings
+from motif.phase_net.phase_settings import PhaseNetSettings
 from motif.rollout.rollout_settings import RolloutSettings
+from motif.runtime.errors import SettingError
+from motif.runtime.settings import help_of
 from motif.sampling.sample import SampleSettings
 
 START = "4HPwATDgc/ABMA"
@@ -29,15 +30,29 @@ START = "4HPwATDgc/ABMA"
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values())
-def test_fields_are_read_as_the_dataclass_has_them(settings):
-    fields = settings_fields(settings.__module__, settings.__name__)
-    assert list(fields) == [field.name for field in dataclasses.fields(settings)]
+def test_every_field_has_a_help(settings):
     for field in dataclasses.fields(settings):
-        if field.name in ("seed", "player"):
-            continue
-        default = Parameter.empty if field.default is dataclasses.MISSING else field.default
-        assert (fields[field.name].type, fields[field.name].default) == (field.type, default)
-        assert fields[field.name].doc or field.name in NO_OPTIONS
+        assert help_of(field) or field.name in ("seed", "player")
+
+
+def test_an_error_names_the_options_of_a_command():
+    error = SettingError("score belongs to a match: {length} says how long it is", "score", "length")
+    assert str(error) == "score belongs to a match: length says how long it is"
+    options = {"score": "--score", "length": "--length"}
+    assert error.naming(options) == "--score belongs to a match: --length says how long it is"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.naming(options)) == (str(error), error.naming(options))
+
+
+@pytest.mark.parametrize("command", ["fit", "cube", "web"])
+def test_the_help_of_a_command_is_light(command):
+    code = (
+        f"import sys; from motif.cli.main import main; main(['{command}', '--help']);"
+        "heavy = {'numpy', 'numba', 'scipy', 'pyarrow', 'joblib', 'rich', 'yaml', 'motif.board'};"
+        "sys.stderr.write(' '.join(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("command", SETTINGS)

@@ -146,7 +146,7 @@ def test_results_show_themselves():
     assert "8/5 6/5" in str(ranking)
     assert (
         repr(motif.load("motif-v0@1"))
-        == "<player motif-v0@1: weights that came with motif, looking 1 ply ahead>"
+        == "<player motif-v0@1: weights that came with motif, 1-ply lookahead>"
     )
 
 

@@ -135,7 +135,7 @@ class _JsonRequest(Request):
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     """Return the `model` in a JSON `body`; raises `HTTPException` for an invalid one.
 
-    A batch may have so many positions.
+    `batch` is the largest number of positions in a batch.
     """
     most = _VALUES * batch + _OTHER_VALUES
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:

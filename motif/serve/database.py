@@ -67,7 +67,7 @@ class Database:
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[Mapping[str, str]]
     VERSION: ClassVar[int] = 1
-    """Of the tables; stands in the file as its ``user_version``."""
+    """Version of the tables: the file's ``user_version``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -147,8 +147,8 @@ class Database:
     def _begun(self, begin: str) -> sqlite3.Connection:
         """Return a connection in a transaction, to the file that has the name now.
 
-        Another process may have set the database aside, or somebody removed it: what is written to a file
-        without that name would be lost.
+        The database may have been set aside or removed meanwhile: what is written to a file without that name
+        would be lost.
         """
         while True:
             connection = self._open.connection or self._connected()
@@ -200,8 +200,7 @@ class Database:
         Raises `sqlite3.DatabaseError` where it is damaged, or no such database.
         """
         path = self._path
-        # A file that is there is not opened: to close it would end the locks of this process's other
-        # connections.
+        # An existing file is not opened: closing it would release locks of this process's other connections.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         if path.stat().st_mode & 0o077:

@@ -53,7 +53,7 @@ _QUICK = 0.3
 _LOADING = 1.0
 """Seconds, about, that it takes to load a player, whose kernels may have to be compiled."""
 _FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
-"""What stands before the name of a file, in a player's name."""
+"""The folder before a file name, in a player's name."""
 _BODIES = 2
 """Requests of the largest size that are decoded at a time."""
 _ANSWERS = 80_000_000
@@ -63,7 +63,7 @@ class Job:
     """A piece of long work that a thread does."""
 
     def __init__(self, work: Callable[[], bytes], seconds: float) -> None:
-        """Create it in the event loop; `work` returns JSON within so many seconds."""
+        """Create it in the event loop; `work` returns JSON and may take so many `seconds` of a core."""
         self.id = token_hex(8)
         self._work = work
         self._loop = asyncio.get_running_loop()
@@ -83,17 +83,17 @@ class Job:
         try:
             with heard_by(self._hear):
                 result = self._stop.run(self._work)
-        except BaseException as error:  # whatever it is, somebody waits for it
-            self._tell(self._fail, error)
+        except BaseException as error:  # any error is an answer for the client
+            self._post(self._fail, error)
         else:
-            self._tell(self._finish, result)
+            self._post(self._finish, result)
 
     def _hear(self, what: str, done: int, total: int) -> None:
-        self._tell(self._note, {"what": what, "done": done, "total": total})
+        self._post(self._note, {"what": what, "done": done, "total": total})
 
-    def _tell(self, function: Callable[[Any], None], news: Any) -> None:
+    def _post(self, function: Callable[[Any], None], value: Any) -> None:
         try:
-            self._loop.call_soon_threadsafe(function, news)
+            self._loop.call_soon_threadsafe(function, value)
         except RuntimeError:
             self.cancel()  # the loop has ended
 

@@ -52,8 +52,8 @@ class _StoredGame:
 
     def view(self, known: int | None = None) -> dict[str, Any]:
         """Return the view of a page, with the events after the first `known` ones."""
-        news = 0 if known is None else len(self.game.events) - known
-        return game_view(self.name, self.revision, self.game, self.game.steps[-news:] if news > 0 else ())
+        new = 0 if known is None else len(self.game.events) - known
+        return game_view(self.name, self.revision, self.game, self.game.steps[-new:] if new > 0 else ())
 
 
 class GameStore:
@@ -104,7 +104,7 @@ class GameStore:
                 revision = self._database.insert(name, document, is_over)
                 break
             except NoRoomError:
-                # Games of an earlier version may be over: they are looked at when their room is needed.
+                # Imported games may be over: they are checked when room is needed.
                 if not self._settle_some():
                     raise
         kept = _StoredGame(name, revision, game)
@@ -228,7 +228,7 @@ class GameStore:
         try:
             settings, events = _settings_and_events(row)
             game = _followed(None if kept is None else kept.game, settings, events)
-        # Whatever is wrong with a row is known by what fails on it, and is the matter of this game alone.
+        # A damaged row may raise anything, and concerns this game alone.
         except Exception as error:
             raise RecordError(f"this game cannot be read: {_reason(error)}") from None
         return _StoredGame(name, row.revision, game)

@@ -99,9 +99,9 @@ class Conversation:
         self._opponent = opponent
         self._rules = rules
         self._is_gnubg = True
-        """Whether boards come from gnubg's external player, as far as the lines have told."""
+        """Whether boards come from gnubg's external player, as far as the lines show."""
         self._side = 0
-        """Sign of the checkers of the player who is asked; 0 until a line has told."""
+        """Sign of the checkers of the player who is asked; 0 until a line shows it."""
         self._has_resigned = False
         """Whether the last answer was a resignation: asked again in that game, the player goes on."""
 

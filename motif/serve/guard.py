@@ -130,7 +130,7 @@ class _Body:
         self._size = 0
 
     async def receive(self) -> Any:
-        """Return the next part of it, or the news that the client has gone."""
+        """Return the next part of it, or the message that the client has left."""
         message = await self._receive()
         size = len(message.get("body", b""))
         self._size += size
@@ -207,7 +207,7 @@ class PatientProtocol(_Base):
         if self.transport.is_closing():
             return
         if self._is_in_head and not self._has_begun:
-            # Of a header that has not come to its end the parser says nothing.
+            # The parser does not report an incomplete header.
             self._unparsed += len(data)
             if self._head + self._unparsed > 2 * _HEAD:
                 self._is_too_large = True
@@ -277,7 +277,7 @@ class PatientProtocol(_Base):
         self.has_left = True
         for call in tuple(self.leaving):
             call()
-        # uvicorn itself tells only the last of several requests that came at once.
+        # uvicorn itself notifies only the last of several pipelined requests.
         for cycle in self._answered:
             cycle.disconnected = True
             cycle.message_event.set()

@@ -101,7 +101,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         yield
         service.close()
         if app.state.exit_code is not None and service.is_at_work:
-            # What is called off ends soon; what cannot be, such as compiling, may not keep the process.
+            # Cancelled work ends soon; what cannot be cancelled, such as compiling, must not keep the process.
             ending = Timer(_SECONDS_TO_STOP, os._exit, (app.state.exit_code,))
             ending.daemon = True
             ending.start()
@@ -140,7 +140,7 @@ async def _bad_input(request: Request, error: Any) -> Response:
 
 
 async def _bad_file(_: Request, error: Any) -> Response:
-    """Return the answer where a file of the server fails: in what folder that is, is nothing for clients."""
+    """Answer where a file of the server fails, without its folder, which clients must not see."""
     return problem(400, _FOLDERS.sub("", str(error)))
 
 
@@ -188,7 +188,7 @@ def serve(settings: ServeSettings, ready: Callable[[str], object] = str) -> None
     """
     settings.check()
     allow_connections(settings.connections)
-    # What goes wrong in a request is answered, and said in one line, by `_internal`.
+    # Errors in requests are answered, and logged in one line, by `_internal`.
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     with listening(settings) as listener, handled((signal.SIGTERM,), _end):
         if settings.workers == 1:
@@ -203,8 +203,8 @@ def _warm_app(settings: ServeSettings) -> FastAPI:
     app = create_app(settings)
     app.state.service.warm()
     app.state.exit_code = 0
-    schema_of(app)  # made before somebody waits for it
-    # What lives as long as the server is no garbage; looking through it would hold up everything.
+    schema_of(app)  # made before the first request
+    # Objects that live as long as the server are no garbage; collecting would pause all requests.
     gc.collect()
     gc.freeze()
     return app
@@ -288,7 +288,7 @@ def listening(settings: ServeSettings) -> socket.socket:
     """Return a socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
     with ExitStack() as failing:
         try:
-            # With its protocol named: asyncio sends small answers at once only from such a socket.
+            # The protocol is named: asyncio sends small answers at once only from such a socket.
             addresses = socket.getaddrinfo(settings.host, settings.port, proto=socket.IPPROTO_TCP)
             family, kind, protocol, _, address = addresses[0]
             listener = failing.enter_context(socket.socket(family, kind, protocol))

@@ -46,7 +46,7 @@ class Cancellation:
     """Ends a piece of work early, when it is cancelled or overdue."""
 
     def __init__(self, seconds: float) -> None:
-        """Make work overdue after so many `seconds` of a core."""
+        """Make work overdue after `seconds` of a core."""
         self._seconds = seconds
         self._is_cancelled = Event()
         self._end = 0.0
@@ -82,7 +82,7 @@ class Lane:
     """Threads with a queue of their own."""
 
     def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
-        """Allow at most `waiting` requests, each with so many `seconds` of a core."""
+        """Allow at most `waiting` requests, each with `seconds` of a core."""
         self._threads = ThreadPoolExecutor(threads, name)
         self._most, self._seconds = waiting, seconds
         self._waiting = 0

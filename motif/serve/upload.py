@@ -157,7 +157,7 @@ class UploadReader:
     """The process that reads uploads; it is started when the first one comes."""
 
     def __init__(self, seconds: int, most_rolls: int) -> None:
-        """Allow so many `seconds` per file."""
+        """Allow `seconds` per file."""
         self._seconds, self._most_rolls = seconds, most_rolls
         self._process: Any = None
         self._pipe: Any = None
@@ -222,11 +222,11 @@ class UploadReader:
 def _read_all(pipe: Any, parent: int) -> None:
     """Run in the process: answer what comes through the `pipe`."""
     begin_worker(parent)
-    # It keeps nothing, and is to end with the server, however that ends.
+    # The process keeps nothing, and ends with the server, however that ends.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
-    # What reading needs is loaded, or compiled, before its time and its memory are measured.
+    # Load and compile everything before time and memory are measured.
     read_upload(Upload("", _SHORT_MATCH), 1)
     _limit_memory(_MEMORY)
     with suppress(EOFError, OSError):

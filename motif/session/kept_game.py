@@ -143,7 +143,7 @@ class KeptGame(EventGame):
 
 
 def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: int) -> GameSettings:
-    """Return the settings with which `record` can be gone on with against `opponent`."""
+    """Return the settings with which `record` can be continued against `opponent`."""
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
     }
@@ -155,7 +155,7 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
 
 
 def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
-    """Events of one game of a record, without its end; raises `RecordError` for one that begins oddly."""
+    """Yield the events of a game of a record, without its end; raises `RecordError` for a bad opening."""
     actions: Sequence[Any] = game.actions
     if not actions or not isinstance(actions[0], Turn) or actions[0].roll[0] == actions[0].roll[1]:
         raise RecordError(f"game {number} does not begin with a roll of two different dice")
@@ -172,7 +172,7 @@ def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
 
 
 def _resigned(number: int, game: GameRecord, cube: int) -> str:
-    """Return what was resigned in `game`, whose end does not come from the play."""
+    """Return the loss that was resigned in `game`, which the play did not end."""
     assert game.result is not None
     size, rest = divmod(game.result.points, cube)
     if rest or size not in _LOSSES:

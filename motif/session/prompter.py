@@ -44,7 +44,7 @@ class Screen:
             print(file=self._output)  # what follows begins a line of its own
             raise
         if not self._source.isatty():
-            # A terminal shows what is typed; where it comes through a pipe the transcript does.
+            # A terminal shows what is typed; piped input is printed here.
             print(line.strip(), file=self._output)
         elif not line:
             print(file=self._output)

@@ -346,7 +346,7 @@ class GameSession:
             self._end(replace(progress.result, points=min(progress.result.points, most)))
 
     def _game(self) -> GameRecord:
-        # A roll that leaves no choice counts as played in a file; so it is not recorded before it is.
+        # A file counts a roll without a choice as played; so it is only recorded once it is.
         waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
         return GameRecord(self._score, (*self._actions, *waiting), self._result)
 

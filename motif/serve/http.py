@@ -101,7 +101,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         yield
         service.close()
         if app.state.exit_code is not None and service.is_at_work:
-            # Cancelled work ends soon; what cannot be cancelled, such as compiling, must not keep the process.
+            # Cancelled work ends soon; what cannot be, such as compiling, must not keep the process.
             ending = Timer(_SECONDS_TO_STOP, os._exit, (app.state.exit_code,))
             ending.daemon = True
             ending.start()

@@ -195,13 +195,10 @@ class SetBuilder:
         group: str,
         hint: str = "",
         better: Better = "",
-        label: str = "",
     ) -> int:
-        """Like `shared`, for what the player on roll has more than the opponent."""
+        """Declare what the player on roll has more than the opponent; return its place as `shared` does."""
         scale = 1 / full
-        self._shared.append(
-            Parameter(name, sentence, unit, scale, group, "difference", None, hint, better, label)
-        )
+        self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:

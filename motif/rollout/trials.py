@@ -141,7 +141,7 @@ def rollout(
     settings: RolloutSettings | None = None,
     *,
     jobs: int | None = None,
-    **changes: Any,
+    **changes: float | str,
 ) -> RolloutResult:
     """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
 
@@ -212,13 +212,14 @@ def tally_trials(
     portion = min(settings.trials, portion)
     boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
 
-    def calls() -> Iterator[tuple[int, Packed, Items, int, int]]:
+    def calls() -> Iterator[tuple[_Portion]]:
         for start in range(0, len(packed), boards_at_once):
             rows = slice(start, start + boards_at_once)
             for first in range(0, settings.trials, portion):
                 if start // together in settled:
                     break
-                yield start, packed[rows], items[rows], first, min(portion, settings.trials - first)
+                count = min(portion, settings.trials - first)
+                yield (_Portion(start, packed[rows], items[rows], first, count),)
 
     portions = -(-settings.trials // portion)
     total = -(-len(packed) // boards_at_once) * portions
@@ -260,15 +261,27 @@ def results_of_trials(
     """
     portion = max(1, _TRIALS_AT_ONCE // len(packed))
     end = first + count
-    calls = ((0, packed, items, start, min(portion, end - start)) for start in range(first, end, portion))
+    starts = range(first, end, portion)
+    calls = ((_Portion(0, packed, items, start, min(portion, end - start)),) for start in starts)
     play = _player_of(player, settings, cube, after_a_play)
     parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
     return np.concatenate([values for _, values in parts], axis=1)
 
 
+class _Portion(NamedTuple):
+    """Some trials of some boards, which a worker plays at a time."""
+
+    start: int
+    """The number of the first board."""
+    packed: Packed
+    items: Items
+    first: int
+    trials: int
+
+
 def _player_of(
     player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
-) -> Callable[..., tuple[int, Values]]:
+) -> Callable[[_Portion], tuple[int, Values]]:
     """Return what plays some trials of some boards in a worker."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
@@ -289,13 +302,10 @@ def _play(
     seed: int,
     scoring: str,
     after_a_play: bool,
-    start: int,
-    packed: Packed,
-    items: Items,
-    first: int,
-    trials: int,
+    portion: _Portion,
 ) -> tuple[int, Values]:
-    """Return, from a worker, `start` as it came and the results (n, trials, 6) of some trials."""
+    """Return, from a worker, where a portion starts and its results (n, trials, 6)."""
+    start, packed, items, first, trials = portion
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
     costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
@@ -309,16 +319,10 @@ def _play(
 
 
 def _play_side_by_side(
-    evaluator: Evaluator,
-    settings: RolloutSettings,
-    after_a_play: bool,
-    start: int,
-    packed: Packed,
-    items: Items,
-    first: int,
-    trials: int,
+    evaluator: Evaluator, settings: RolloutSettings, after_a_play: bool, portion: _Portion
 ) -> tuple[int, Values]:
     """Do what `_play` does, by an evaluator that is not compiled."""
+    start, packed, items, first, trials = portion
     results = player_trials(
         best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
     )
@@ -352,18 +356,12 @@ def model_player(model: Model) -> CubePlayer:
 
 
 def _play_with_cube(
-    of: Model | Evaluator,
-    settings: RolloutSettings,
-    cube: CubeStart,
-    start: int,
-    packed: Packed,
-    items: Items,
-    first: int,
-    trials: int,
+    of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: _Portion
 ) -> tuple[int, Values]:
     """Do what `_play` does, with a `cube`; boards of one item have the same dice."""
+    start, packed, items, first, trials = portion
     count = len(packed)
-    places = np.resize(np.array(cube.first, np.int64), count)
+    cube_states = np.resize(np.array(cube.first, np.int64), count)
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
     rules = CubeGameRules(
         cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
@@ -371,7 +369,7 @@ def _play_with_cube(
     games = games_with_cube(
         (player, player),
         cube.states(),
-        np.repeat(places, trials),
+        np.repeat(cube_states, trials),
         np.full(count * trials, cube.side, np.int64),
         np.repeat(unpack_many(packed), trials, axis=0),
         trial_dice(settings.seed, items, first, trials, settings.stratified),

@@ -236,7 +236,7 @@ def labelled(
     )
 
 
-def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: Any) -> int:
+def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> int:
     """Write a dataset that was not sampled, a part for each piece with rows; return the number of rows.
 
     `source` says where it comes from.  Raises `DatasetError` where `folder` holds something.

@@ -1,1 +1,1 @@
-"""What is found out: why a play is better, how a match was played, what an evaluator looks at."""
+"""Analyses: why a play is better, how a match was played, which features an evaluator weighs."""

@@ -64,7 +64,7 @@ class RolledPair(NamedTuple):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the first play is better for certain."""
+        """Whether the first play is significantly better."""
         return self.difference > CERTAIN * self.se
 
 

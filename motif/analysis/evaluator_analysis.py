@@ -4,7 +4,7 @@ The positions that it looks at come from a player's own games, or from a dataset
 
 Raw sums and values have names and units of their own: x and a chance in percent, or BRAS's D and S.
 
-Everywhere `features` is float64 (n, p), a row a position.  The raw sum is
+Everywhere `features` is float64 (n, p), a row per position.  The raw sum is
 ``x = bias + sum w_i f_i + sum_{i<=j} w_ij f_i f_j``; written with a symmetric matrix G that holds w_ij
 off the diagonal and 2 w_ii on it, ``x = bias + w.f + f.Gf / 2``, so that ``dx/df = w + Gf``.
 """
@@ -45,7 +45,7 @@ FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6
 """Features that the summary names, and whose relation to the value is drawn."""
 HIGH_VIF = 10.0
-"""A rule of thumb: from here on a feature's weight cannot be told from those of others."""
+"""A rule of thumb: from here on a feature's weight cannot be separated from others."""
 
 _DIGITS = ".6g"
 """Features are float32: more digits would be noise."""

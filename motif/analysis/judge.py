@@ -1,4 +1,4 @@
-"""Who judges positions and plays where nobody is named, and for what match and cube."""
+"""The default judge of positions and plays, and the match and cube that it judges for."""
 
 import json
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from motif.players.ranking import CubeContext
 
 JUDGE = f"{default_player()}@2"
-"""Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
+"""The default judge: as deep as is fast enough, see docs/explanation/frontier.md."""
 _DEEP = "@2:rollout"
 
 

@@ -68,7 +68,7 @@ class Phrases:
         return str(self._table[table].get(name, default))
 
     def group(self, name: str) -> str:
-        """Return what a group of parameters is called; its own name for one of a set of one's own."""
+        """Return what a group of parameters is called; its own name for one of a set of your own."""
         return self.find("groups", name, name)
 
     def result(self, points: int) -> str:

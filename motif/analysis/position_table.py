@@ -1,4 +1,4 @@
-"""The positions of an analysis as a table, a row a position, and their values by range of the raw sum.
+"""The positions of an analysis as a table, a row per position, and their values by range of the raw sum.
 
 The table is written as CSV, which every program reads, and as Parquet, which keeps types.  Columns:
 ``position`` (GNUbg ID), ``class``, ``cluster``, one for each feature, the raw sum and the value under their

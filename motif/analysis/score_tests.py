@@ -124,7 +124,7 @@ def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[Score
 def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator[ScoreTest]:
     weights = evaluator.weights
     if analysis.head != "win" or weights is None or weights.calibration or weights.bearoff:
-        # Calibrated chances and those of the tables are no squashed sums.
+        # Calibrated probabilities and those of the tables are not functions of a raw sum.
         return
     chances = _PERCENT * evaluator.evaluate_many(analysis.boards)[:, 0].astype(np.float64)
     largest = float(np.abs(chances - analysis.values).max())

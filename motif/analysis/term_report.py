@@ -4,7 +4,7 @@ Sentences are made from the registry's and can be read aloud: "6 more rolls of 3
 can hit cost 0.031 points." For a pair it says what one of the two does when there is more of the other.
 Amounts are round numbers near one standard deviation of the parameter, in its own unit.
 
-What is told is never the part of a single weight, which others may take back, but what the value does along
+What is shown is never the part of a single weight, which others may take back, but what the value does along
 positions that occur: see `motif.analysis.observed_effects`.
 """
 
@@ -46,7 +46,7 @@ _SLIGHT = 1 / 200
 _STAGE_ROWS = 200
 """Positions of a stage of the game at least."""
 _CHANGES = 0.5
-"""Share of its size by which a parameter's worth must change in the course of the game to be told."""
+"""Share of its size by which a parameter's worth must change in the course of the game to be shown."""
 _ROUND_PIPS = 5
 _SAME = 1e-5
 """Relative difference of weights that a table and a weight file have in common: the file's are float32."""
@@ -54,7 +54,7 @@ _SAME = 1e-5
 
 @dataclass(frozen=True)
 class Gain:
-    """A change of a head's value, and how it is told."""
+    """A change of a head's value, and how it is shown."""
 
     head: str
     value: float
@@ -355,7 +355,7 @@ def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
 def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
     """`weights` with sentences on the `count` parameters that matter most in each class, for its file.
 
-    They are told along the positions that motif carries, so that they depend on nothing but the weights.
+    They are shown along the positions that motif carries, so that they depend on nothing but the weights.
     """
     words = {}
     for class_name in weights.classes:

@@ -29,7 +29,7 @@ from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
 ON = 0.5
-"""From here on a squashed sum is large, and from minus this on small."""
+"""From here on a unit's value is large, and from minus this on small."""
 _TENTHS = (10, 90)
 _Floats = npt.NDArray[np.float64]
 
@@ -164,7 +164,7 @@ class _Head:
     outputs: _Floats
     """(m,): what each unit adds to the raw sum where it is 1."""
     bound: float
-    """The equity that its squashed sum, -1 to 1, is multiplied by."""
+    """The equity that its value, -1 to 1, is multiplied by."""
 
     @property
     def worth(self) -> float:

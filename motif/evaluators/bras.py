@@ -131,7 +131,7 @@ def load_bras(path: str) -> BrasEvaluator:
 
 
 def read_formula(path: Path) -> BrasFormula:
-    """Read weights of one's own, see `load_bras`; features that are left out have the article's."""
+    """Read weights of your own, see `load_bras`; features that are left out have the article's."""
     where = plain_text(str(path))
     text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
     try:

@@ -69,7 +69,8 @@ def without_ties(
 ) -> npt.NDArray[np.float64]:
     """`values` (m,) of plays with a cube; `evaluator` tells equal best ones apart by what they are without.
 
-    Where the opponent cashes after every play, all of them are worth the same, unless the opponent errs.
+    Where the opponent cashes after every play, all of them are worth the same, unless the opponent makes an
+    error.
     """
     starts = plays.offsets[:-1]
     tied = values >= np.maximum.reduceat(values, starts)[plays.decision] - _TIED

@@ -65,9 +65,9 @@ class UnitWords:
     """What a unit is about."""
 
     words: str
-    """What is there where its squashed sum is large, the strongest first."""
+    """What is there where its value is large, the strongest first."""
     share: float
-    """Of the variance of the squashed sum, what these inputs explain, 0 to 1."""
+    """The share of its variance that these inputs explain, 0 to 1."""
 
 
 def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> t
 
     ``vs`` joins those of different sides, ``with`` others; ``opp_`` begins what the opponent has.  No two
     are the same: the second of a name is called ``NAME_2``.  `boards` (n, 26), some hundreds of the
-    class, are where inputs are compared; `typical_boards` are those by which files are told in words.
+    class, are where inputs are compared; `typical_boards` are those by which files are described in words.
     """
     names: list[str] = []
     for inputs, _ in _strongest(layer, parameters, boards):

@@ -14,10 +14,11 @@ backgammons in a race.  Games are short there, and values come from somebody who
 it is given (`LookaheadEvaluator.with_endings`).
 
 The plays that are left in the end may be rolled out (`Depth.rollout`, by who comes `with_rollouts`): what
-lookahead says and the mean of short games from there err in other ways, so a mixture is better than either.
+lookahead says and the mean of short games from there have different errors, so a mixture is better than
+either.
 
-Whoever chooses the best of several estimates overrates it.  At odd plies the opponent was the last to choose,
-at even ones the player: so values of plies that follow each other err in opposite directions, and a mixture
+The best of several estimates is overrated.  At odd plies the opponent was the last to choose,
+at even ones the player: so the errors of successive plies have opposite signs, and a mixture
 of the two is better than either.
 """
 
@@ -127,7 +128,8 @@ class Rolled(NamedTuple):
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
-# Odd plies err the other way, so some of the ply before is mixed in (docs/explanation/lab-notes.md).
+# Odd plies have errors of the other sign, so some of the ply before is mixed in
+# (docs/explanation/lab-notes.md).
 _SHARES = (0.3, 0.0, 0.5)
 # Labels are made in one way, whatever is found to be better for play.
 _LABEL_SHARES = (0.3, 0.2, 0.5)

@@ -37,7 +37,7 @@ _SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
 _SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
 """How likely a roll is in its group."""
 _THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
-"""By roll, one of the throws: spread evenly over them."""
+"""By roll, one of the rolls: spread evenly over them."""
 EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
 """How many rolls the last ply of lookahead sees."""
 _CHANCES = len(OUTPUTS)
@@ -72,7 +72,7 @@ def _share(number, seen):
 
 @inline_kernel
 def _lot(words):
-    """Return a throw drawn by the checkers of the player on roll: plays that hit nothing share it."""
+    """Return a roll drawn by the checkers of the player on roll: plays that hit nothing share it."""
     key = np.uint64(0)
     for k in range(PACKED_WORDS // 2):
         key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
@@ -295,7 +295,7 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
 
 @lean_kernel(NOTHING)
 def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
-    """Value the packed board in ``tree.words[0]`` `plies` further for `side`, who is on roll.
+    """Value the packed board in ``tree.words[0]`` `plies` further for `side`, the player on roll.
 
     ``tree.cube.held[0]`` gets its value without a double before this roll, in each of the states
     ``tree.cube.states[0]``.

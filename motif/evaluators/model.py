@@ -68,7 +68,7 @@ class Model(NamedTuple):
     bearoff: BearoffTables = no_tables()
     """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""
     own_functions: OwnFunctions = no_functions()
-    """What measures the parameters of one's own, by addresses that this process alone knows."""
+    """What measures the parameters of your own, by addresses that this process alone knows."""
     places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
     """(n,): which of the measured parameters are the features, where the set has grown since the fit."""
     hidden: HiddenTables = no_hidden_layers()
@@ -86,14 +86,14 @@ _own_sets: dict[tuple[bytes, bytes], OwnSet] = {}
 
 
 def with_own_set(model: Model, own_set: OwnSet) -> Model:
-    """`model` with the functions of a set of one's own."""
+    """`model` with the functions of a set of your own."""
     own = model._replace(own_functions=own_set.functions, places=own_set.places)
     _own_sets[own.own_functions.tobytes(), own.places.tobytes()] = own_set
     return own
 
 
 def own_set_of(model: Model) -> OwnSet | None:
-    """Return the set of one's own that a model measures, None where it is motif's."""
+    """Return the set of your own that a model measures, None where it is motif's."""
     if not len(model.own_functions):
         return None
     return _own_sets[model.own_functions.tobytes(), model.places.tobytes()]

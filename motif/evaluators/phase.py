@@ -30,7 +30,7 @@ WEIGHTS = np.array(
         [-0.7, -0.9, -1.3],  # excess distance
         [-0.5, -0.7, -0.3],  # blots
         [1.4, 1.2, 1.7],  # on the board
-        # His opponent.
+        # The opponent.
         [0.0, 0.0, 0.0],  # on the board
         [0.0, 0.0, 0.0],  # blots
         [0.0, 0.0, 0.0],  # excess distance
@@ -59,7 +59,7 @@ class PhaseEvaluator(StaticEvaluator):
     """The heuristic as an evaluator."""
 
     def __init__(self) -> None:
-        # The weights are those of the player who has just moved; raw sums belong to the one on roll.
+        # The weights are those of the player who has just moved; raw sums to the player on roll.
         bias = turned_equities(np.array(INTERCEPT - SLOPE * LOWEST / (HIGHEST - LOWEST)))
         linear = turned_equities(SLOPE * _ROW / (HIGHEST - LOWEST))
         heads = {"win": linear_head(float(bias), linear)}

@@ -129,7 +129,7 @@ def pubeval_tables() -> npt.NDArray[np.float32]:
 def simple_tables() -> npt.NDArray[np.float32]:
     """Tables of `simple`, the hand-made player that learning from nothing starts with.
 
-    It knows only what a beginner is told: race, bear off, make points (home points above all), leave
+    It knows only what a beginner learns: race, bear off, make points (especially home points), leave
     no blots where they cost most, do not stack, and that a checker on the bar is in trouble.  It
     plays badly by itself, but rolling out with it tells good positions from bad ones.
     """

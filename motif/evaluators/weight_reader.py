@@ -3,7 +3,7 @@
 Files that were read before are kept in the cache folder as arrays and a little JSON.
 
 A person reads YAML; a program takes seconds to parse megabytes of it, and hundredths of a second to load
-this.  What is kept is found by the hash of the YAML's bytes, so whatever changes in a file is read anew.
+this.  What is kept is found by the hash of the YAML's bytes, so whatever changes in a file is read again.
 It holds numbers and texts alone, nothing that could run; what is damaged or foreign is as good as none,
 and a folder that cannot be written is no error.
 """

@@ -171,8 +171,8 @@ def fit_hidden(
     jobs : int
         Threads; the result is the same for any number.
     checkpoint : Path, optional
-        A file that keeps the state after each pass; an interrupted fit goes on from it.  One that is damaged
-        is as good as none.
+        A file that keeps the state after each pass; an interrupted fit continues from it.  One that is
+        damaged is as good as none.
     on_pass : callable, optional
         Called after each pass.
 

@@ -5,7 +5,7 @@ two products with the matrix of terms (`motif.fitting.design`), which is never f
 solves for each step by LSMR, which takes more products the worse the Jacobian is conditioned.  So the
 variables are z, with weights = first + R^-1 z: R is the Cholesky factor of the curvature that Gauss-Newton
 preconditions with, and in z the Jacobian's columns are nearly orthonormal.  In the first passes the slopes of
-the squash change much; SciPy is begun anew after each of them, with a fresh factor.
+the squash change much; SciPy is begun again after each of them, with a fresh factor.
 
 Sources: Branch, Coleman and Li, "A subspace, interior, and conjugate gradient method for large-scale
 bound-constrained minimization problems" (1999), SciPy's ``trf``; Fong and Saunders, "LSMR" (2011).
@@ -33,7 +33,7 @@ from motif.fitting.terms import FloatArray
 
 METHOD = "least-squares"
 _FRESH_PASSES = 2
-"""Passes after each of which the variables are chosen anew."""
+"""Passes after each of which the variables are chosen again."""
 _EVALUATIONS_PER_PASS = 10
 """Rejected trial steps are not passes, but they must end too."""
 _SCIPY_TOLERANCE = 1e-15
@@ -44,7 +44,7 @@ _LSMR_BOUNDS = 1e-12, 1e-4
 
 
 class _End(Exception):  # noqa: N818 - a signal, not an error
-    """Carries the reason to stop out of SciPy's loop, or None where it is to begin anew."""
+    """Carries the reason to stop out of SciPy's loop, or None where it is to begin again."""
 
     def __init__(self, stopped: str | None) -> None:
         super().__init__(stopped)
@@ -134,7 +134,7 @@ class _Passes:
         return self._checked(self._preconditioner.scaled(sums + self._ridge_roots * of_ridge))
 
     def _checked(self, values: FloatArray) -> FloatArray:
-        """`values` if they are finite; SciPy would go on with others."""
+        """`values` if they are finite; SciPy would continue with others."""
         if not np.isfinite(values).all():
             self._give_up()
         return values

@@ -17,7 +17,7 @@ player are off in the mean, it does not. The oracles of the tests are a bootstra
 textbook's formula for linear least squares.
 
 Their table on disk, that of every fitted head, is one Parquet file with one row a term; the terms of a head
-stand together, in the order of its weight vector.  It stands beside a weight file, whose weights it repeats
+stand together, in the order of its weight vector.  It is beside a weight file, whose weights it repeats
 with more digits.
 """
 

@@ -69,7 +69,7 @@ def pruned(
     """`problem` without the pairs that `result`, its fit, and the fits that follow find superfluous.
 
     `clusters` are those of `significance`.  `max_passes` and `tolerance` are those of each fit.
-    Whether the validation error is better or worse afterwards is told, not asked: see both results.
+    Whether the validation error is better or worse afterwards is shown, not asked: see both results.
     Raises `FitError` for a `z` that is negative or not finite.
     """
     if not (math.isfinite(z) and z >= 0):

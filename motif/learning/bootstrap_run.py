@@ -6,7 +6,7 @@ A run's folder holds ``config.yaml`` and a folder for each version: ``v0/samples
 ``v0/weights.yaml``, ``v0/history.csv`` and ``v0/summary.json``, which is written last and says that
 the version is finished; with ``terms: true`` in the configuration also ``v0/terms.parquet``, the table
 of its terms with their standard errors.  A run that was stopped or killed keeps what was sampled and
-makes the rest of that version anew.
+makes the rest of that version again.
 """
 
 import json
@@ -285,9 +285,11 @@ def _finished(home: Path, version: int) -> dict[str, Any] | None:
     try:
         summary = json_of(path, SettingError)
     except SettingError as error:
-        raise SettingError(f"{error}; delete it to make it anew") from None
+        raise SettingError(f"{error}; delete it to make it again") from None
     if not isinstance(summary, dict) or summary.get("version") != version:
-        raise SettingError(f"{home / SUMMARY}: is no summary of version {version}; delete it to make it anew")
+        raise SettingError(
+            f"{home / SUMMARY}: is no summary of version {version}; delete it to make it again"
+        )
     return summary
 
 

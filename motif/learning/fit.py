@@ -88,7 +88,7 @@ def fit_dataset(
 
     `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
     `checkpoints` is a folder in which the fit of hidden layers keeps its state after every pass: the same
-    call goes on from there.  With `cross_check` SciPy fits one of the heads too, beside the others
+    call continues from there.  With `cross_check` SciPy fits one of the heads too, beside the others
     (`motif.learning.cross_check`).  The same data and settings give the same weights for any number of
     `jobs`.  Raises `DatasetError` for data that cannot be read, `FitError` for data that cannot be fitted,
     its subclass `FailedFitError` where a head has no usable fit, `FileError` when a file cannot be written.

@@ -105,7 +105,7 @@ class FittedWeights(Tabular):
         }
 
     def history_rows(self) -> list[dict[str, Any]]:
-        """One row a pass of each fit, with the columns `HISTORY_COLUMNS`.
+        """One row per pass of each fit, with the columns `HISTORY_COLUMNS`.
 
         The last one, the noise of the labels, is that of all passes.
         """

@@ -157,7 +157,7 @@ def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
 def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
     if settings.heads == "win":
         return ("win",)
-    # A squashed equity cannot say that a race is won or lost for certain; chances can.
+    # An equity of 3 tanh x cannot be that of a certain win or loss; probabilities can.
     return OUTPUTS if class_name == "race" else LABELS
 
 

@@ -46,7 +46,7 @@ def fit_hidden_classes(
     """Fit the chances of every class, one class after the other.
 
     Each class uses all processors; the weights are the same for any number of `jobs`.  In the folder
-    `checkpoints` each class keeps its state after every pass, and an interrupted fit goes on from there.
+    `checkpoints` each class keeps its state after every pass, and an interrupted fit continues from there.
     Raises `FitError` for a class without positions to train on.
     """
     fitted = HiddenWeights({}, {}, {})

@@ -71,7 +71,7 @@ def class_rows(
     """Provide the rows of each class in the datasets in `folders`, for the time of the block.
 
     About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 368 bytes a position for 70 parameters.  Raises
+    temporary folder (TMPDIR says where): 368 bytes per position for 70 parameters.  Raises
     `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
     """
     games = validation_games(folders, validation, seed)

@@ -1,7 +1,8 @@
 """The network, 48-64-64-1: its training by scikit-learn, and its ONNX file, which plays as ``onnx:FILE``.
 
 A file holds the net for scaled inputs, whatever it was trained on: the weights of a net trained on plain
-counts and pips are divided by the scales when it is written, and multiplied when a training goes on from it.
+counts and pips are divided by the scales when it is written, and multiplied when a training continues from
+it.
 """
 
 import math
@@ -54,8 +55,8 @@ class PhaseNet:
     def __init__(self, batch: int, seed: int, *, start: Layers | None = None, scaling: bool = True) -> None:
         """`batch` boards make a step of Adam; `seed` draws the first weights and shuffles the boards.
 
-        Training goes on from the layers `start`, or anew.  Without `scaling` the net is trained on plain
-        counts and pips, in place of shares of the largest that occur.
+        Training continues from the layers `start`, or starts afresh.  Without `scaling` the net is trained on
+        plain counts and pips, in place of shares of the largest that occur.
         """
         self.scales = np.array([one.scale for one in PHASE_SET.parameters], np.float64)
         self.scaling = scaling
@@ -99,13 +100,13 @@ class PhaseNet:
         return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
     def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
-        """Train by Adam, begun anew, at the learning `rate`, and yield the loss of each epoch.
+        """Train by a fresh Adam at the learning `rate`, and yield the loss of each epoch.
 
         `inputs` are float32 (n, 48), `targets` (n,).  The loss is the mean squared error of the epoch's
         batches, each before its step.
         """
         inputs = self._shown(inputs)
-        # A new optimiser comes with `fit` alone; later epochs go on with it.
+        # A new optimiser comes with `fit` alone; later epochs continue with it.
         self.regressor.set_params(learning_rate_init=rate, max_iter=1)
         for epoch in range(epochs):
             with one_thread(), _interruptible():

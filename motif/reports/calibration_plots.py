@@ -1,4 +1,4 @@
-"""Calibration: how well stated chances agree with those by rollout, on games that no fit has seen."""
+"""Calibration: how well stated probabilities agree with rollouts, on held-out games."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -274,7 +274,7 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     curves = list(curves)
     lines, numbers = [sample_line(TRAINING, "training")], ["training"]
     if any(_known(curve.validation) for curve in curves):
-        lines.append(sample_line(VALIDATION, "validation (games that the fit never saw)"))
+        lines.append(sample_line(VALIDATION, "validation (held-out games)"))
         numbers.append("validation")
     if noisy := [curve for curve in curves if curve.is_noisy]:
         lines.append(sample_line(NOISE, "noise of the labels (true values would have it)"))

@@ -66,7 +66,7 @@ def _command(words: Sequence[object]) -> str:
 
 
 def advice(summaries: Sequence[VersionFigures]) -> list[str]:
-    """Sentences about what would help, from the numbers of a run's versions, of the last above all."""
+    """Sentences about what would help, from the numbers of a run's versions, of the last especially."""
     last = summaries[-1]
     return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
 

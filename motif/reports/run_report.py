@@ -129,7 +129,7 @@ def run_benchmark(
     """Measure all `versions` on `files`, and find the `worst` decisions of the last; None for no file."""
     if not files:
         return None
-    # Less work than it is to start processes: static evaluators play thousands of decisions a second.
+    # Less work than it is to start processes: static evaluators play thousands of decisions per second.
     players = [static_player(from_weights(weights)) for weights in versions]
     choices = [[player_choices(player, file, jobs=1) for file in files] for player in players]
     return RunBenchmark(list(map(summary, choices)), worst_decisions(choices[-1], worst))
@@ -528,7 +528,7 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
 
 
 def _points(summary: VersionFigures, value: str, error: str) -> str:
-    """Points a game of a summary with their standard error, by the names of both."""
+    """Points per game of a summary with their standard error, by the names of both."""
     # A line may break before the sign, not behind it.
     text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
     return text.replace("-", "\N{MINUS SIGN}")

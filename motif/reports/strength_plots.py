@@ -82,7 +82,7 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         digits = 3 if result.judge else 2
         _draw_ratings(left, result.points, result.order, digits, {"color": BLUE, "marker": "o"})
         points = "share of matches won" if result.length else "points per game"
-        left.set_xlabel(f"{points}, without luck" if result.judge else points)
+        left.set_xlabel(f"{points}, luck-adjusted" if result.judge else points)
         _draw_ratings(right, result.elo, result.order, 0, {"color": VERMILION, "marker": "s"})
         right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
         left.set_yticks(range(len(names)), names)

@@ -64,7 +64,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
 
 
 def _caption(explanation: "Explanation", play: str, equity: float) -> str:
-    """Return the play with its equity, or its winning chance for a file that knows no gammons."""
+    """Return the play with its equity, or its winning chance for a file that ignores gammons."""
     words = explanation.words
     if explanation.static.parts.scale.win_only:
         return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))
@@ -145,10 +145,10 @@ def _in_numbers(unit: "UnitSummary") -> str:
 def units_reading() -> str:
     """How a list of hidden units is to be read."""
     return (
-        "A hidden unit is a learned sum of parameters and of checkers on points, squashed to -1 to 1, that "
-        "adds to the raw sum of each probability. The words say where it is large, by the "
-        'inputs that tell most of it along typical positions; "told" is how much of it they tell. It is on '
-        "from 0.5, off from -0.5. "
+        "A hidden unit is a weighted sum of features and checkers on points, through a tanh-like function, "
+        "that adds to the raw sum of each probability. The words say where it is large, by the "
+        'inputs that explain most of it along typical positions; "told" is the share that they explain. '
+        "It is on from 0.5, off from -0.5. "
         "What it is worth on the tenth of the positions where it is largest, and smallest, is in points, "
         "beside its mean; how far it moves the equity is one standard deviation."
     )

@@ -41,7 +41,7 @@ def test_what_is_planted_is_told():
 
 
 def test_companions_move_as_they_usually_do():
-    """Weights that take back what others give: the sum is told, not the parts."""
+    """Weights that take back what others give: the sum is shown, not the parts."""
     seen = observed(_planted(pip_lead=-1, pip_count=-3, pip_count_opponent=3), _BOARDS, "equity")
     assert seen.gradient[_MOTIF.names.index("pip_lead")] < 0
     assert _gain(seen, "pip_lead") > 1

@@ -322,7 +322,7 @@ def test_every_language_says_the_same():
         file = resources.files("motif").joinpath("data", "phrases", f"{language}.yaml")
         tables[language] = leaves(parse_yaml(file.read_text("utf-8")))
     assert {"en", "de"} <= set(tables)
-    # What parameters are called stands in the registry, in English.
+    # What parameters are called is in the registry, in English.
     tables = {name: {key: text for key, text in table.items() if key[0] != "parameters"}
               for name, table in tables.items()}  # fmt: skip
     english = tables["en"]

@@ -128,7 +128,7 @@ def test_positions_that_the_head_does_not_judge_are_left_out():
     still_there = np.minimum(races, 0).sum(axis=1) == -15
     assert 0 < still_there.sum() < len(races)
     assert board_terms(_BOARDS, gammons, "race", "win_gammon")[1] == still_there.sum()
-    # All made races stand in the home boards, where the tables reach.
+    # All made races are in the home boards, where the tables reach.
     with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .*, not 0"):
         board_terms(_BOARDS, replace(weights, bearoff=True), "race", "win")
 

@@ -88,7 +88,7 @@ def longest_prime(board: PlainBoard, holding: bool = False) -> int:
 
 
 def freeing_rolls(board: PlainBoard) -> int:
-    """Throws with which the opponent's rearmost checker can play both dice, one after the other."""
+    """Rolls with which the opponent's rearmost checker can play both dice, one after the other."""
     rear = next((place for place in range(26) if board[place] < 0), None)
     if rear is None:
         return 36
@@ -343,7 +343,7 @@ BEYOND = frozenset(
 
 
 def dances(board: PlainBoard) -> int:
-    """Throws with which a checker on the opponent's bar cannot enter."""
+    """Rolls with which a checker on the opponent's bar cannot enter."""
     return sum(all(board[die] >= 2 for die in throw) for throw in THROWS)
 
 
@@ -379,7 +379,7 @@ def comes_from_back(it: Claim) -> bool:
 
 
 def claims(told: Explanation, plays: Plays = boards_after) -> Iterator[Claim]:
-    """Everything that is told, with the boards that it is of."""
+    """Everything that is shown, with the boards that it is of."""
     before = tuple(told.position.board.tolist())
     after = [tuple(play.position.switch_sides().board.tolist()) for play in (told.better, told.worse)]
     for reason in told.reasons:

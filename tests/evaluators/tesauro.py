@@ -1,4 +1,4 @@
-"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, for every play anew.
+"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, for every play again.
 
 A board is a tuple of 26 numbers seen by the player who moves; the position after his play is scored
 from his view, with race or contact weights chosen by the position before it.

@@ -50,7 +50,7 @@ def test_what_holds_too_much_is_not_unpacked(compressed, piece):
 
 def test_what_asks_for_too_much_memory_is_not_unpacked(compressed):
     plain = lzma.compress(b"a: 1\n", preset=0)
-    # The size of the dictionary stands in the block's header, which ends in its own checksum.
+    # The size of the dictionary is in the block's header, which ends in its own checksum.
     header = bytearray(plain[12 : 12 + 4 * (plain[12] + 1)])
     place = header.index(0x21) + 2
     header[place] = 38

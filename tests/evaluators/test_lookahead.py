@@ -1,4 +1,4 @@
-"""Lookahead, against every one of the 36 throws played out in plain Python."""
+"""Lookahead, against every one of the 36 rolls played out in plain Python."""
 
 from itertools import pairwise
 
@@ -85,7 +85,7 @@ def positions_to_look_from() -> list[Position]:
     boards = [*some_boards("pubeval", 4, seed=5), *some_boards("random", 2, seed=6)]
     return [
         Position.start(),
-        Position.from_points({1: 2}, {2: 1}),  # some throws end the game
+        Position.from_points({1: 2}, {2: 1}),  # some rolls end the game
         Position.from_points({25: 2, 13: 3}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 7: 2}),  # nearly all dance
         *map(Position, boards),
     ]

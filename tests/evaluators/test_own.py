@@ -1,4 +1,4 @@
-"""Evaluators of one's own: objects, files and scikit-learn models."""
+"""Evaluators of your own: objects, files and scikit-learn models."""
 
 import numpy as np
 import pytest

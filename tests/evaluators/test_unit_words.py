@@ -1,4 +1,4 @@
-"""Names and words of hidden units: planted inputs are found, and the same file is told the same."""
+"""Names and words of hidden units: planted inputs are found, and the same file is shown the same."""
 
 import re
 

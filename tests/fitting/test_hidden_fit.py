@@ -30,7 +30,7 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
 
 
 def shown(fit: HiddenFit, rows: HiddenRows) -> np.ndarray:
-    """The probabilities of `rows`, by the weights as they would stand in a file."""
+    """The probabilities of `rows`, by the weights as they would are in a file."""
     squashed = squash_units(fit.hidden.sums(rows.features, pack_many(rows.boards)))
     found = []
     for number, head in enumerate(fit.heads.values()):

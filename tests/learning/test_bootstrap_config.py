@@ -1,4 +1,4 @@
-"""What a bootstrap run is told to do, and what it is refused for."""
+"""What a bootstrap run is shown to do, and what it is refused for."""
 
 from dataclasses import replace
 

@@ -337,7 +337,7 @@ def test_a_damaged_summary_is_named(whole, tmp_path):
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text("{")
     with pytest.raises(
-        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it anew$"
+        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it again$"
     ):
         run_bootstrap(tmp_path, TINY)
 
@@ -400,7 +400,7 @@ def test_a_summary_of_something_else_is_named(tmp_path, text):
     TINY.save(tmp_path)
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text(text)
-    with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it anew$"):
+    with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it again$"):
         run_bootstrap(tmp_path, TINY)
 
 

@@ -1,4 +1,4 @@
-"""Noise of labels: what the dataset tells of it, against rollouts made anew, and what is left without it."""
+"""Noise of labels: what the dataset tells of it, against rollouts made again, and what is left without it."""
 
 import math
 from dataclasses import replace

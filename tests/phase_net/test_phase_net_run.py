@@ -290,7 +290,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         ({"rate": 0.0}, "rate must be above 0"),
         ({"round_rate": float("nan")}, "round_rate must be above 0"),
         ({"gain": -1.0}, "gain must be at least 0"),
-        ({"stage": "2"}, "stage 2 goes on from a net: give start, too"),
+        ({"stage": "2"}, "stage 2 continues from a net: give start, too"),
         ({"opponent": "simple,simple"}, "opponent must be different players, not 'simple,simple'"),
         ({"opponent": "simple,"}, "opponent must be different players"),
         ({"opponent": "simple,pubeval", "round_games": 3}, "round_games must be at least 4, not 3"),

@@ -1,7 +1,7 @@
 """What a play has on the board that another does not: facts, each with a phrase and its numbers.
 
 Every fact can be counted on the boards before and after the plays, and is true of the play that it speaks
-for and false of the other.  Nothing is told that both plays do.  Which of the facts an event is told by
+for and false of the other.  What both plays do is not shown.  Which of the facts an event is shown by
 depends on the `Situation`.
 """
 
@@ -104,9 +104,9 @@ _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """The last point where a checker is buried; checkers of a stack, at least."""
 _TOLD_SHOTS, _TOLD_CALM = 2, 2
-"""Shots, and next rolls that leave one, that an event must save to be told by them."""
+"""Shots, and next rolls that leave one, that an event must save to be shown by them."""
 _TOLD_HELD, _TOLD_SPARE = 3, 3
-"""Rolls that must be taken from the opponent's last checker, and pips that must be kept, to be told."""
+"""Rolls that must be taken from the opponent's last checker, and pips that must be kept, to be shown."""
 _HELD = 18
 """Rolls that the opponent's rearmost checker cannot play in full if it is held."""
 _SOON = 3

@@ -11,7 +11,7 @@ its effect on that value, averaged over all orders in which the events may happe
 difference, an event that changes nothing brings nothing, and a change of game plan or class goes to whatever
 changes it.
 
-Exposure is told apart from the events that bring it about: what is measured of rolls that hit is taken from
+Exposure is separate from the events that bring it about: what is measured of rolls that hit is taken from
 the one board or from the other, as if that were an event.  This is done where it brings what a player
 expects, more for the play that leaves fewer shots.  Elsewhere such measurements stand for something else as
 well, and the events keep it.
@@ -39,7 +39,7 @@ from motif.parameters.named_sets import features
 from motif.runtime.streams import THROWS
 
 _MOST = 8
-"""Events that are told apart: with their exposure, 512 positions."""
+"""Events that are shown separately: with their exposure, 512 positions."""
 _MAX_CALM = 5
 """Events up to which the next rolls are counted after every set of them: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")

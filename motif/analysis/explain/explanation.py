@@ -1,11 +1,11 @@
 """Why one play is better than another, and what makes up the value of one position.
 
-What changed on the board is told in words, each thing with what it brings (`concepts`, `reasons`); the terms
+What changed on the board is shown in words, each thing with what it brings (`concepts`, `reasons`); the terms
 of the weights, and the groups that they are filed under (`split`, `groups`), make up the same difference.
 
 The yardstick of one position is the same position with the sides exchanged, the same player on roll.  Half
-the difference of the two values is what one's checkers stand better than the opponent's, split over terms as
-for plays; half their sum, which belongs to neither, is what being on roll is worth.
+the difference of the two values is how much better your checkers are placed than the opponent's, split over
+terms as for plays; half their sum, which belongs to neither, is what being on roll is worth.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ from motif.runtime.layout import html_lines, side_by_side
 from motif.runtime.streams import THROWS
 
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
-"""What gammons must make of a difference to be told: so many points, and such a share."""
+"""What gammons must make of a difference to be shown: so many points, and such a share."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
 """How many times the average error a difference is that is called so (docs/how-to/explain.md)."""
 
@@ -400,7 +400,7 @@ def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words:
 
 
 def _certainty(player: str, difference: float, words: Phrases) -> str:
-    """How sure a `difference` is, beside what the player errs on average."""
+    """How sure a `difference` is, beside the player's average error."""
     rate = known_error_rate(player)
     if rate is None:
         return words.say("certainty", "unknown")

@@ -1,4 +1,4 @@
-"""How a play leaves itself open: shots as players count them, now and after the next roll of one's own.
+"""How a play leaves itself open: shots as players count them, now and after the next roll of your own.
 
 A shot is a roll of the opponent's that can hit: with one checker or another, with both dice together, from
 the bar.  Whether it can is asked of the legal plays.  Blots in the opponent's home board, where hits cost
@@ -62,11 +62,11 @@ def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
 
 
 def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
-    """With how many of 36 rolls of one's own nothing can be hit after the next play: (n,).
+    """With how many of 36 rolls of your own nothing can be hit after the next play: (n,).
 
     `boards` (n, 26) are those after this play, as the player sees them; the opponent does not move.  The
-    measured rolls that hit, which are faster, differ from the legal ones at times; so what is told is counted
-    `exactly`.
+    measured rolls that hit, which are faster, differ from the legal ones at times; so what is shown is
+    counted `exactly`.
     """
     flat, first = np.zeros(len(boards) * len(ROLLS), np.bool_), 0
     for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
@@ -83,7 +83,7 @@ def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float6
 
 
 def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
-    """Of one's own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
+    """Of your own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
     calm = calm_rolls(np.array(boards), exactly=True)
     first, second = (THROWS - calm).astype(int).tolist()
     return first, second

@@ -1,6 +1,6 @@
 """The difference of two values in groups under the names that players use, with what is measured of each.
 
-The contributions of a split add up to groups, which are told one by one, the largest first; amounts are
+The contributions of a split add up to groups, which are shown one by one, the largest first; amounts are
 points of equity, or per cent of winning chances.  After a play the other player is on roll, and the player
 who reads has just moved.
 """
@@ -25,13 +25,13 @@ _OF_RACES = (RACE, "timing")
 _GROUPS = {"back game": BACK_CHECKERS}
 """Groups whose name says too much of an ordinary play."""
 _MIN_SHARE = 0.2
-"""Share of the largest measurement of its group from which on another is told."""
+"""Share of the largest measurement of its group from which on another is shown."""
 _SAME = 1e-9
 _MAX_GROUPS, _LEFT_UNTOLD = 5, 0.1
-"""Groups are told until those left bring less than this share of all, or so many have been."""
+"""Groups are shown until those left bring less than this share of all, or so many have been."""
 _SUMMED_UP = 5
 _MAX_FACTS = 3
-"""Measurements that are told of a group."""
+"""Measurements that are shown of a group."""
 _CHANCES_PER_VALUE = 50
 """Per cent of winning chances for each unit of 2 win - 1."""
 
@@ -102,7 +102,7 @@ class Viewpoint:
         group = parameter.group
         if parameter.hint == OF_BACK:
             return BACK_CHECKERS if yours else ATTACK
-        # A checker on the bar is under attack; all else in that group attacks.
+        # A checker on the bar is under attack; everything else in that group attacks.
         if group == ATTACK and parameter.hint != OF_BAR:
             return ATTACK if yours else SAFETY
         if group in (ATTACK, SAFETY):
@@ -149,7 +149,7 @@ class AmountScale:
     """Turns parts of a difference of x into parts of the difference of values that it makes."""
 
     per_x: float
-    """Points of equity (twice the winning chance, for a file that knows no gammons) for each unit of x."""
+    """Points of equity (twice the winning chance, for a file that ignores gammons) for each unit of x."""
     win_only: bool
 
     @classmethod

@@ -2,7 +2,7 @@
 
 The rows of the board come first to mind: what a play makes, keeps, hits or brings somewhere where the other
 does not.  What the score and the cube change, what lookahead sees beyond the board, and what a rollout says
-beyond that, are rows of their own.  What is too small to be told, or has no name, is the rest.
+beyond that, are rows of their own.  What is too small to be shown, or has no name, is the rest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,9 +24,9 @@ SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST = "score", "lookahead", "replies
 BEYOND = (SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST)
 """Concepts of the rows that the board after the plays does not show."""
 _MAX_FOR, _MAX_AGAINST = 3, 2
-"""Rows of the board that are told for the better play, and for the other one."""
+"""Rows of the board that are shown for the better play, and for the other one."""
 _MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
-"""What a row that is told brings at least, of the largest; and one that says little."""
+"""What a row that is shown brings at least, of the largest; and one that says little."""
 SHOWN = 0.0005
 """The least amount that is not nothing in the digits that are shown."""
 _NOTHING = 1e-9
@@ -47,7 +47,7 @@ class Reason:
     """How much it brings, in points of equity; at least 0."""
     sentence: str
     phrase: str = ""
-    """Which of the phrases it is told by, in `motif/data/phrases`."""
+    """Which of the phrases it is shown by, in `motif/data/phrases`."""
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The numbers in it, by the names of the phrase's places."""
 
@@ -151,10 +151,10 @@ def _text(fact: BoardFact, side: Side, names: tuple[str, str], words: Phrases) -
 def rows_told(
     board: Sequence[Reason], beyond: Sequence[Reason], difference: float, names: Sequence[str], words: Phrases
 ) -> tuple[Reason, ...]:
-    """Return the rows that are told, the largest first; with the rest they add up to the `difference`.
+    """Return the rows that are shown, the largest first; with the rest they add up to the `difference`.
 
     `board` are those of the board, `beyond` those of score, lookahead and rollout, in points.  What lookahead
-    counts is not told of the board as well.
+    counts is not shown for the board as well.
     """
     counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
     board = [reason for reason in board if reason.concept not in counted]

@@ -21,7 +21,7 @@ DICE = 6
 _NAMED = 3
 """Rolls that are named."""
 _SHARE = 0.5
-"""What hits make at least of a change that is told by them."""
+"""What hits make at least of a change that is shown by them."""
 _WORTH_NAMING = 0.05
 """Equity by which a roll must make the plays differ to be named."""
 

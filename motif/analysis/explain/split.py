@@ -17,7 +17,7 @@ The difference that a hidden unit makes, its output weight times the difference 
 By parameter and point it goes through the secant of the squash in the same way: the share of each input is
 output weight times secant times weight times step, and the shares add up to the term.
 
-The difference is told by parameters as far as they go.  Points and parameters overlap: "home points made" is
+The difference is shown by parameters as far as they go.  Points and parameters overlap: "home points made" is
 a sum over points too, so a weight of one can be moved to the other without changing any value, and a fit
 leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by the
 point.  Here what the points share with the parameters that are sums over points moves to those parameters'
@@ -282,7 +282,7 @@ def _shares(tables: FloatArray) -> FloatArray:
 
 
 def _probes() -> npt.NDArray[np.int8]:
-    """Boards (n, 26) with checkers thrown anywhere."""
+    """Boards (n, 26) with checkers placed anywhere."""
     random = np.random.default_rng(0)
     boards = np.zeros((_PROBES, BOARD_SIZE), np.int8)
     for board in boards:

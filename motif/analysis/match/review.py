@@ -22,7 +22,7 @@ from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 
 _AT_ONCE = 8
-"""Rolls that are judged before something is told."""
+"""Rolls that are judged before something is shown."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ player on roll to bear off all checkers and F to bear off the first, and N', F' 
 because the player on roll has had n rolls, and the opponent n - 1, when the player's n-th is played.
 Backgammons are impossible: everyone is home.
 
-Each way in which a side's checkers can stand in its home board has one number.  With ``s_k`` checkers on the
-k rearmost home points (6, 5, ...) it is the sum over k = 1..6 of ``C(s_k + k - 1, k)``: the combinatorial
+Each way in which a side's checkers can be placed in its home board has one number.  With ``s_k`` checkers on
+the k rearmost home points (6, 5, ...) it is the sum over k = 1..6 of ``C(s_k + k - 1, k)``: the combinatorial
 number system (Knuth, The Art of Computer Programming, section 7.2.1.3).  It is dense: positions of at most n
 checkers are the numbers below C(n + 6, 6).  And it orders them: every move lowers it, so the positions that
 a play leads to come first.
@@ -99,7 +99,7 @@ _HOME_BITS = 48
 
 @inline_kernel
 def all_home(words):
-    """Return whether a game goes on with all checkers of both sides in their home boards.
+    """Return whether a game continues with all checkers of both sides in their home boards.
 
     `words` int64[8] is the packed board.
     """

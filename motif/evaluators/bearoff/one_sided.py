@@ -2,9 +2,9 @@
 
 With p(i, n) the chance that home position i takes exactly n rolls,
 
-    p(i, n) = sum over the 36 throws of p(best(i, throw), n - 1) / 36,    p(empty, 0) = 1
+    p(i, n) = sum over the 36 rolls of p(best(i, roll), n - 1) / 36,    p(empty, 0) = 1
 
-where best(i, throw) is the play that leaves the least mean number of rolls.  The same holds for the
+where best(i, roll) is the play that leaves the least mean number of rolls.  The same holds for the
 first checker, with plays of their own: those after which the first checker is off in the fewest rolls
 on average, as a side plays that is about to lose and still has all fifteen.  Of plays with the same mean
 the one with the lowest number is taken, so that the order of plays does not matter.
@@ -16,7 +16,7 @@ Both sides at once, where each has six checkers at most: the exact equity of bes
 
 With E(i, j) the cubeless equity of the player on roll, whose home position is i while the opponent's is j,
 
-    E(i, j) = sum over the 36 throws of (max over plays i -> k of -E(j, k)) / 36,    E(i, empty) = -1
+    E(i, j) = sum over the 36 rolls of (max over plays i -> k of -E(j, k)) / 36,    E(i, empty) = -1
 
 Gammons are impossible, because each side has nine checkers off, so the win chance is (E + 1) / 2.
 """
@@ -104,7 +104,7 @@ def _best(after, count, means):
 
 @inline_kernel
 def _add_roll(times, after, number, chances, means):
-    """Add to position `number` what comes of the position `after`, in `times` of 36 throws."""
+    """Add to position `number` what comes of the position `after`, in `times` of 36 rolls."""
     means[number] += times * means[after]
     for n in range(1, chances.shape[1]):
         chances[number, n] += times * chances[after, n - 1]

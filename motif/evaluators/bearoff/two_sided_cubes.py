@@ -5,7 +5,7 @@ are impossible.  N(s, i, j) is what a player on roll has who rolls now: the cube
 position is i and the opponent's j.  V(s, i, j) is the same before a possible double,
 
     V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))   if a double is allowed, else N(s, i, j)
-    N(s, i, j) = sum over the 36 throws of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
+    N(s, i, j) = sum over the 36 rolls of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
 
 d(s) is the state after a double that is taken, s' the state s as the opponent sees it, and f what a unit of
 the doubled cube is worth in units of the cube before.  Every play is the best one for its state of the cube.
@@ -150,7 +150,7 @@ def _add_rows(first, last, own_plays, others_plays, rules, rolled, best, scratch
 def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch):
     """Return the first player's values in position `own` against all of the second's, (m, S).
 
-    His plays are the same against each of them: so whole rows are compared at once.
+    The plays are the same against each of them, so whole rows are compared at once.
     """
     positions, states = rolled.shape
     worst, sums = scratch[0], scratch[1]

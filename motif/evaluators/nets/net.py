@@ -112,7 +112,7 @@ def freed_batch(model: bytes) -> bytes:
     onnx = onnx_package()
     proto = onnx.load_model_from_string(model)
     graph = proto.graph
-    del graph.value_info[:]  # only notes, which the runtime makes anew
+    del graph.value_info[:]  # only notes, which the runtime makes again
     for value in (*graph.input, *graph.output):
         dimensions = value.type.tensor_type.shape.dim
         if len(dimensions):

@@ -12,8 +12,8 @@ Inputs are as the author's training code lays them out.  Counts of checkers beco
 
 * contact (202): own checkers off, the opponent's off; own bar, own points 1 to 24; the opponent's
   bar, the opponent's checkers on points 1 to 24.
-* race (186): the same without the bars, own point 24 and the opponent's checkers on point 1, where
-  nobody can stand in a race.
+* race (186): the same without the bars, own point 24 and the opponent's checkers on point 1, which
+  a race does not need.
 """
 
 from collections.abc import Mapping
@@ -278,7 +278,7 @@ _STRAIGHT = 0.98
 
 
 class MoverScoreEvaluator(Evaluator):
-    """Ranks plays by the score of such a net, which knows no gammons.
+    """Ranks plays by the score of such a net, which ignores gammons.
 
     The win chance of the player on roll is 1 - score, cut to 0 and 1.
     """
@@ -333,7 +333,7 @@ def check_fits(net: Net, description: NetDescription) -> None:
     given = net.run_one(np.zeros((1, width), np.float32))
     numbers = EXCLUSIVE if description.outputs == EXCLUSIVE_CHANCES else 1
     if given.size != numbers:
-        raise PlayerError(f"{net.where}: the net must give {numbers} numbers a position, not {given.size}")
+        raise PlayerError(f"{net.where}: the net must give {numbers} numbers per position, not {given.size}")
 
 
 def _check_evaluator(net: Net, description: NetDescription) -> None:

@@ -14,7 +14,7 @@ Side = tuple[int, ...]
 Chances = dict[int, Fraction]
 
 THROWS = Counter(tuple(sorted(dice, reverse=True)) for dice in product(range(1, 7), repeat=2))
-"""How many of the 36 throws show each roll, the higher die first."""
+"""How many of the 36 rolls show each roll, the higher die first."""
 CHECKERS = 15
 
 

@@ -145,7 +145,7 @@ def test_a_gammon_worked_out_by_hand():
     # Both checkers go with any roll; the opponent, whose fifteen stand on the 6 point, has not rolled.
     won = looked_up(Position.from_points({1: 2}, {6: 15}))
     assert won.tolist() == [1, 1, 0, 0, 0]
-    # Now he rolls first: 17 of 36 throws take one off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1 each).
+    # Now he rolls first: 17 of 36 rolls take one off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1 each).
     lost = looked_up(Position.from_points({6: 15}, {1: 2}))
     assert lost == pytest.approx([0, 0, 0, 19 / 36, 0], abs=1e-15)
 

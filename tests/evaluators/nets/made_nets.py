@@ -70,7 +70,7 @@ def score_net(scale: float = 0.1, seed: int = 0) -> bytes:
 
 
 def one_ply_equity(base: Evaluator, position: Position) -> float:
-    """What `base` thinks of a position, one ply further, by all 36 throws."""
+    """What `base` thinks of a position, one ply further, by all 36 rolls."""
     equity = 0.0
     for first in range(1, 7):
         for second in range(1, 7):

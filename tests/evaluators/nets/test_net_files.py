@@ -162,8 +162,8 @@ def test_nets_of_another_width(tmp_path):
 
 def test_nets_with_other_outputs(tmp_path):
     wide = described(linear_net(48, 2), SCORE)
-    refused(write(tmp_path / "net.onnx", wide), "the net must give 1 numbers a position, not 2$")
-    refused(write(tmp_path / "net.onnx", linear_net(202, 5)), "must give 6 numbers a position, not 5$")
+    refused(write(tmp_path / "net.onnx", wide), "the net must give 1 numbers per position, not 2$")
+    refused(write(tmp_path / "net.onnx", linear_net(202, 5)), "must give 6 numbers per position, not 5$")
     total = made_model([helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], {}, [("x", ["n", 48])], [])
     refused(
         write(tmp_path / "net.onnx", described(total, SCORE)),

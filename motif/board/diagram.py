@@ -168,7 +168,7 @@ def _notes(
 
 
 def _inward(rim: int, lines: int) -> int:
-    """Return the line so many `lines` away from the top (0) or bottom (-1) one."""
+    """Return the line that is `lines` away from the top (0) or bottom (-1) line."""
     return lines if rim == 0 else rim - lines
 
 

@@ -41,7 +41,7 @@ _MAX_QUOTE = 80
 
 
 def whole_number(text: str, digits: int = 9) -> int | None:
-    """Return the number, of at most so many `digits`, that `text` shows; None where it shows none.
+    """Return the number, of at most `digits` digits, that `text` shows; None where it shows none.
 
     Limited, because a number of thousands of digits is refused by int() itself.
     """

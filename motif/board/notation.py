@@ -171,7 +171,7 @@ def _point(name: str) -> int:
 
 
 def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """By how many checkers each point changes; unchanged points are left out."""
+    """Return by how many checkers each point changes, without unchanged points."""
     change: Counter[int] = Counter()
     for start, end in moves:
         change[start] -= 1
@@ -179,9 +179,9 @@ def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
     return {point: count for point, count in change.items() if count}
 
 
-def _distance(one: dict[int, int], other: dict[int, int]) -> int:
-    """By how many checkers the points differ that two plays lead to."""
-    return sum(abs(one.get(point, 0) - other.get(point, 0)) for point in one.keys() | other.keys())
+def _distance(shift: dict[int, int], other: dict[int, int]) -> int:
+    """Return by how many checkers the results of two plays differ."""
+    return sum(abs(shift.get(point, 0) - other.get(point, 0)) for point in shift.keys() | other.keys())
 
 
 def _hit_points(play: PlayLike) -> set[int]:

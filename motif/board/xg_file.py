@@ -110,7 +110,7 @@ def _checked_bgf(content: bytes, name: str) -> bytes:
 
 
 def _check_games(moves: list[int], name: str) -> None:
-    """Raise `RecordError` for games of so many `moves` each where these are too many."""
+    """Raise `RecordError` for too many games, or games of too many `moves`."""
     MATCH_GAMES.check(len(moves), name, RecordError)
     CONVERTED_MOVES.check(sum(moves), name, RecordError)
     for number, count in enumerate(moves, 1):

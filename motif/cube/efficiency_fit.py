@@ -42,7 +42,7 @@ _GAMES_A_POSITION = 4
 _OPEN = 0.15
 """A game's winner is open while each side has at least this chance."""
 _SELF_PLAY_TRIAL = 2**40
-"""The trial number of the streams of self-play: no rollout has so many."""
+"""The trial number of the streams of self-play, which no rollout reaches."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def fit_efficiency(
     seed: int = 0,
     jobs: int | None = None,
 ) -> EfficiencyFit:
-    """Fit x of each class from so many `positions` of it, `trials` games each, for `evaluator`.
+    """Fit x of each class for `evaluator`, from `positions` positions of it and `trials` games of each.
 
     The same `seed` gives the same result for any number of `jobs`.  Raises `SettingError` for counts that
     are too small.

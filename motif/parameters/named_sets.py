@@ -138,8 +138,8 @@ class OwnSet(ParameterSet):
     @property
     def functions(self) -> OwnFunctions:
         """See `motif.parameters.own_measures`."""
-        if self.whole is not None:
-            return self.whole.functions
+        if self.full_set is not None:
+            return self.full_set.functions
         functions = np.zeros((2 + len(self.kinds), 2), np.int64)
         if self.base is not None:
             functions[0] = self.base.side_count, len(self.base) - 2 * self.base.side_count
@@ -435,11 +435,11 @@ def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]
 
     Raises `ParameterError` when a function of your own gives a value that is not finite.
     """
-    whole = parameters.whole or parameters
-    values = np.empty((len(boards), len(whole)), np.float32)
-    if measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
+    full = parameters.full_set or parameters
+    values = np.empty((len(boards), len(full)), np.float32)
+    if measure_packed(code_of(full), full.functions, pack_many(boards), full.scales, values):
         raise ParameterError(f"{parameters.name}: measures a value that is not finite on some positions")
-    return values if whole is parameters else values.take(parameters.places, axis=1)
+    return values if full is parameters else values.take(parameters.places, axis=1)
 
 
 def measured(parameters: ParameterSet, boards: Board, *, scaled: bool) -> npt.NDArray[np.float32]:

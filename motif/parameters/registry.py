@@ -89,7 +89,7 @@ class ParameterSet:
     parameters: tuple[Parameter, ...]
     side_count: int
     """Features of the player on roll come first, as many of the opponent follow, then the shared ones."""
-    whole: Self | None = None
+    full_set: Self | None = None
     """The set as it is measured, where this is what older weights know of it."""
 
     def __len__(self) -> int:
@@ -113,8 +113,8 @@ class ParameterSet:
 
     @property
     def places(self) -> IntArray:
-        """Where the parameters (n,) stand among those that are measured; (0,) for a whole set."""
-        names, known = () if self.whole is None else self.whole.names, set(self.names)
+        """Where the parameters (n,) stand among those that are measured; (0,) for a full set."""
+        names, known = () if self.full_set is None else self.full_set.names, set(self.names)
         return np.array([k for k, name in enumerate(names) if name in known], np.int64)
 
     @property
@@ -133,7 +133,7 @@ class ParameterSet:
         if len(known) == len(self):
             return self
         sides = sum(parameter.side == "own" for parameter in known)
-        return replace(self, parameters=known, side_count=sides, whole=self)
+        return replace(self, parameters=known, side_count=sides, full_set=self)
 
     def fitted(self, fingerprint: object, names: Collection[str]) -> Self:
         """Return what weights over `names` were fitted to: of the set, or of this when it was smaller.

@@ -43,7 +43,7 @@ _TRIALS_BETWEEN_CHECKPOINTS = 648
 _LUCK_LASTS = 40
 """Plies of a game, about, in which its luck can be measured."""
 TRIALS_A_CHECK = 9 * ROUND
-"""After so many trials of a board, and again after as many, it is asked whether they are enough."""
+"""Trials of a board between two checks of whether they are enough."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -164,7 +164,7 @@ class SampleSettings(SamplePlan):
             raise SettingError("label: only recorded games have an outcome", "label")
 
     def of_recorded(self, games: int) -> "SampleSettings":
-        """Return these settings for so many recorded games.
+        """Return these settings for a number of recorded games.
 
         Raises `SettingError` for what recorded games cannot have.
         """

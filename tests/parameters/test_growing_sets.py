@@ -105,7 +105,7 @@ def test_a_grown_set_knows_what_it_was(chosen, monkeypatch, tmp_path):
         chosen.side_count,
     )
     assert [larger.names[k] for k in known.places] == list(chosen.names)
-    assert known.whole is larger
+    assert known.full_set is larger
     assert fitted_set(chosen.name, larger.fingerprint, tmp_path, larger.names) is larger
     assert not len(larger.places)
     # Weights over other parameters, and over those with another meaning, are not taken for any of the two.

@@ -23,13 +23,12 @@ from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
-from motif.evaluators.evaluator import best_few, without_ties
-from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import (
     MONEY,
     CubeContext,
     Ranking,
+    best_first,
     estimate_plays,
     probabilities_of,
     rank_plays,
@@ -283,14 +282,14 @@ def _hints(
         ):
             play["moves"] = [list(move) for move in _moves(path, *roll)]
             play["equity"], play["source"] = equity, source_words(source)
-        told_apart = without_ties(values, before, batch, evaluator)
-        shown = np.flatnonzero(best_few(told_apart, batch, SHOWN))
+        order = best_first(values, before, batch, evaluator)
+        # The first of each decision's plays in that order have probabilities.
+        places = np.arange(len(order)) - batch.offsets[batch.decision]
+        shown = np.sort(order[places < SHOWN])
         chances = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
         for row, five in zip(shown.tolist(), chances.tolist(), strict=True):
             described[row] |= dict(zip(OUTPUTS, five, strict=True))
-        # Ascending ranks of a descending order: nothing is negated but by the one function for it.
-        order = np.lexsort((turned_equities(told_apart), batch.decision)).tolist()
-        ranked = [described[row] for row in order]
+        ranked = [described[row] for row in order.tolist()]
         for record in _listed(boards, rolls, batch, ranked):
             records.append({**record, "player": player})
     return records

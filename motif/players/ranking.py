@@ -307,6 +307,17 @@ def _set_exact(
     return known
 
 
+def best_first(
+    values: npt.NDArray[np.float64], before: Board, batch: PlayBatch, evaluator: Evaluator
+) -> npt.NDArray[np.intp]:
+    """Return the rows of the plays (m,) with the decisions on `before` in order, the best play of each first.
+
+    Equal `values` (m,) are told apart as `without_ties` does; else the first of the legal plays comes first.
+    """
+    # Ascending ranks of a descending order: nothing is negated but by the one function for it.
+    return np.lexsort((turned_equities(without_ties(values, before, batch, evaluator)), batch.decision))
+
+
 def source_words(source: int) -> str:
     """Return what one of `PlayEstimates.sources` is called."""
     return {ROLLOUT_SOURCE: ROLLOUT, EXACT_SOURCE: EXACT}.get(source, f"{source}{_PLY}")
@@ -328,8 +339,7 @@ def _ranking(
     name: str,
 ) -> Ranking:
     values, sources = estimates
-    told_apart = without_ties(values, position.board[None], batch, evaluator)
-    order = np.argsort(turned_equities(told_apart), kind="stable")
+    order = best_first(values, position.board[None], batch, evaluator)
     shown = order[:chances_for]
     rows = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
     chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), rows.tolist(), strict=True)}

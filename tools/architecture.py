@@ -49,7 +49,7 @@ class House:
 
 
 def house(texts: Mapping[Path, str]) -> House:
-    """What is to be drawn of the sources `texts`."""
+    """Return what is to be drawn of the sources `texts`."""
     used: dict[str, set[str]] = {}
     for path, text in texts.items():
         if len(path.parts) > 2:
@@ -75,13 +75,13 @@ def _below(used: Mapping[str, set[str]], folder: str) -> set[str]:
 
 
 def sentence(text: str) -> str:
-    """The first sentence of a module's docstring, in one line and without its full stop."""
+    """Return the first sentence of a module's docstring, in one line and without its full stop."""
     first = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
     return re.split(r"\.(?:\s|$)", " ".join(first.split()))[0].replace("``", "`")
 
 
 def _clause(text: str) -> str:
-    """The beginning of that sentence, up to the first mark in it."""
+    """Return the beginning of that sentence, up to the first mark in it."""
     return re.split(r"[:;,]", sentence(text))[0]
 
 
@@ -120,7 +120,7 @@ _STARTS = 8
 
 
 def paths(drawn: House) -> list[list[str]]:
-    """The way of each line, floor by floor: a room, ``above>below`` for each floor that it passes, a room."""
+    """Return the way of each line by floors: a room, ``above>below`` for each floor passed, a room."""
     level = _levels(drawn)
     return [
         [above, *[f"{above}>{below}"] * (level[below] - level[above] - 1), below]
@@ -149,7 +149,7 @@ def rows(drawn: House) -> list[_Row]:
 
 
 def _sorted(made: list[list[str]], joined: list[list[tuple[str, str]]], random: Random) -> list[_Row]:
-    """The best order of each floor in turn, down and up again, beginning with any."""
+    """Return the best order of each floor in turn, down and up again, beginning with any."""
     order: list[_Row] = [tuple(random.sample(row, len(row))) for row in made]
     for number in [*range(len(order)), *reversed(range(len(order)))] * 2:
         near = slice(max(number - 1, 0), number + 1)
@@ -164,7 +164,7 @@ def _sorted(made: list[list[str]], joined: list[list[tuple[str, str]]], random: 
 
 
 def links(drawn: House) -> list[list[tuple[str, str]]]:
-    """What lines join between each floor, from the top down, and the one below it."""
+    """Return what lines join between each floor, from the top down, and the one below it."""
     level = _levels(drawn)
     joined: list[list[tuple[str, str]]] = [[] for _ in range(max(level.values()))]
     for path in paths(drawn):
@@ -214,7 +214,7 @@ _INK, _PAPER, _CORE, _LINE = "#1d2733", "#ffffff", "#dbe9f6", "#6b7c8f"
 
 
 def draw(drawn: House) -> str:
-    """The picture as SVG; its description holds the text of the house."""
+    """Return the picture as SVG; its description holds the text of the house."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -268,7 +268,7 @@ def _draw_room(
 
 
 def _draw_line(axes: Any, places: tuple[float, float], number: int, passes_by: bool) -> None:
-    """A line down from floor `number`, counted from the top: to a room, or into the lane past one."""
+    """Return a line down from floor `number`, counted from the top: to a room, or into the lane past one."""
     start = -number * (_HIGH + _APART) - _HIGH
     end = start - _APART
     style = {"arrowstyle": "-" if passes_by else "-|>", "color": _LINE, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
@@ -284,7 +284,7 @@ def _svg(figure: Any, description: str) -> str:
 
 
 def shown_house(picture: str) -> str:
-    """The text of the house that a picture shows."""
+    """Return the text of the house that a picture shows."""
     match = re.search(r"<dc:description>(.*?)</dc:description>", picture, re.DOTALL)
     return unescape(match[1]) if match else ""
 

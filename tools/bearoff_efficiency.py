@@ -63,16 +63,18 @@ class Model:
         self.pairs, self.dead, self.way = pairs, dead, live - dead
 
     def nearest(self) -> float:
-        """x by least squares over all places of the cube."""
+        """Return x by least squares over all places of the cube."""
         return float((self.way * (self.pairs.exact - self.dead)).sum() / (self.way**2).sum())
 
     def cheapest(self) -> float:
-        """x whose wrong actions cost least, to a hundredth."""
+        """Return x whose wrong actions cost least, to a hundredth."""
         return float(min(_GRID, key=lambda x: sum(self.measured(float(x))[1:])))
 
     def measured(self, x: float) -> tuple[float, float, float, float]:
-        """RMS error of the equities at `x`, and millipoints per position that wrong doubles, redoubles and
-        answers to right doubles cost."""
+        """Return the RMS error of the equities at `x`, and the cost of wrong actions.
+
+        Costs are millipoints per position, for doubles, redoubles and answers to right doubles.
+        """
         exact, values = self.pairs.exact, self.dead + x * self.way
         taken = DOUBLED * exact[:, OPPONENTS]
         best = np.minimum(taken, 1)

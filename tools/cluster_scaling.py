@@ -145,7 +145,7 @@ def passed_on(parts: int) -> Measured:
 
 
 def _ready(columns: dict[str, Any], number: int) -> dict[str, Any]:
-    """Runs on a worker: a part that is there already, sent like one that has been made."""
+    """Run on a worker: a part that is there already, sent like one that has been made."""
     return dict(columns)
 
 
@@ -170,7 +170,7 @@ def moved(games: int) -> tuple[float, float]:
 
 
 def report(games: int, say: Callable[[str], None]) -> str:
-    """The figures as Markdown."""
+    """Return the figures as Markdown."""
     runs = []
     for jobs in (1, worker_count(None)):
         say(f"this machine, --jobs {jobs}")

@@ -36,12 +36,12 @@ def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def page_name(name: str) -> str:
-    """What the page of the command called `name` is called."""
+    """Return what the page of the command called `name` is called."""
     return name.replace(" ", "-")
 
 
 def pages() -> dict[str, str]:
-    """The Markdown of each page by its name: one a command, and ``index``, which lists them."""
+    """Return the Markdown of each page by its name: one a command, and ``index``, which lists them."""
     every = commands()
     texts = {page_name(name): command_page(name, command) for name, command in every.items()}
     return {"index": _index(every), **texts}
@@ -79,7 +79,7 @@ def _first_line(command: Any) -> str:
 
 
 def command_page(name: str, command: Any) -> str:
-    """The page of one command, as Markdown."""
+    """Return the page of one command, as Markdown."""
     program = f"{PROGRAM} {name}"
     with command.make_context(program, [], resilient_parsing=True) as context:
         usage = " ".join([program, *command.collect_usage_pieces(context)])
@@ -95,7 +95,7 @@ def command_page(name: str, command: Any) -> str:
 
 
 def entry(left: str, right: str) -> str:
-    """An argument or option and its help, as a line of ``--help`` has them, as Markdown."""
+    """Return an argument or option and its help, as a line of ``--help`` has them, as Markdown."""
     match = _FACTS.fullmatch(right)
     text, facts = (match[1], match[2]) if match else (right, "")
     told = [_fact(fact.strip()) for fact in re.split(r"; (?![^()]*\))", facts) if fact.strip()]
@@ -105,7 +105,7 @@ def entry(left: str, right: str) -> str:
 
 
 def _fact(fact: str) -> str:
-    """What the parser says of a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
+    """Return what the parser says of a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
     if bounds := re.fullmatch(r"(?:(-?[\d.]+)<=)?x(?:([<>])=(-?[\d.]+))?", fact):
         low, sign, high = bounds.groups()
         return (
@@ -115,7 +115,7 @@ def _fact(fact: str) -> str:
 
 
 def examples(command: Any) -> list[str]:
-    """The lines of a command's help below ``Example:``."""
+    """Return the lines of a command's help below ``Example:``."""
     _, _, lines = (command.epilog or "").partition(_EXAMPLES)
     return [line.strip() for line in lines.splitlines() if line.strip()]
 

@@ -119,7 +119,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
 
 
 def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
-    """What the model makes of `chances` (n, 5), at efficiency `x` or gnubg's."""
+    """Return what the model makes of `chances` (n, 5), at efficiency `x` or gnubg's."""
     share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
     return _decisions(cube_equities(chances, _STATE, share))
 
@@ -131,13 +131,13 @@ def _decisions(values: CubeEquities) -> Decisions:
 
 
 def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
-    """What the lookahead of `judge` makes of the cube."""
+    """Return what the lookahead of `judge` makes of the cube."""
     held, taken = judge.cube_equities(boards, stakes_of(_STATE), 0).T
     return _decisions(CubeEquities(held, taken, np.ones(len(boards))))
 
 
 def by_gnubg(boards: Board) -> Decisions:
-    """What gnubg does without lookahead."""
+    """Return what gnubg does without lookahead."""
     path = gnubg_path()
     if path is None:
         raise SystemExit("gnubg is not installed")
@@ -149,7 +149,7 @@ def by_gnubg(boards: Board) -> Decisions:
 
 
 def costs(decisions: Decisions, rolled: Values) -> Values:
-    """What each decision costs (n, `KINDS`), by rollouts `rolled` (halves, n, 2)."""
+    """Return what each decision costs (n, `KINDS`), by rollouts `rolled` (halves, n, 2)."""
     total = np.zeros((len(decisions.doubles), len(KINDS)))
     for judge, measure in ((0, 1), (1, 0)):
         best_takes = rolled[judge, :, 1] < 1

@@ -69,7 +69,7 @@ class Curve:
     stopped: str
 
     def reached(self, error: float) -> int | None:
-        """The first pass with an error that is no larger; None where it never gets there."""
+        """Return the first pass with an error that is no larger; None where it never gets there."""
         return next((k for k, value in enumerate(self.errors) if value <= error), None)
 
 
@@ -90,7 +90,7 @@ def fitted_curve(method: str, values: Any, labels: Any) -> Curve:
 
 
 def measured(positions: int) -> list[Curve]:
-    """The curves of all methods, each from a process of its own."""
+    """Return the curves of all methods, each from a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     curves = []
     with tempfile.TemporaryDirectory(prefix="motif-fit-curves-") as place:
@@ -108,7 +108,7 @@ def measured(positions: int) -> list[Curve]:
 
 
 def least_error(curves: Sequence[Curve]) -> float:
-    """The least that any fit finds."""
+    """Return the least that any fit finds."""
     return min(error for curve in curves for error in curve.errors)
 
 
@@ -144,7 +144,7 @@ def _dress(axes: Axes, label: str) -> None:
 
 
 def table(curves: Sequence[Curve]) -> list[str]:
-    """The way to several errors, as lines of Markdown."""
+    """Return the way to several errors, as lines of Markdown."""
     least = least_error(curves)
     lines = [
         f"{POSITIONS:,} positions, set `keith`, 210 columns with the bias; least error {least:.5f}. Passes "
@@ -167,7 +167,7 @@ def _cell(curve: Curve, end: int) -> str:
 
 
 def work(place: Path, method: str) -> Curve:
-    """Runs in a process of its own: one method on the samples in `place`."""
+    """Run in a process of its own: one method on the samples in `place`."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with one_thread():

@@ -9,7 +9,8 @@ labels the default player's win probability estimated by 36 coin tosses: nothing
 method runs in a process of its own, on one core. motif minimises the error after the squash; the others
 have no squash, so theirs is the linear problem with the same labels and the same ridge. Each must come
 within `TOLERANCE` of the least RMSE of its own problem. The others are given the matrix of terms, centred,
-in the layout and precision that suits them best; making it is not in their time."""
+in the layout and precision that suits them best; making it is not in their time.
+"""
 
 import argparse
 import json
@@ -156,7 +157,7 @@ def of_own(method: str, terms: Terms, values: Array, labels: Array, least: float
 def in_blocks(
     method: str, steps: Iterator[Array], rmse: Callable[[Array], float], least: float, limit: float
 ) -> Timed:
-    """A peer whose `steps` each do `_SWEEPS` sweeps more and give the weights."""
+    """Return a peer whose `steps` each do `_SWEEPS` sweeps more and give the weights."""
     wall, processor, sweeps, reached = 0.0, 0.0, 0, np.inf
     while reached > least * (1 + TOLERANCE) and processor < limit:
         clock = _Clock()
@@ -257,7 +258,7 @@ def of_lsmr(matrix: Array, labels: Array, ridge: float, least: float, limit: flo
 
 
 def work(folder: Path, method: str, least: float, limit: float) -> Timed:
-    """Runs in a process of its own: one method on the samples in `folder`."""
+    """Run in a process of its own: one method on the samples in `folder`."""
     warnings.simplefilter("ignore")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -122,7 +122,7 @@ def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFil
 
 
 def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
-    """The page's table of `judging_ways`."""
+    """Return the page's table of `judging_ways`."""
     rows = {one.name: one for one in whole}
     lines = ["| player | error rate |", "|---|---:|"]
     lines += [
@@ -134,7 +134,7 @@ def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
 
 
 def table(measured: Sequence[Measured]) -> list[str]:
-    """The page's table, the fastest first."""
+    """Return the page's table, the fastest first."""
     lines = ["| player | error rate | ms per decision | decisions |", "|---|---:|---:|---:|"]
     lines += [
         f"| `{one.name}` | {one.error_rate:.2f} ± {one.error_rate_se:.2f} | {one.milliseconds:.3g} "

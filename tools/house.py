@@ -55,7 +55,7 @@ def source_files() -> list[Path]:
 
 
 def sources() -> dict[Path, str]:
-    """The text of every module of the package, by its path relative to the root."""
+    """Return the text of every module of the package, by its path relative to the root."""
     return {path: (ROOT / path).read_text(encoding="utf-8") for path in source_files()}
 
 
@@ -95,12 +95,12 @@ def _nodes_that_run(tree: ast.AST, *, lazily: bool) -> Iterator[ast.AST]:
 
 
 def _name(node: ast.expr) -> str:
-    """The last part of a dotted name; empty for anything else."""
+    """Return the last part of a dotted name; empty for anything else."""
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def folder_of(name: str) -> str:
-    """The folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
+    """Return the folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
     folder = name.split(".")[1] if "." in name else TOP
     return folder if folder in {*FLOORS, *CELLARS} else TOP
 
@@ -189,9 +189,7 @@ class CompiledCore:
         self._within = self._files_within()
 
     def breaches(self) -> list[str]:
-        """What a kernel refers to, or a file within the wall imports, that has neither kernels nor constants
-        alone.
-        """
+        """Return references of kernels, and imports within the wall, to what is no kernel or constant."""
         lines = [
             f"{path}: a kernel refers to {name} of {self._files[module]}"
             for path, names in self.references.items()

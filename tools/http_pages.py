@@ -7,7 +7,7 @@ _BASE = "http://127.0.0.1:8080"
 
 
 def pages() -> dict[str, str]:
-    """The Markdown of each page by its name: there is one, ``index``."""
+    """Return the Markdown of each page by its name: there is one, ``index``."""
     schema = schema_of(create_app(ServeSettings()))
     lines = [
         "# The HTTP interface",

@@ -24,7 +24,7 @@ def public_names() -> list[str]:
 
 
 def thing_of(name: str) -> Any:
-    """What the public `name` stands for; of a package that can be called, the function."""
+    """Return what the public `name` stands for; of a package that can be called, the function."""
     thing = getattr(motif, name)
     if not inspect.ismodule(thing):
         return thing
@@ -44,13 +44,13 @@ def _place(thing: Any) -> str:
 
 
 def page_name(name: str) -> str:
-    """What the page of the public `name` is called; no two differ in capitals alone."""
+    """Return what the page of the public `name` is called; no two differ in capitals alone."""
     folder = "class" if inspect.isclass(thing_of(name)) else "function"
     return f"{folder}-{name.strip('_')}"
 
 
 def pages() -> dict[str, str]:
-    """The Markdown of each page by its name: one a public name, and ``index``, which lists them."""
+    """Return the Markdown of each page by its name: one a public name, and ``index``, which lists them."""
     names = public_names()
     return {"index": _index(names), **{page_name(name): library_page(name) for name in names}}
 
@@ -90,7 +90,7 @@ def _first_line(name: str) -> str:
 
 
 def library_page(name: str) -> str:
-    """The page of one public name, as Markdown."""
+    """Return the page of one public name, as Markdown."""
     thing = thing_of(name)
     kind = kind_of(thing)
     # Behind the name autodoc would see the package.

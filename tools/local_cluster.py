@@ -92,7 +92,7 @@ def _is_registered(log: Path) -> bool:
 
 @contextmanager
 def machines(workers: int, **environment: str) -> Iterator[Machines]:
-    """A scheduler, with `environment`, and as many `workers`; all of them end with the block."""
+    """Provide a scheduler, with `environment`, and as many `workers`; all of them end with the block."""
     with tempfile.TemporaryDirectory() as folder:
         started = Machines(Path(folder), **environment)
         try:

@@ -8,7 +8,7 @@ from motif.runtime.files import reason, write_text
 
 
 def marks(name: str) -> tuple[str, str]:
-    """The lines before and after the region called `name`."""
+    """Return the lines before and after the region called `name`."""
     return f"<!-- generated: {name} -->\n", f"<!-- end of {name} -->\n"
 
 

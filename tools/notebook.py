@@ -19,7 +19,7 @@ _LONGEST = 300
 
 
 def read(path: Path) -> Any:
-    """The notebook at `path`."""
+    """Return the notebook at `path`."""
     return nbformat.read(path, as_version=4)
 
 

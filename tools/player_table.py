@@ -122,7 +122,7 @@ class Record:
 
 
 def read_records(path: Path) -> dict[str, Record]:
-    """Records by the players' names; none where there is no file.  Raises `BenchmarkError`."""
+    """Return records by the players' names; none where there is no file.  Raises `BenchmarkError`."""
     try:
         document = documents.Entry(json.loads(path.read_text(encoding="utf-8")), path.name, BenchmarkError)
         document.mapping(("format", "players"))
@@ -197,7 +197,7 @@ def points_text(record: Record) -> str:
 
 
 def rate_text(rate: ErrorRate) -> str:
-    """An error rate with its standard error, in as many digits as it deserves."""
+    """Return an error rate with its standard error, in as many digits as it deserves."""
     return f"{rate.er:.1f} ± {rate.se:.1f}" if rate.er >= 10 else f"{rate.er:.2f} ± {rate.se:.2f}"
 
 
@@ -214,7 +214,7 @@ def _comparisons(name: str, record: Record) -> Iterator[Sequence[str]]:
 
 
 def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
-    """What was measured how; all records of one page have the same lines and seed."""
+    """Yield what was measured how; all records of one page have the same lines and seed."""
     if not measured:
         return
     conditions: Conditions = measured[0][1].conditions
@@ -260,7 +260,7 @@ class Lines:
 
 
 def read_lines(folder: Path) -> Lines:
-    """The files ``contact.bm.gz`` (or ``.bm``) and so on in `folder`; raises `BenchmarkError`."""
+    """Return the files ``contact.bm.gz`` (or ``.bm``) and so on in `folder`; raises `BenchmarkError`."""
     paths = {}
     for name in CLASSES:
         existing = [path for suffix in _SUFFIXES if (path := folder / (name + suffix)).is_file()]

@@ -1,4 +1,4 @@
-"""The reading test: does motif prefer the plays of textbooks, and does it give the books' reasons?
+"""The reading test: the plays and reasons of textbooks beside motif's.
 
 ``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
 tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the
@@ -151,7 +151,7 @@ class Reading:
 
 
 def read_decisions(path: Path = FILE) -> list[Decision]:
-    """The decisions of a file; raises a `MotifError` for an invalid position."""
+    """Return the decisions of a file; raises a `MotifError` for an invalid position."""
     return [_decision(record, path == SECOND) for record in yaml.safe_load(path.read_text("utf-8"))]
 
 
@@ -185,7 +185,7 @@ _SIDES = ("own", "other")
 
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
-    """What `evaluator` chooses, and the first reasons that it gives where that is the play of theory."""
+    """Return the choice of `evaluator`, and its first reasons where that is the play of theory."""
     ranking = rank_plays(decision.position, decision.roll, evaluator, decision.context)
     plays = legal_plays(decision.position, decision.roll)
     wanted = find_play(decision.play, plays).position
@@ -212,7 +212,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
 
 
 def readings(path: Path = FILE, tell: Callable[[str], None] = lambda line: None) -> tuple[str, list[Reading]]:
-    """The judge's name, and what it makes of every decision of a file."""
+    """Return the judge's name, and what it makes of every decision of a file."""
     name, evaluator = judge_of(None, fast=False, deep=False)
     read = []
     for decision in read_decisions(path):
@@ -222,7 +222,7 @@ def readings(path: Path = FILE, tell: Callable[[str], None] = lambda line: None)
 
 
 def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEMES) -> Iterator[str]:
-    """The table by theme, and every failure with its board."""
+    """Yield the table by theme, and every failure with its board."""
     chosen = [one for one in read if one.is_chosen]
     told = [one for one in chosen if one.concepts is not None]
     yield f"`{judge}` chooses the play of theory in {_share(len(chosen), len(read))}."

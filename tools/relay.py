@@ -47,7 +47,7 @@ class Relay:
 
 @contextmanager
 def relay(target: str) -> Iterator[Relay]:
-    """A relay to the server at `target`, ``tcp://HOST:PORT``, in a thread of its own."""
+    """Provide a relay to the server at `target`, ``tcp://HOST:PORT``, in a thread of its own."""
     passing, ready = Relay(target), threading.Event()
     loop, done = asyncio.new_event_loop(), asyncio.Event()
     thread = threading.Thread(target=lambda: loop.run_until_complete(passing.serve(ready, done)))

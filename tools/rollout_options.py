@@ -79,7 +79,7 @@ class Bias:
 
 
 def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
-    """The bias of `result` over the positions of both, which were rolled out with different dice.
+    """Return the bias of `result` over the positions of both, which were rolled out with different dice.
 
     A difference d of error s has d^2 - s^2 as an estimate of its square without chance, b^2, and that
     one the variance 4 b^2 s^2 + 2 s^4.

@@ -149,7 +149,7 @@ def run(folder: Path, jobs: int, most: int | None) -> None:
 
 
 def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
-    """A result as the lines of a file have it."""
+    """Return a result as the lines of a file have it."""
     plays = [dict(one) for one in record["plays"]]
     keys = [one.pop("key") for one in plays]
     if len(plays) == 1:

@@ -62,7 +62,7 @@ class Load(NamedTuple):
         return self.requests / self.seconds
 
     def percentile(self, percent: float) -> str:
-        """A percentile of the latencies, in milliseconds."""
+        """Return a percentile of the latencies, in milliseconds."""
         return f"{1000 * float(np.percentile(self.latencies, percent)):.1f}"
 
 
@@ -119,7 +119,7 @@ class Server(NamedTuple):
     process: int
 
     def processor_seconds(self) -> float:
-        """What it has computed; 0 where that cannot be known."""
+        """Return what it has computed; 0 where that cannot be known."""
         file = Path(f"/proc/{self.process}/stat")
         if not file.exists():
             return 0.0
@@ -128,7 +128,7 @@ class Server(NamedTuple):
 
 
 def under_load(server: Server, requests: list[bytes], connections: int, seconds: float) -> Load:
-    """What `server` does when so many `connections` ask without a pause."""
+    """Return what `server` does when so many `connections` ask without a pause."""
 
     async def ask() -> Load:
         loop = asyncio.get_running_loop()
@@ -149,7 +149,7 @@ def under_load(server: Server, requests: list[bytes], connections: int, seconds:
 
 
 def request(path: str, document: object) -> bytes:
-    """The bytes of a POST request."""
+    """Return the bytes of a POST request."""
     body = json.dumps(document).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
@@ -157,7 +157,7 @@ def request(path: str, document: object) -> bytes:
 
 @contextmanager
 def serving(core: int | None) -> Iterator[Server]:
-    """A server that runs within the block, on one core if that can be had."""
+    """Provide a server that runs within the block, on one core if that can be had."""
     command = [sys.executable, "cli.py", "serve", "http", "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
         try:
@@ -198,7 +198,7 @@ def _computed_by_children() -> float:
 
 
 def measured(seconds: float) -> list[str]:
-    """The table, in Markdown."""
+    """Return the table, in Markdown."""
     ids = gnubg_ids(self_play_positions(load("pubeval"), _POSITIONS, None, seed=_SEED, jobs=1))
     single = [request("/api/v1/evaluate", {"id": one}) for one in ids]
     batches = [

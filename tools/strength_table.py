@@ -60,7 +60,7 @@ def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
 
 
 def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES) -> Iterator[str]:
-    """The table of those of `names` that have `records`, and what its figures mean."""
+    """Yield the table of those of `names` that have `records`, and what its figures mean."""
     rows = [
         (name, records[name])
         for name in NOTES

@@ -80,7 +80,7 @@ class TextGnubg:
         self.home = home
 
     def raw_boards(self, commands: list[str]) -> list[list[int]]:
-        """The 26 numbers of each board that gnubg prints in answer to `commands`.
+        """Return the 26 numbers of each board that gnubg prints in answer to `commands`.
 
         Player 1 is on roll and positive: these are motif's boards, signs and bars included.
         """
@@ -88,7 +88,7 @@ class TextGnubg:
         return [[int(field) for field in fields[6:32]] for fields in lines if fields[0] == "board"]
 
     def position_ids(self, commands: list[str]) -> list[str]:
-        """The position ID of each board that gnubg draws in answer to `commands`."""
+        """Return the position ID of each board that gnubg draws in answer to `commands`."""
         lines = self._answers("off", commands)
         return [line.split()[-1] for line in lines if "Position ID:" in line]
 
@@ -106,7 +106,7 @@ class TextGnubg:
         return plays
 
     def cube_analyses(self, questions: list[tuple[Position, MatchState]]) -> list[CubeAnalysis]:
-        """The analysis of each of `questions`, whose player on roll may double."""
+        """Return the analysis of each of `questions`, whose player on roll may double."""
         commands = [*_CUBE_SETTINGS]
         for position, state in questions:
             name = gnubg_ids(position.board[None])[0]
@@ -119,7 +119,7 @@ class TextGnubg:
         return analyses
 
     def best_plays(self, decisions: list[tuple[Position, tuple[int, int]]], plies: int) -> list[str]:
-        """The play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""
+        """Return the play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""
         settings = [
             f"set evaluation chequerplay evaluation {what}" for what in (f"plies {plies}", "cubeful off")
         ]

@@ -97,7 +97,7 @@ def read_truth(path: Path) -> Truth:
 
 
 def table(truths: Sequence[Truth]) -> list[str]:
-    """What the page says of them."""
+    """Return what the page says of them."""
     return [*_cost(truths), "", *_rates(truths), "", *_differences(truths)]
 
 

@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: str) -> list[Block]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page, in order."""
     return [Block(*parts) for parts in _BLOCK.findall(page)]
 
 

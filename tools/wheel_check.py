@@ -93,11 +93,11 @@ class Use:
         self._environment = {**kept, "HOME": str(no_home / "home"), "TMPDIR": str(folder.parent)}
 
     def command(self, line: str, typed: str = "") -> str:
-        """What the command `line` prints, when `typed` is its input."""
+        """Return what the command `line` prints, when `typed` is its input."""
         return self._timed(f"motif {line}", [str(self._program), *line.split()], typed)
 
     def python(self, source: str) -> str:
-        """What a line of Python prints."""
+        """Return what a line of Python prints."""
         return self._timed(f"python -c '{source}'", [str(self._program.with_name("python")), "-c", source])
 
     def _timed(self, shown: str, words: Sequence[str], typed: str = "") -> str:
@@ -132,7 +132,7 @@ def use(run: Use, folder: Path) -> None:
 
 
 def _small_preset() -> dict[str, object]:
-    """The preset ``demo``, scaled down."""
+    """Return the preset ``demo``, scaled down."""
     preset: dict[str, object] = yaml.safe_load((ROOT / "motif/data/presets/demo.yaml").read_text("utf-8"))
     smaller = {"name": "small", "strength_games": 60, "fit": {"parameters": "keith"}}
     return {**preset, **smaller, "versions": [dict(_SMALL), dict(_SMALL)]}

@@ -52,7 +52,7 @@ class Rules:
         return cls(found, [rule["say"] for rule in data["rules"]], data["folders"], data["allow"] or {})
 
     def breaches(self, path: Path, text: str) -> Iterator[str]:
-        """A line for each word in `text`, the file at `path`, that a rule is against."""
+        """Yield a line for each word in `text`, the file at `path`, that a rule is against."""
         if not self.pattern.search(text):
             return
         allowed = {word.lower() for word in self.allowed.get(path.as_posix(), [])}
@@ -65,7 +65,7 @@ class Rules:
 
 
 def prose(path: Path, text: str) -> str:
-    """What people read of the file at `path`, everything else as spaces."""
+    """Return what people read of the file at `path`, everything else as spaces."""
     if path.suffix == ".py":
         text = _FIELD.sub(_blank, _kept(text, _python_spans(text)))
     elif path.suffix == ".ipynb":
@@ -114,7 +114,7 @@ def files(folders: list[str]) -> Iterator[Path]:
 
 
 def breaches(rules: Rules, folders: list[str]) -> list[str]:
-    """What the rules find below `folders`."""
+    """Return what the rules find below `folders`."""
     return [
         line
         for path in files(folders)

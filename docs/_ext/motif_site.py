@@ -147,7 +147,7 @@ class EmbeddedPage(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """The frame, as raw HTML."""
+        """Return the frame, as raw HTML."""
         title = html.escape(" ".join(self.content))
         source = html.escape(self.arguments[0])
         frame = f'<iframe class="motif-page" src="{source}" title="{title}" loading="lazy"></iframe>'
@@ -158,7 +158,7 @@ class MadeLink(SphinxRole):
     """``made``: a link to something that the build makes beside the pages, ``text <path>``."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """The link."""
+        """Return the link."""
         match = re.fullmatch(r"(.*?)\s*<(.*)>", self.text)
         title, path = (match[1], match[2]) if match else (self.text, self.text)
         return [nodes.reference("", title, refuri=path, internal=True)], []

@@ -12,8 +12,7 @@ _is_asked = False
 
 
 def precompile_in_background(function: str) -> None:
-    """Where no kernel is kept yet, and this machine has a second core, let a second process call `function`,
-    ``module:name``, which compiles what this one will need.
+    """Let a second process call `function`, ``module:name``, if no kernel is kept and a core is free.
 
     It shares nothing with this process but the folder, without which it is not started, says nothing, and
     ends with it at the latest.  One is enough: who asks again, as a step of what asked first, gets no other.

@@ -94,7 +94,7 @@ def checked_kernel(function: _F) -> _F:
 
 
 def inline_kernel(function: _F) -> _F:
-    """A small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
+    """Mark a small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
     return _compiled(function, block=True, forceinline=True, **_LEAN)
 
 
@@ -125,8 +125,10 @@ reversed_bits = _bit_intrinsic(lambda builder, value: builder.bitreverse(value))
 
 
 def _reinterpreted(target: Any) -> Any:
-    """An intrinsic that reads the bytes of a C-contiguous array as `target`; numba's own, the method
-    ``view``, takes a third of a second to compile."""
+    """Return an intrinsic that reads the bytes of a C-contiguous array as `target`.
+
+    Numba's own, the method ``view``, takes a third of a second to compile.
+    """
 
     def typing_function(typing_context: Any, array: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

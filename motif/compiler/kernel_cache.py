@@ -52,8 +52,9 @@ def kept_kernels() -> int:
 def load_or_make(
     name: str, rebuild: Callable[[Any], Any], make: Callable[[], tuple[Any, Any]], wait: bool = True
 ) -> Any:
-    """What `rebuild` makes of the contents of the file called `name`; else what `make` returns first, and
-    its second, the contents, is written to the file unless it is None.
+    """Return what `rebuild` makes of the file called `name`, or else what `make` returns first.
+
+    Its second, the contents, is written to the file unless it is None.
 
     While another process makes them it is waited for, or with `wait` false None is returned.  A file that
     cannot be read, was damaged, or is not what `rebuild` knows is written anew; where none can be written,
@@ -71,13 +72,13 @@ def load_or_make(
 
 
 def framed(name: str, payload: bytes) -> bytes:
-    """The file of the kernel called `name`."""
+    """Return the file of the kernel called `name`."""
     title = name.encode()
     return _header(title, payload) + title + payload
 
 
 def payload_of(name: str, content: bytes) -> memoryview | None:
-    """The payload in the file `content`; None unless that is undamaged, and of the kernel called `name`."""
+    """Return the payload in the file `content`; None unless that is undamaged, and of the kernel called `name`."""
     title = name.encode()
     start = _HEADER.size + len(title)
     payload = memoryview(content)[start:]
@@ -124,8 +125,9 @@ def _save(path: Path, name: str, contents: Any) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold the lock of the file at `path` for the block, where the file system has locks; yield whether no
-    other process holds it, which without `wait` may be.
+    """Hold the lock of the file at `path` for the block, where the file system has locks.
+
+    Yields whether no other process holds it, which without `wait` may be.
 
     It is the system's, and vanishes with the process that holds it.
     """

@@ -39,7 +39,7 @@ class NoDigestError(Exception):
 
 
 def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
-    """Changes with whatever changes the machine code of `function`, compiled with `options`.
+    """Return what changes with whatever changes the machine code of `function`, compiled with `options`.
 
     None where nothing can promise that: then the machine code is not to be kept.
     """
@@ -50,7 +50,7 @@ def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
 
 
 def type_text(kind: Any) -> str:
-    """A numba type in words; of a named tuple with its class and fields, which its name leaves out."""
+    """Return a numba type in words; of a named tuple with its class and fields, which its name leaves out."""
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
         of_class = kind.instance_class
         fields = ", ".join(
@@ -64,7 +64,7 @@ def type_text(kind: Any) -> str:
 
 @cache
 def module_digest(name: str) -> str:
-    """Changes with the code of a module, but not with its comments."""
+    """Return what changes with the code of a module, but not with its comments."""
     loader: Any = importlib.util.find_spec(name).loader  # type: ignore[union-attr]
     return _code(loader.get_code(name)).hex()
 
@@ -91,7 +91,7 @@ def _imports(file: Path) -> frozenset[Path]:
 
 
 def _hash(*parts: str | bytes) -> bytes:
-    """A hash over `parts`, which are kept apart."""
+    """Return a hash over `parts`, which are kept apart."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part

@@ -99,7 +99,7 @@ binding.add_symbol(_RESOLVE, ctypes.cast(_resolve, ctypes.c_void_p).value)
 
 
 def call_through(name: str) -> Callable[..., Any]:
-    """What writes a call of the kernel behind the cell called `name`, as numba's `user_function` does."""
+    """Return what writes a call of the kernel behind the cell called `name`, as numba's `user_function` does."""
 
     def implementation(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         callee = _caller_of(context, builder.module, name, signature)
@@ -115,7 +115,7 @@ def call_through(name: str) -> Callable[..., Any]:
 
 
 def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
-    """The function of a module that calls through a cell."""
+    """Return the function of a module that calls through a cell."""
     kind = context.call_conv.get_function_type(signature.return_type, signature.args)
     function = cgutils.get_or_insert_function(module, kind, _CALL + name.removeprefix(CELL))
     if not function.is_declaration:
@@ -140,8 +140,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
 
 
 def compile_ahead(wanted: Iterable[Any]) -> None:
-    """Compile those of the kernels that compiled ones may call, each before it is reached, but for what
-    another process compiles meanwhile."""
+    """Compile the kernels that compiled ones may call, except those that another process compiles."""
     for kernel in wanted:
         for callee, arguments, _ in list(_cells.values()):
             if callee is kernel:
@@ -149,7 +148,7 @@ def compile_ahead(wanted: Iterable[Any]) -> None:
 
 
 def cells_in(library: Any) -> list[tuple[str, Any, Arguments]]:
-    """The cells that machine code refers to: name, kernel and arguments."""
+    """Return the cells that machine code refers to: name, kernel and arguments."""
     names = [variable.name for variable in library._final_module.global_variables]
     return [(name, *_cells[name][:2]) for name in names if name in _cells]
 
@@ -189,7 +188,7 @@ class Kernel(_Dispatcher):
             return self.overloads[tuple(arguments)].entry_point
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """The type of a call from a kernel; see numba's dispatcher."""
+        """Return the type of a call from a kernel; see numba's dispatcher."""
         python_signature, arguments = self._compiler.fold_argument_types(args, kws)
         arguments = tuple(types.unliteral(kind) for kind in arguments)
         if arguments not in self._called:
@@ -199,7 +198,7 @@ class Kernel(_Dispatcher):
         return template, python_signature, arguments, {}
 
     def get_overload(self, sig: Any) -> Any:
-        """What numba finds the implementation of a call from a kernel by; see its dispatcher."""
+        """Return what numba finds the implementation of a call from a kernel by; see its dispatcher."""
         arguments, _ = sigutils.normalize_signature(sig)
         return self._called[tuple(arguments)][0]
 
@@ -270,7 +269,7 @@ class Kernel(_Dispatcher):
         return make()[0] if self.digest is None else load_or_make(key, self._rebuilt, make, wait)
 
     def _rebuilt(self, contents: Any) -> Any:
-        """What was compiled, from what is kept of it.
+        """Return what was compiled, from what is kept of it.
 
         None where that calls another kernel than this one does; any exception where it is something else.
         """
@@ -355,7 +354,7 @@ def _name(kernel: Kernel) -> str:
 
 
 def _reached(kernel: Kernel) -> set[Kernel]:
-    """A kernel and all those that it may call."""
+    """Return a kernel and all those that it may call."""
     reached: set[Kernel] = set()
     waiting = {kernel}
     while waiting:

@@ -87,7 +87,7 @@ def _pick(builder: Any, one: Any, other: Any, lanes: Iterable[int]) -> Any:
 
 
 def _spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
-    """A vector of `number` in every lane."""
+    """Return a vector of `number` in every lane."""
     nothing = ir.Constant(_vector(lanes, number.type), ir.Undefined)
     alone = builder.insert_element(nothing, number, ir.Constant(_LANE, 0))
     return _pick(builder, alone, nothing, [0] * lanes)
@@ -102,7 +102,7 @@ def _multiply_add(builder: Any, lanes: int, kind: Any = _FLOAT) -> Any:
 
 
 def _folded(builder: Any, vectors: list[Any]) -> Any:
-    """The sum of all lanes of one vector, or of two: each is folded to `_FEW` lanes before they are added."""
+    """Return the sum of all lanes of one vector, or of two, each folded to `_FEW` lanes first."""
     few = []
     for vector in vectors:
         lanes = vector.type.count
@@ -274,7 +274,7 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
 
 
 def _squashed(builder: Any, x: Any) -> Any:
-    """The squash of `sum_of_squashed` of each lane."""
+    """Return the squash of `sum_of_squashed` of each lane."""
     high, low, a, b = (
         ir.Constant(_vector(LANES), [number] * LANES) for number in (PATTERN_LIMIT, -PATTERN_LIMIT, 27, 9)
     )
@@ -286,7 +286,7 @@ def _squashed(builder: Any, x: Any) -> Any:
 
 
 def _in_order(builder: Any, lanes: Any) -> Any:
-    """The sum of the lanes, one after another."""
+    """Return the sum of the lanes, one after another."""
     found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
     for k in range(1, LANES):
         found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))

@@ -30,7 +30,7 @@ _NUMBERS = len(OUTPUTS) + 1
 
 
 def settings_for(plies: int) -> tuple[str, ...]:
-    """gnubg's commands for choosing plays for money without a cube, `plies` ahead and without noise.
+    """Return gnubg's commands for choosing plays for money without a cube, `plies` ahead and without noise.
 
     Everything else, such as the filters of lookahead and its pruning nets, is as gnubg has it.
     """
@@ -44,7 +44,7 @@ def settings_for(plies: int) -> tuple[str, ...]:
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:
-    """Yield what are the chances, `plies` ahead, for each of `boards` (n, 26)?"""
+    """Yield the question for the probabilities, `plies` ahead, of each of `boards` (n, 26)."""
     for line in fibs_lines(boards):
         yield f"evaluation fibsboard {line} plies {plies} cubeless prune on jacobyrule off"
 

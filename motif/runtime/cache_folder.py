@@ -49,7 +49,7 @@ NOTICE = Notice()
 
 
 def cache_folder(name: str) -> Path:
-    """The folder called `name` in the cache, made where it is missing.
+    """Return the folder called `name` in the cache, made where it is missing.
 
     Where the cache cannot be made or trusted, which is said once, a path where nothing can be kept.
     """
@@ -77,7 +77,7 @@ def _problem(wanted: Path) -> str | None:
 
 
 def _facts_of(folder: Path) -> os.stat_result:
-    """What the system says of `folder`, which is made, closed to others, where it is missing."""
+    """Return what the system says of `folder`, which is made, closed to others, where it is missing."""
     with suppress(FileNotFoundError):
         return os.lstat(folder)
     missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
@@ -88,7 +88,7 @@ def _facts_of(folder: Path) -> os.stat_result:
 
 
 def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -> str | None:
-    """What keeps a file or folder with these `facts` from being trusted; None where nothing does.
+    """Return what keeps a file or folder with these `facts` from being trusted; None where nothing does.
 
     `is_kind` says from its mode whether it is what it should be, a `kind`.
     """

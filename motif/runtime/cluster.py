@@ -35,7 +35,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def build_facts() -> dict[str, str]:
-    """What two processes have to share for the same bytes to come of the same work, by its name.
+    """Return what two processes have to share for the same bytes to come of the same work, by its name.
 
     Kernels are compiled for the processor that they run on; tanh is the C library's there, and numpy's
     own for the processor elsewhere.  A last bit can decide a play.
@@ -71,7 +71,7 @@ def _sources() -> list[bytes]:
 
 
 def _digest(*parts: bytes) -> str:
-    """The beginning of a hash over `parts`, which are kept apart."""
+    """Return the beginning of a hash over `parts`, which are kept apart."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -93,7 +93,7 @@ _MAX_TRIES = 10
 
 @contextmanager
 def connected(address: str) -> Iterator["Cluster"]:
-    """The cluster whose scheduler is at `address`, ``tcp://HOST:PORT``.
+    """Provide the cluster whose scheduler is at `address`, ``tcp://HOST:PORT``.
 
     Raises `ClusterError` when dask is not installed, nobody answers, there is no worker, or a worker
     would not give the same bytes as this process.
@@ -118,7 +118,7 @@ def connected(address: str) -> Iterator["Cluster"]:
 
 
 def client_of(address: str) -> "Client":
-    """dask's client of the scheduler at `address`.
+    """Return dask's client of the scheduler at `address`.
 
     dask takes it for a fault (an `AssertionError`) when more comes along with the scheduler's first word, as
     it may on a busy machine; so it is asked again.
@@ -176,7 +176,7 @@ class Cluster:
                 self._client.cancel([call.future for call in waiting], force=True)
 
     def _result(self, work: "_Work", waiting: "deque[_Call]", stop: "StopRequest | None") -> Any:
-        """What comes of the first of the calls, which then waits no longer; None if it is given up."""
+        """Return what comes of the first of the calls, which then waits no longer; None if it is given up."""
         from distributed import KilledWorker
 
         tries = 1
@@ -294,14 +294,14 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _unpacked(packed: bytes) -> Any:
-    """Runs on a worker: the function that was sent."""
+    """Run on a worker: the function that was sent."""
     from distributed.protocol.pickle import loads
 
     return loads(packed)
 
 
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...], build: str) -> Any:
-    """Runs on a worker: one call, refused by a worker of another build that came later than the check."""
+    """Run on a worker: one call, refused by a worker of another build that came later than the check."""
     if build != build_id():
         from distributed import get_worker
 

@@ -61,7 +61,7 @@ class Entry:
         return entry
 
     def of(self, *kinds: type, wanted: str = "") -> Any:
-        """The value, which is of one of `kinds`; True and False are no numbers."""
+        """Return the value, which is of one of `kinds`; True and False are no numbers."""
         if type(self.value) not in kinds:
             self.fail(f"must be {wanted or kinds[0].__name__}, not {shown(self.value)}")
         return self.value
@@ -69,7 +69,7 @@ class Entry:
     def mapping(
         self, known: Collection[object] = (), needed: Collection[str] = (), wanted: str = "a mapping"
     ) -> dict[Any, Any]:
-        """The mapping, which has all `needed` keys and, where some are `known`, no others."""
+        """Return the mapping, which has all `needed` keys and, where some are `known`, no others."""
         self.of(dict, wanted=wanted)
         for key in self.value:
             if known and key not in known:
@@ -80,13 +80,13 @@ class Entry:
         return self.value
 
     def __getitem__(self, name: object) -> Self:
-        """The entry of a mapping that must have it."""
+        """Return the entry of a mapping that must have it."""
         if name not in self.value:
             self.child(None, name).fail("missing")
         return self.child(self.value[name], name)
 
     def get(self, name: object, default: Any = None) -> Self:
-        """The entry of a mapping, of `default` where there is none."""
+        """Return the entry of a mapping, of `default` where there is none."""
         return self.child(self.value.get(name, default), name)
 
     def items(self) -> Iterator[tuple[Any, Self]]:
@@ -95,11 +95,11 @@ class Entry:
             yield name, self.child(value, name)
 
     def entries(self, wanted: str = "a list") -> list[Self]:
-        """The entries of a list."""
+        """Return the entries of a list."""
         return [self._at(value, f"{self.key}[{k}]") for k, value in enumerate(self.of(list, wanted=wanted))]
 
     def fields(self, kind: Any, *, partly: bool = False) -> dict[str, Any]:
-        """The fields of the dataclass `kind`; none without a default may lack, unless given `partly`."""
+        """Return the fields of the dataclass `kind`; all without a default are needed unless `partly`."""
         known = {item.name: item for item in fields(kind)}
         needed = [
             name
@@ -113,22 +113,22 @@ class Entry:
         return dict(self.mapping(needed=needed))
 
     def text(self) -> str:
-        """The text."""
+        """Return the text."""
         return str(self.of(str, wanted="text"))
 
     def truth(self) -> bool:
-        """True or False."""
+        """Return true or False."""
         return bool(self.of(bool, wanted="true or false"))
 
     def whole(self, low: int, high: float = math.inf) -> int:
-        """The whole number from `low` to `high`."""
+        """Return the whole number from `low` to `high`."""
         if type(self.value) is not int or not low <= self.value <= high:
             upper = f" to {high}" if high < math.inf else ""
             self.fail(f"must be a whole number from {low}{upper}, not {shown(self.value)}")
         return self.value
 
     def number(self, below: float = math.inf) -> float:
-        """The number, whose amount is finite and less than `below`."""
+        """Return the number, whose amount is finite and less than `below`."""
         value = self.of(float, int, wanted="a number")
         try:
             number = float(value)
@@ -139,14 +139,14 @@ class Entry:
         return number
 
     def numbers(self, below: float = math.inf) -> dict[Any, float]:
-        """A mapping of such numbers."""
+        """Return a mapping of such numbers."""
         numbers: dict[Any, float] = self.mapping()
         if not all(type(value) is float and abs(value) < below for value in numbers.values()):
             return {name: entry.number(below) for name, entry in self.items()}
         return numbers
 
     def row(self, count: int, wanted: str, below: float = math.inf) -> list[float]:
-        """A list of `count` such numbers; faults of theirs are named by the list."""
+        """Return a list of `count` such numbers; faults of theirs are named by the list."""
         if type(self.value) is not list or len(self.value) != count:
             self.fail(f"must be {wanted}, not {shown(self.value)}")
         return [self._at(value, self.key).number(below) for value in self.value]
@@ -191,7 +191,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_st
 
 
 def parse_yaml(text: str) -> Any:
-    """The data in `text`; raises `YamlTextError`."""
+    """Return the data in `text`; raises `YamlTextError`."""
     _check_size(text)
     try:
         _check_shape(text)
@@ -265,7 +265,7 @@ _MARK = "numbers left out: "
 
 
 def parse_large_yaml(text: str) -> Any:
-    """What `parse_yaml` gives for `text`, sooner where most of it are lines of a name and a number.
+    """Return what `parse_yaml` gives for `text`, sooner where most of it are lines of a name and a number.
 
     These are read apart, and the rest as YAML; whatever is unusual is read as a whole.  Raises
     `YamlTextError`.

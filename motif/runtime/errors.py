@@ -108,7 +108,7 @@ class _Short(reprlib.Repr):
         self.maxstring = self.maxother = 2 * _LONGEST
 
     def repr_int(self, number: int, level: int) -> str:
-        """The number; Python itself refuses to write one of thousands of digits."""
+        """Return the number; Python itself refuses to write one of thousands of digits."""
         try:
             return repr(number)
         except ValueError:
@@ -131,7 +131,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
-    """A dataclass of settings with some `changes`; raises `SettingError` for one that it does not have."""
+    """Return dataclass `settings` with some `changes`; raises `SettingError` for an unknown one."""
     known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
     for name in changes:
         if name not in known:

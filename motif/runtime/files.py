@@ -52,7 +52,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; on success it is flushed to disk and renamed to `path`.
+    """Provide a temporary path beside `path`; on success it is flushed to disk and renamed to `path`.
 
     When the block fails, the temporary file is removed and `path` stays as it was.  An `OSError`, in
     the block too, becomes a `FileError` that names `path`.
@@ -82,7 +82,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A CSV file's text: the names of its columns and its rows."""
+    """Return a CSV file's text: the names of its columns and its rows."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([columns, *rows])
@@ -90,7 +90,7 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def reason(error: OSError) -> str:
-    """What the system said, without its number and the file's name, which the message has already."""
+    """Return what the system said, without its number and the file's name, which the message has already."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
@@ -110,7 +110,7 @@ def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[Non
 
 
 def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> bytes:
-    """The bytes of the file `path`, which may be a pipe or a device.
+    """Return the bytes of the file `path`, which may be a pipe or a device.
 
     Raises a `failure` that names it where it cannot be read, and where it is larger than `limit`: then no
     more than that is read.  With `missing` the message says so of a file that is not there.
@@ -135,7 +135,7 @@ def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str
 
 
 def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
-    """The text in UTF-8 in the file `path`; otherwise like `content_of`."""
+    """Return the text in UTF-8 in the file `path`; otherwise like `content_of`."""
     content = content_of(path, failure, limit, missing)
     try:
         return content.decode("utf-8")
@@ -144,7 +144,7 @@ def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = 
 
 
 def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
-    """The JSON document in the file `path`; otherwise like `content_of`."""
+    """Return the JSON document in the file `path`; otherwise like `content_of`."""
     content = content_of(path, failure, JSON_FILE, missing)
     try:
         return json.loads(content)
@@ -229,7 +229,7 @@ def working_in(folder: Path) -> Iterator[None]:
 
 
 def contents(folder: Path) -> list[Path]:
-    """What lies in `folder`, in order, without a lock and temporary files."""
+    """Return what lies in `folder`, in order, without a lock and temporary files."""
     return sorted(path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path))
 
 
@@ -267,7 +267,7 @@ def state_root() -> Path:
 
 
 def _configured(variable: str) -> Path | None:
-    """The folder that an environment variable names.
+    """Return the folder that an environment variable names.
 
     A relative one is ignored, as the XDG Base Directory Specification has it: it would be another folder for
     every folder that motif is called in, and perhaps one that somebody else has put there.
@@ -277,7 +277,7 @@ def _configured(variable: str) -> Path | None:
 
 
 def home() -> Path:
-    """The user's; one that cannot be written where the system knows none, as of a number without a name."""
+    """Return the user's home, or a folder that cannot be written where the system knows none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -291,7 +291,7 @@ def can_be_written(folder: Path) -> bool:
 
 
 def _temporary_cache() -> Path | None:
-    """A folder that nobody else can write, or None: what lies in it is loaded as code."""
+    """Return a folder that nobody else can write, or None: what lies in it is loaded as code."""
     user = getattr(os, "getuid", int)()
     folder = Path(tempfile.gettempdir()) / f"motif-{user}"
     with suppress(OSError):

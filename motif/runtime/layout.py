@@ -45,7 +45,7 @@ def _lines(text: str, width: int, indent: int) -> list[str]:
 
 
 def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]], left: int = 1) -> str:
-    """A table; its first `left` columns are aligned to the left, the others to the right."""
+    """Return a table; its first `left` columns are aligned to the left, the others to the right."""
     sides = ["left" if index < left else "right" for index in range(len(columns))]
 
     def row(tag: str, cells: Sequence[object]) -> str:
@@ -60,7 +60,7 @@ def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]], left
 
 
 def html_lines(lines: Iterable[str]) -> str:
-    """A paragraph for each line."""
+    """Return a paragraph for each line."""
     return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
 
 
@@ -71,7 +71,7 @@ def side_by_side(*parts: str) -> str:
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """The same as `html_table`, in characters."""
+    """Return the same as `html_table`, in characters."""
     lines = [[*columns], *([*cells] for cells in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     return "\n".join(

@@ -111,14 +111,14 @@ Compression = Literal["gzip", "xz", "zlib"]
 
 
 def read_within(stream: BinaryIO, limit: Limit, where: str, error: type[MotifError]) -> bytes:
-    """The bytes of `stream` up to its end; raises `error` where these are too many."""
+    """Return the bytes of `stream` up to its end; raises `error` where these are too many."""
     content = stream.read(limit.size + 1)
     limit.check(len(content), where, error)
     return content
 
 
 def unpacked(content: bytes, kind: Compression, limit: Limit, where: str, error: type[MotifError]) -> bytes:
-    """What the compressed `content` holds; raises `error` where it is damaged or too large."""
+    """Return what the compressed `content` holds; raises `error` where it is damaged or too large."""
     return b"".join(unpacked_pieces(content, kind, limit, where, error))
 
 
@@ -171,7 +171,7 @@ _PIECES = {"gzip": _of_gzip, "xz": _of_xz, "zlib": _of_zlib}
 def lines_of(
     pieces: Iterable[bytes], limit: Limit, where: str, error: type[MotifError]
 ) -> Iterator[tuple[int, bytes]]:
-    """The numbers, from 1, and the lines of a file that comes in `pieces`, without their ends.
+    """Yield the numbers, from 1, and the lines of a file that comes in `pieces`, without their ends.
 
     Raises `error`, which names the line, for one that is too long; no more than that is held of it.
     """
@@ -188,6 +188,6 @@ def lines_of(
 
 
 def pieces_of(stream: BinaryIO) -> Iterator[bytes]:
-    """The bytes of `stream`, a piece of at most a megabyte after the other."""
+    """Yield the bytes of `stream`, a piece of at most a megabyte after the other."""
     while piece := stream.read(_PIECE):
         yield piece

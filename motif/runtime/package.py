@@ -20,12 +20,12 @@ except PackageNotFoundError:  # run from a checkout that was never installed
 
 
 def install_command(extra: str) -> str:
-    """What installs motif with one of its extras, for a person to type."""
+    """Return what installs motif with one of its extras, for a person to type."""
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of `package`, whose names are those of the modules `homes`.
+    """Return the `__getattr__` of `package`, whose names are those of the modules `homes`.
 
     ``name=there`` stands for something that is called `there` in its module.
     """

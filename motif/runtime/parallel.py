@@ -139,7 +139,7 @@ def starting_workers() -> Iterator[None]:
 
 
 def begin_worker(parent: int) -> None:
-    """Called first in a worker process: hear no signals, and end when process `parent` has gone."""
+    """Begin a worker process: hear no signals, and end when process `parent` has gone."""
     NOTICE.is_said = True
     for number in REQUESTS:
         signal.signal(number, signal.SIG_IGN)
@@ -180,7 +180,7 @@ def working_on(cluster: str | None) -> Iterator[None]:
 
 
 def worker_count(jobs: int | None) -> int:
-    """Number of worker processes meant by `jobs`: None or -1 is every core of this machine."""
+    """Return the number of worker processes meant by `jobs`: None or -1 is every core of this machine."""
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -291,7 +291,7 @@ _CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")
 
 
 def _end_of_a_worker(said: str) -> str:
-    """A message for the end of a worker, of which joblib has `said` the exit code, where it found out."""
+    """Return a message for the end of a worker; joblib has `said` the exit code, if it is known."""
     if crash := next((name for name in _CRASHES if name in said), None):
         return f"a worker process crashed ({crash}): a fault of motif or of a library that it uses"
     return "a worker process was killed, probably for lack of memory; fewer {jobs} need less of it"
@@ -309,7 +309,7 @@ class _Workplace:
 def _done_here(
     function: Callable[..., _Result], arguments: tuple[Any, ...], stop: StopRequest | None
 ) -> _Result | None:
-    """What `function` returns; None where it was given up."""
+    """Return what `function` returns; None where it was given up."""
     if stop is None:
         return function(*arguments)
     before, _Workplace.stop = _Workplace.stop, stop
@@ -322,8 +322,10 @@ def _done_here(
 
 
 def threads_here() -> int:
-    """How many threads work in this process is best shared out among: as many as there are cores, and in a
-    worker its part of them, by how many workers are busy now."""
+    """Return the best number of threads in this process.
+
+    That is the number of cores; in a worker, its share of them among the workers that are busy now.
+    """
     cores, busy = worker_count(None), 1
     if _Workplace.board is not None:
         with suppress(OSError):
@@ -334,7 +336,7 @@ def threads_here() -> int:
 def _work(
     function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: Any
 ) -> tuple[_Result | None, list[Span]]:
-    """Runs in a worker: what `function` returns, and when kernels were compiled for it.
+    """Run in a worker: what `function` returns, and when kernels were compiled for it.
 
     None where it is not begun, or was given up, because a stop has been asked for.
 
@@ -366,7 +368,7 @@ _COMPILING, _STOPPING, _BUSY = "compiling", "stopping", "busy-"
 
 @contextmanager
 def _notice_board() -> Iterator[Path]:
-    """A folder where workers leave empty files for other processes to see.
+    """Provide a folder where workers leave empty files for other processes to see.
 
     Where none can be made, nobody sees anything, and work goes on without.
     """

@@ -44,7 +44,7 @@ _DEEPEST = 8
 def bounded_parquet(
     path: Path, texts: Sequence[str], rows: Limit, error: type[MotifError]
 ) -> Iterator[tuple[pq.ParquetFile, pa.Schema]]:
-    """The Parquet file at `path`, which gives its columns `texts` as dictionaries, and its own schema.
+    """Provide the Parquet file at `path`, its columns `texts` as dictionaries, and its own schema.
 
     Raises `error` for a file that holds more than is read, and what pyarrow raises for one that is damaged.
     """
@@ -73,7 +73,7 @@ def bounded_parquet(
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifError]) -> list[str]:
-    """The texts of a column of `bounded_parquet`; raises `error`, beginning with `where`, for long ones."""
+    """Return the texts of a column of `bounded_parquet`; raises `error`, after `where`, for long ones."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     texts: list[str] = []
     for chunk in chunks:
@@ -87,7 +87,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifEr
 
 
 def _pages(handle: BinaryIO, chunk: Any) -> Iterator[int]:
-    """The unpacked sizes of the pages of a column; raises `ValueError` for headers that make no sense."""
+    """Yield the unpacked sizes of the pages of a column; raises `ValueError` for invalid headers."""
     # Of a column without values 0 stands for either.
     offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
     place = min(offsets, default=0)
@@ -115,7 +115,7 @@ class _Header:
         self._content = content
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """The fields by their numbers."""
+        """Return the fields by their numbers."""
         if depth > _DEEPEST:
             raise ValueError("a page's header is too deep")
         fields: dict[int, Any] = {}

@@ -21,7 +21,7 @@ THROWS = 36
 
 @inline_kernel
 def mix(value):
-    """A bijective hash of a uint64."""
+    """Return a bijective hash of a uint64."""
     value = (value ^ (value >> _S30)) * _MIX1
     value = (value ^ (value >> _S27)) * _MIX2
     return value ^ (value >> _S31)
@@ -44,13 +44,13 @@ def next_uint64(stream):
 
 @inline_kernel
 def next_below(stream, limit):
-    """A random int64 from 0 to limit - 1; its bias is below limit / 2**32."""
+    """Return a random int64 from 0 to limit - 1; its bias is below limit / 2**32."""
     return np.int64(((next_uint64(stream) >> _S32) * np.uint64(limit)) >> _S32)
 
 
 @inline_kernel
 def next_unit(stream):
-    """A random float64 in [0, 1)."""
+    """Return a random float64 in [0, 1)."""
     return np.float64(next_uint64(stream) >> _S11) * (1.0 / 9007199254740992.0)
 
 

@@ -78,7 +78,7 @@ def framed(name: str, payload: bytes) -> bytes:
 
 
 def payload_of(name: str, content: bytes) -> memoryview | None:
-    """Return the payload in the file `content`; None unless that is undamaged, and of the kernel called `name`."""
+    """Return the payload in the file `content`; None unless it is undamaged and of kernel `name`."""
     title = name.encode()
     start = _HEADER.size + len(title)
     payload = memoryview(content)[start:]

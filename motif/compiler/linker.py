@@ -99,7 +99,7 @@ binding.add_symbol(_RESOLVE, ctypes.cast(_resolve, ctypes.c_void_p).value)
 
 
 def call_through(name: str) -> Callable[..., Any]:
-    """Return what writes a call of the kernel behind the cell called `name`, as numba's `user_function` does."""
+    """Return what writes a call of the kernel of the cell `name`, as numba's `user_function` does."""
 
     def implementation(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         callee = _caller_of(context, builder.module, name, signature)

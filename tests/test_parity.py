@@ -30,7 +30,7 @@ SHARED = {
 """Option -> keyword of another name; empty where the result does it."""
 FUNCTIONS = {
     "sample": ("sample", {}),
-    "fit": ("fit", {"prune_z": "prune"}),
+    "fit": ("fit", {"prune_z": "prune", "config": "settings"}),
     "bootstrap": ("bootstrap", {"config_file": "config"}),
     "report": ("report", {"top": "top", "html": "html"}),
     "calibrate": ("calibrate", {"out": ""}),

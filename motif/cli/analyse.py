@@ -9,8 +9,8 @@ import typer
 
 from motif.analysis.judge import judge_of
 from motif.cli.options import (
-    DeepOption,
-    FastOption,
+    NORMAL_DEPTH,
+    DepthChoice,
     HtmlOption,
     JobsOption,
     JsonOption,
@@ -46,8 +46,7 @@ def analyse(
         typer.Argument(metavar="FILE...", help="Matches: .mat, .sgf, .xg, .bgf, folders; - is stdin."),
     ],
     player: JudgeOption = None,
-    fast: FastOption = False,
-    deep: DeepOption = False,
+    depth: DepthChoice = NORMAL_DEPTH,
     worst: Annotated[
         int, option("Show the N plays and cube decisions that cost most.", min=0, max=1000)
     ] = 10,
@@ -85,7 +84,7 @@ def analyse(
 
     paths, exports = _checked(files, export or [], html)
     records = [read_match(path) for path in paths]
-    _, evaluator = judge_of(player, fast, deep)
+    _, evaluator = judge_of(player, depth.fast, depth.deep)
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
         of = f" ({number} of {len(paths)})" * (len(paths) > 1)

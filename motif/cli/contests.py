@@ -3,6 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     SeedOption,
+    Settings,
     command,
     complete_player,
     option,
@@ -37,6 +39,30 @@ _JACOBY = "Money games with a cube: gammons count only after a double."
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
+@dataclass(frozen=True)
+class ContestChoice:
+    """What is played."""
+
+    length: Annotated[int, option(_LENGTH)] = 0
+    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None
+    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None
+
+    @property
+    def has_cube(self) -> bool:
+        """Whether there is a doubling cube."""
+        return bool(self.length) if self.cube is None else self.cube
+
+    @property
+    def has_jacoby(self) -> bool:
+        """Whether the Jacoby rule applies; raises `SettingError` for a rule without use."""
+        if self.jacoby is not None and (self.length or not self.has_cube):
+            raise SettingError("--jacoby and --no-jacoby are for money games with a --cube, and no --length")
+        return self.jacoby is not False
+
+
+_MONEY = ContestChoice()
+
+
 @command(
     "match pubeval random --games 1000",
     "match motif-v1 motif-v0 --until-certain",
@@ -53,9 +79,7 @@ def match(
             show_default="1000; 100 matches",
         ),
     ] = None,
-    length: Annotated[int, option(_LENGTH)] = 0,
-    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
-    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None,
+    rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
         bool, option("Tell what is left without the luck of the dice, too: some times as certain.")
     ] = False,
@@ -86,7 +110,7 @@ def match(
     """
     from motif.contests import play_matches, play_money_games
 
-    cube, jacoby = _rules(length, cube, jacoby)
+    length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
     if until_certain and (length or cube or without_luck):
         raise SettingError("--until-certain is for money games without a cube, not adjusted for luck")
     # One player has one name, even if it is called "latest".
@@ -129,14 +153,6 @@ def _print_result(result: "ContestResult", first: str, second: str, until_certai
         say(f"adjusted for luck by {adjusted.judge}: {what}")
     if result.se is None:
         say(f"{_counted(result.count, result.rules.length)}: {TOO_FEW}")
-
-
-def _rules(length: int, cube: bool | None, jacoby: bool | None) -> tuple[bool, bool]:
-    """Whether there is a cube, and the Jacoby rule, from what was asked for."""
-    cube = bool(length) if cube is None else cube
-    if jacoby is not None and (length or not cube):
-        raise SettingError("--jacoby and --no-jacoby are for money games with a --cube, and no --length")
-    return cube, jacoby is not False
 
 
 def _print_games(
@@ -249,9 +265,7 @@ def tournament(
             show_default="1000; 100 matches",
         ),
     ] = None,
-    length: Annotated[int, option(_LENGTH)] = 0,
-    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
-    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None,
+    rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
         bool, option("Take the luck of the dice off the points and their ratings: some times as certain.")
     ] = False,
@@ -275,11 +289,10 @@ def tournament(
         from motif.reports.style import check_picture
 
         check_picture(plot)
-    cube, jacoby = _rules(length, cube, jacoby)
-    rules: dict[str, Any] = {"length": length, "cube": cube, "jacoby": jacoby}
+    played: dict[str, Any] = {"length": rules.length, "cube": rules.has_cube, "jacoby": rules.has_jacoby}
     seats = [own_name(name) for name in names]
     with working_on(cluster):
-        result = play_tournament(seats, games, **rules, luck_adjusted=without_luck, seed=seed, jobs=jobs)
+        result = play_tournament(seats, games, **played, luck_adjusted=without_luck, seed=seed, jobs=jobs)
     _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings

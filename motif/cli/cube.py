@@ -7,8 +7,8 @@ from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
 from motif.cli.batches import PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
-    DeepOption,
-    FastOption,
+    NORMAL_DEPTH,
+    DepthChoice,
     JobsOption,
     JsonOption,
     JudgeOption,
@@ -178,8 +178,7 @@ def cube(
         float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
     player: JudgeOption = None,
-    fast: FastOption = False,
-    deep: DeepOption = False,
+    depth: DepthChoice = NORMAL_DEPTH,
     batch: PositionBatch = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -200,7 +199,7 @@ def cube(
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    judge, evaluator = judge_of(player, fast, deep)
+    judge, evaluator = judge_of(player, depth.fast, depth.deep)
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
     answers = cube_answers(questions, evaluator, judge, efficiency=efficiency, table=table, jobs=jobs)

@@ -1,7 +1,7 @@
 """Commands that learn: sample, fit, bootstrap, which does both by turns, report, and train-phase-net."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,7 @@ from motif.runtime.files import check_target
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
+    from motif.learning.fit import FittedWeights
     from motif.learning.fit_settings import FitSettings
     from motif.phase_net.phase_settings import PhaseNetSettings
     from motif.reports.run_report import RunReport
@@ -81,21 +82,46 @@ def sample(
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 
 
+@dataclass(frozen=True)
+class FitOutputs:
+    """What the weights are called, and what is written beside them."""
+
+    name: Annotated[str | None, option("Name of the weights; by default FILE's.")] = None
+    version: Annotated[int, option("Version of the weights.", min=0, hidden=True)] = 0
+    parent: Annotated[str | None, option("Whose rollouts labelled the samples.", "NAME", hidden=True)] = None
+    plot: Annotated[Path | None, option("Draw how the error fell, to a PNG or SVG.")] = None
+    term_table: Annotated[
+        Path | None, option("Write terms and standard errors, NAME.parquet.", hidden=True)
+    ] = None
+
+
+_ALONE = FitOutputs()
+_RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
+"""Settings whose options the help leaves out: a --config file is the place for them."""
+
+
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
 def fit(
+    context: typer.Context,
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by sample.")],
     out: Annotated[Path, option("The weight file, NAME.yaml.")],
-    settings: Annotated["FitSettings", Settings("motif.learning.fit_settings", without=("prune",))],
+    settings: Annotated[
+        "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
+    ],
+    config: Annotated[
+        Path | None, option("Settings by name, YAML: all those of motif.FitSettings; options override them.")
+    ] = None,
     prune: Annotated[bool, option("Drop pairs that do not earn their place, and fit again.")] = False,
     prune_z: Annotated[
         float | None,
-        option("Prune pairs nearer to 0 than this many standard errors.", "Z", show_default="2 with --prune"),
+        option(
+            "Prune pairs nearer to 0 than this many standard errors.",
+            "Z",
+            show_default="2 with --prune",
+            hidden=True,
+        ),
     ] = None,
-    name: Annotated[str | None, option("Name of the weights; by default FILE's.")] = None,
-    version: Annotated[int, option("Version of the weights.", min=0)] = 0,
-    parent: Annotated[str | None, option("Whose rollouts labelled the samples.", "NAME")] = None,
-    plot: Annotated[Path | None, option("Draw how the error fell, to a PNG or SVG.")] = None,
-    term_table: Annotated[Path | None, option("Write terms and standard errors, NAME.parquet.")] = None,
+    outputs: Annotated[FitOutputs, Settings()] = _ALONE,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -107,17 +133,57 @@ def fit(
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
-    from motif.learning.label_noise import NOT_KNOWN
+
+    check_size("prune_z", prune_z)
+    if config is not None:
+        settings = _configured(config, settings, context)
+    if prune or prune_z is not None:
+        settings = replace(settings, prune=PRUNE_Z if prune_z is None else prune_z)
+    settings.check()
+    _check_fit(folders, out, outputs)
+    fitted = fit_dataset(
+        folders,
+        settings,
+        name=outputs.name or out.stem,
+        version=outputs.version,
+        parent=outputs.parent,
+        term_table=outputs.term_table,
+        jobs=jobs,
+    )
+    with_words(fitted.weights).save(out)
+    if outputs.plot is not None:
+        from motif.reports.convergence import plot_convergence
+
+        plot_convergence(fitted.history_rows(), outputs.plot)
+    for line in fitted.warnings:
+        note(line)
+    if json:
+        print(json_line(fitted.to_dict()))
+        return
+    _print_fit(fitted, out)
+
+
+def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":
+    """Return the settings of a file, changed by the options that were given."""
+    from motif.learning.bootstrap_run import read_fit_settings
+
+    given = {
+        name: value
+        for name, value in vars(settings).items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    return replace(read_fit_settings(config), **given)
+
+
+def _check_fit(folders: Sequence[Path], out: Path, outputs: FitOutputs) -> None:
+    """Check the files to be written, and tell of datasets that are not whole."""
     from motif.reports.style import check_picture
     from motif.sampling.dataset import parts_there
 
-    check_size("prune_z", prune_z)
-    settings = replace(settings, prune=PRUNE_Z if prune and prune_z is None else prune_z)
-    settings.check()
-    for target in filter(None, (out, plot, term_table)):
+    for target in filter(None, (out, outputs.plot, outputs.term_table)):
         check_target(target)
-    if plot is not None:
-        check_picture(plot)
+    if outputs.plot is not None:
+        check_picture(outputs.plot)
     for folder in folders:
         there, wanted = parts_there(folder)
         if there < wanted:
@@ -125,26 +191,12 @@ def fit(
                 f"{folder} has {there} of {wanted} parts: the sample was stopped; "
                 "`motif sample ... --resume` finishes it"
             )
-    fitted = fit_dataset(
-        folders,
-        settings,
-        name=name or out.stem,
-        version=version,
-        parent=parent,
-        term_table=term_table,
-        jobs=jobs,
-    )
-    with_words(fitted.weights).save(out)
-    if plot is not None:
-        from motif.reports.convergence import plot_convergence
 
-        plot_convergence(fitted.history_rows(), plot)
+
+def _print_fit(fitted: "FittedWeights", out: Path) -> None:
+    from motif.learning.label_noise import NOT_KNOWN
+
     facts = fitted.to_dict()
-    for line in fitted.warnings:
-        note(line)
-    if json:
-        print(json_line(facts))
-        return
     columns = (
         "head", "terms", "RMSE training", "validation", "label noise", "without noise", "sweeps", "stopped",
     )  # fmt: skip

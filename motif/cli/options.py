@@ -221,6 +221,17 @@ def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Paramet
         yield _parameter(name, kind, mark, default)
 
 
+@dataclass(frozen=True)
+class Depth:
+    """How deeply a player judges."""
+
+    fast: FastOption = False
+    deep: DeepOption = False
+
+
+DepthChoice = Annotated[Depth, Settings()]
+NORMAL_DEPTH = Depth()
+
 Command = Callable[..., None]
 
 

@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
@@ -10,8 +10,8 @@ from motif.analysis.phrases import LANGUAGE
 from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
-    DeepOption,
-    FastOption,
+    NORMAL_DEPTH,
+    DepthChoice,
     FirstDie,
     HtmlOption,
     IdArgument,
@@ -23,6 +23,7 @@ from motif.cli.options import (
     MaybeId,
     PlayerOption,
     SecondDie,
+    Settings,
     command,
     option,
     player_option,
@@ -129,6 +130,30 @@ def plays(
     say(_counted(record))
 
 
+@dataclass(frozen=True)
+class PlayRollout:
+    """Whether and how the best plays of a hint are rolled out."""
+
+    rollout: Annotated[bool, option("Roll the best of them out, dropping what is certainly worse.")] = False
+    trials: Annotated[
+        int | None, option("With --rollout: games of each play at most.", show_default="1296")
+    ] = None
+    candidates: Annotated[
+        int | None, option("With --rollout: how many plays are rolled out.", show_default="5")
+    ] = None
+
+    def check(self, batch: str | None) -> None:
+        """Raise `SettingError` for options that exclude each other."""
+        for value, word in ((self.trials, "--trials"), (self.candidates, "--candidates")):
+            if value is not None and not self.rollout:
+                raise SettingError(f"{word} is for rolling out plays: add --rollout")
+        if self.rollout and batch is not None:
+            raise SettingError("--rollout is for one decision, not for --batch")
+
+
+_NO_ROLLOUT = PlayRollout()
+
+
 @command(
     f"hint {_START} 3 1 --player pubeval@1",
     f"hint {_START} 3 1 --rollout",
@@ -141,17 +166,10 @@ def hint(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: JudgeOption = None,
-    fast: FastOption = False,
-    deep: DeepOption = False,
+    depth: DepthChoice = NORMAL_DEPTH,
     batch: DecisionBatch = None,
     plays: Annotated[int, option("Show the N best plays; --json has all.", min=1)] = 10,
-    rollout: Annotated[bool, option("Roll the best of them out, dropping what is certainly worse.")] = False,
-    trials: Annotated[
-        int | None, option("With --rollout: games of each play at most.", show_default="1296")
-    ] = None,
-    candidates: Annotated[
-        int | None, option("With --rollout: how many plays are rolled out.", show_default="5")
-    ] = None,
+    rolling: Annotated[PlayRollout, Settings()] = _NO_ROLLOUT,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -169,12 +187,8 @@ def hint(
     from motif.board.parsing import parse_decision
 
     check_choice(identifier, batch, "ID D1 D2")
-    for value, word in ((trials, "--trials"), (candidates, "--candidates")):
-        if value is not None and not rollout:
-            raise SettingError(f"{word} is for rolling out plays: add --rollout")
-    if rollout and batch is not None:
-        raise SettingError("--rollout is for one decision, not for --batch")
-    judge, evaluator = judge_of(player, fast, deep)
+    rolling.check(batch)
+    judge, evaluator = judge_of(player, depth.fast, depth.deep)
     if batch is not None:
         boards, rolls = read_decisions(batch)
         context, _ = for_match(evaluator, options, None)
@@ -183,7 +197,7 @@ def hint(
         return
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:
-        if rollout:
+        if rolling.rollout:
             raise SettingError("--rollout is for a roll: give dice, or see motif rollout --cubeful")
         from motif.analysis.cube_records import cube_answers
         from motif.cli.cube import print_answer
@@ -192,25 +206,15 @@ def hint(
         print_answer(next(answers), judge, json)
         return
     ranking, record = hint_record(position, roll, match, evaluator, judge, options)
-    if rollout:
-        _roll_out(
-            record,
-            position,
-            _rolled(options.stakes_state(match), roll),
-            judge,
-            for_match(evaluator, options, match)[0].stakes,
-            trials=trials,
-            candidates=candidates,
-            json=json,
-            jobs=jobs,
-        )
-        if not json:
-            print_valued(record)
+    state = _rolled(options.stakes_state(match), roll)
+    if rolling.rollout:
+        stakes = for_match(evaluator, options, match)[0].stakes
+        _roll_out(record, position, state, judge, stakes, rolling, json=json, jobs=jobs)
         return
     if json:
         print(json_line(record))
         return
-    print_board(position, _rolled(options.stakes_state(match), roll))
+    print_board(position, state)
     rows = [_hint_row(rank, one) for rank, one in enumerate(ranking[:plays], 1)]
     print_table(_HINT, rows)
     say(f"{_counted(record)}, ranked by {judge}")
@@ -239,9 +243,8 @@ def _roll_out(
     match: "MatchState | None",
     player: str,
     stakes: "Stakes",
+    rolling: PlayRollout,
     *,
-    trials: int | None,
-    candidates: int | None,
     json: bool,
     jobs: int | None,
 ) -> None:
@@ -253,9 +256,9 @@ def _roll_out(
     from motif.rollout.comparison import CANDIDATES, EARLY
     from motif.rollout.rollout_settings import check_count
 
-    count = CANDIDATES if candidates is None else candidates
+    count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)
-    settings = EARLY if trials is None else replace(EARLY, trials=trials)
+    settings = EARLY if rolling.trials is None else replace(EARLY, trials=rolling.trials)
     evaluator = evaluator_of(_LOOKAHEAD.sub("", player))
     roll = tuple(record["roll"])
     by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
@@ -268,6 +271,7 @@ def _roll_out(
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
     say(f"{_counted(record)}, of which {player} ranks these highest")
+    print_valued(record)
 
 
 def read_decision(
@@ -344,8 +348,7 @@ def explain(
     player: Annotated[
         str | None, player_option("Player to explain: a weight file, bras or phase.", show_default=JUDGE)
     ] = None,
-    fast: FastOption = False,
-    deep: DeepOption = False,
+    depth: DepthChoice = NORMAL_DEPTH,
     versus: Annotated[
         str | None,
         option(
@@ -377,7 +380,7 @@ def explain(
         check_target(html)
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    _, evaluator = judge_of(player, fast, deep)
+    _, evaluator = judge_of(player, depth.fast, depth.deep)
     context, valued = for_match(evaluator, options, match)
     explanation = explain_play(evaluator, position, roll, worse=worse, context=context, language=language)
     if html is not None:

@@ -1,6 +1,6 @@
 """The command rollout: a position, or the plays of a roll, played out many times."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import evaluator_of
@@ -30,6 +30,20 @@ if TYPE_CHECKING:
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
 
 
+@dataclass(frozen=True)
+class PlayComparison:
+    """Whether plays are compared, and which."""
+
+    compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False
+    candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None
+    play: Annotated[
+        list[str] | None, option("Compare this play, such as '8/5 6/5'; may be repeated.", "PLAY")
+    ] = None
+
+
+_NO_COMPARISON = PlayComparison()
+
+
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
     "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
@@ -46,11 +60,7 @@ def rollout(
     player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
     cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
-    compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
-    candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None,
-    play: Annotated[
-        list[str] | None, option("Compare this play, such as '8/5 6/5'; may be repeated.", "PLAY")
-    ] = None,
+    plays: Annotated[PlayComparison, Settings()] = _NO_COMPARISON,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -69,19 +79,23 @@ def rollout(
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check(with_cube=cubeful)
     state = options.stakes_state(None)
-    given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
-    _check_comparing(compare, die1, given if cubeful else {**given, _MATCH: state})
-    if candidates is not None and play:
+    given = {
+        "--candidates": plays.candidates,
+        "--play": plays.play or None,
+        "--eliminate": settings.eliminate or None,
+    }
+    _check_comparing(plays.compare, die1, given if cubeful else {**given, _MATCH: state})
+    if plays.candidates is not None and plays.play:
         raise SettingError("give either --candidates or --play, not both")
     position, match, roll = parse_decision(identifier, die1, die2)
-    if compare and roll is None:
+    if plays.compare and roll is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     if cubeful:
         match = options.state_of(match)
     question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
     with working_on(cluster):
-        if compare and roll is not None:
-            comparison, valued = question.compare(roll, options, candidates, play or [])
+        if plays.compare and roll is not None:
+            comparison, valued = question.compare(roll, options, plays.candidates, plays.play or [])
             if json:
                 record = comparison.to_dict() | valued | {"roll": list(roll)}
                 print(json_line(question.record(record)))

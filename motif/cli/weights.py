@@ -49,7 +49,7 @@ TopOption = Annotated[int, option("How many terms.", min=1)]
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms motif-v14 --unit UNIT",
+    "terms motif-v14 --unit opp_bar",
 )
 def terms(
     weights: _Weights,

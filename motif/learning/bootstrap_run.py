@@ -187,15 +187,25 @@ def load_config(path: Path) -> BootstrapConfig:
     return parse_config(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
 
 
-def parse_config(text: str, where: str) -> BootstrapConfig:
-    """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
+def read_fit_settings(path: Path) -> FitSettings:
+    """Return the settings of a fit in a YAML file; raises `SettingError`."""
+    entry = _parsed(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
+    return FitSettings(**entry.fields(FitSettings, partly=True))
+
+
+def _parsed(text: str, where: str) -> Entry:
     try:
         document = parse_yaml(text)
     except YamlSizeError as error:
         raise SettingError(f"{where}: {error}") from None
     except YamlTextError as error:
         raise SettingError(f"{where}: not YAML: {error}") from None
-    entry = Entry(document, where, SettingError, joint=": ")
+    return Entry(document, where, SettingError, joint=": ")
+
+
+def parse_config(text: str, where: str) -> BootstrapConfig:
+    """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
+    entry = _parsed(text, where)
     values = _values(entry, BootstrapConfig)
     steps = entry.get("versions")
     if not isinstance(steps.value, list) or not steps.value:

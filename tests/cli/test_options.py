@@ -129,3 +129,19 @@ def test_every_module_of_a_command_is_light():
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert all(name.split()[0] in ended.stdout for name in HOMES)
+
+
+def test_the_help_of_fit_shows_at_most_15_options(motif):
+    shown = [line for line in motif("fit", "--help").out.splitlines() if line.startswith("  -")]
+    assert len(shown) <= 15 + 1  # and --help
+    assert not any("--ranking" in line for line in shown)
+
+
+def test_settings_of_a_fit_come_from_a_file_and_options_override_them(motif, tmp_path):
+    config = tmp_path / "fit.yaml"
+    config.write_text("ridge: -1\nheads: win\n")
+    words = ("fit", "none", "--out", tmp_path / "x.yaml", "--config", config)
+    assert motif(*words).err == "motif: error: --ridge must be finite and at least 0, not -1\n"
+    assert "none: no dataset" in motif(*words, "--ridge", 2).err
+    config.write_text("rigde: 1\n")
+    assert "rigde" in motif(*words).err

@@ -397,7 +397,7 @@ def analyse(
 
 
 def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
-    """Return the evaluator of a player in any form; with `plies` it looks so many plies ahead.
+    """Return the evaluator of a player in any form; with `plies` it looks this many plies ahead.
 
     `player` is a name, weights, or an object with a method ``evaluate_many(boards)``.  Raises `PlayerError`
     for a name that means nothing, for a player that only chooses plays, and for plies that are too many.

@@ -129,7 +129,7 @@ class Game:
     def roll(self, dice: RollLike | None = None) -> tuple[int, int]:
         """Roll the dice, or set them as `dice`; return them, the higher one first.
 
-        The first roll of a game begins it: each player throws one die, the higher one plays both, and `dice`
+        The first roll of a game begins it: each player rolls one die, the higher one plays both, and `dice`
         are player 0's and player 1's.  Raises `RecordError` where a roll or a double waits to be played.
         """
         if self._session.plays:

@@ -59,7 +59,7 @@ def sample(
     recorded
         Match files, and folders of these, to sample instead of games of the player.
     resume
-        Go on with a dataset that was interrupted.
+        Continue with a dataset that was interrupted.
     jobs
         Processes.  The dataset does not depend on it.
     **changes
@@ -198,7 +198,7 @@ def bootstrap(
     """Learn from nothing: sample, fit, and again; return the figures of each version.
 
     `preset` is demo, classic or strong, unless there is a `config` file; `versions` ends the run early, and
-    the same call goes on with it.  `tell` is given a line about each step.
+    the same call continues with it.  `tell` is given a line about each step.
     """
     chosen = load_preset(preset) if config is None else load_config(Path(config))
     return run_bootstrap(

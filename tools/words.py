@@ -65,7 +65,7 @@ class Rules:
 
 
 def prose(path: Path, text: str) -> str:
-    """Return what people read of the file at `path`, everything else as spaces."""
+    """Return what people read of the file at `path`, everything else blank."""
     if path.suffix == ".py":
         text = _FIELD.sub(_blank, _kept(text, _python_spans(text)))
     elif path.suffix == ".ipynb":
@@ -80,7 +80,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _kept(text: str, spans: list[tuple[int, int]]) -> str:
-    characters = [character if character == "\n" else " " for character in text]
+    characters = [character if character == "\n" else "\0" for character in text]
     for start, end in spans:
         characters[start:end] = text[start:end]
     return "".join(characters)

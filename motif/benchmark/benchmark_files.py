@@ -74,7 +74,7 @@ class RolledOut:
     seeds: npt.NDArray[np.int64]
     """(n,): of the rollout, or `NO_SEED`."""
     lines: npt.NDArray[np.int64]
-    """(n,): where they stand in the file, counted from 1."""
+    """(n,): where they are in the file, counted from 1."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -87,9 +87,9 @@ class CubeRollouts:
     boards: Board
     """(n, 26), seen by the player who may double."""
     no_double: npt.NDArray[np.float64]
-    """(n,): his chance to win the match without a double, in per cent."""
+    """(n,): match winning chance without a double, in per cent."""
     double_take: npt.NDArray[np.float64]
-    """(n,): his chance after a double and a take, in per cent."""
+    """(n,): match winning chance after a double and a take, in per cent."""
     actions: tuple[CubeAction, ...]
     lines: npt.NDArray[np.int64]
     """(n,)"""

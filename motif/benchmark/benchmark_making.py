@@ -308,7 +308,7 @@ def make_benchmark(
     settings
         How decisions are selected and rolled out.
     resume
-        Go on with a run that was interrupted, with the same positions and settings.
+        Continue with a run that was interrupted, with the same positions and settings.
     jobs
         Processes; the file is the same for any number of them.
 
@@ -382,9 +382,9 @@ def _is_known(decision: RolledDecision, rule: Rule) -> bool:
 def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
     there = (folder / _MADE_WITH).exists()
     if there and not resume:
-        raise BenchmarkError(f"{folder}: an interrupted run; --resume goes on with it")
+        raise BenchmarkError(f"{folder}: an interrupted run; --resume continues with it")
     if resume and not there:
-        raise BenchmarkError(f"{folder}: no interrupted run to go on with")
+        raise BenchmarkError(f"{folder}: no interrupted run to continue with")
     if there and (before := json_of(folder / _MADE_WITH, FileError)) != record:
         differing = [
             name

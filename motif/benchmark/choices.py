@@ -232,7 +232,7 @@ class ErrorRate:
     """Mean loss of a player on some decisions."""
 
     er: float
-    """Mean loss a decision in millipoints."""
+    """Mean loss per decision in millipoints."""
     se: float
     """Standard error of `er`; NaN for a single decision."""
     decisions: int
@@ -307,7 +307,7 @@ class WorstDecision:
 
     path: str
     line: int | None
-    """Where it stands in the file, counted from 1; None where the decisions come from no file."""
+    """Where it is in the file, counted from 1; None where the decisions come from no file."""
     position: Position
     roll: tuple[int, int]
     """The higher die first."""

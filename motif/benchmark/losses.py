@@ -97,7 +97,7 @@ class LossRange(NamedTuple):
 
 @dataclass(frozen=True)
 class LossDistribution:
-    """Losses of a player's plays, in millipoints a decision."""
+    """Losses of a player's plays, in millipoints per decision."""
 
     best_found: float
     """Share of decisions, 0 to 1, for which the play is listed as the best or loses nothing against it."""
@@ -154,7 +154,7 @@ class PairedRate:
     """Mean difference of the losses of two players on some decisions."""
 
     difference: float
-    """In millipoints a decision; below 0 where the first player loses less."""
+    """In millipoints per decision; below 0 where the first player loses less."""
     se: float
     """Standard error of `difference`, from the differences of single decisions; NaN for one decision."""
     decisions: int

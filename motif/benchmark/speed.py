@@ -1,4 +1,4 @@
-"""Speed: games, plays and evaluations a second, on one core and on all of them at once.
+"""Speed: games, plays and evaluations per second, on one core and on all of them at once.
 
 Each figure is measured for a fixed time; the cores of the second round run side by side, so that
 what they share (memory, clock, a noisy machine) shows.
@@ -54,7 +54,7 @@ def measure_speed(
 
 
 def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
-    """Positions a second of `evaluate_many` on one core, in batches, measured for about `seconds`.
+    """Positions per second of `evaluate_many` on one core, in batches, measured for about `seconds`.
 
     Batches are as small as a slow evaluator needs and for a fast one all the positions there are.
     """

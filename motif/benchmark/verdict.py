@@ -165,7 +165,7 @@ class _Deliberation:
             self._play(*step)
 
     def _plan(self) -> None:
-        """Let the trials so far say how many there will be, and begin anew; unless they are enough."""
+        """Let the trials so far say how many there will be, and begin again; unless they are enough."""
         stage = self._look().stage
         difference, error = self._differences(stage)
         self._reference = stage.best

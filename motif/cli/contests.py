@@ -222,7 +222,7 @@ def _points_sentence(
     games: int = 0,
     more: str = "",
 ) -> str:
-    """Who is better by how much, of so many `games` where they are to be told."""
+    """Who is better by how much, of so many `games` where they are to be shown."""
     over = f" over {counted(games, 'game')}" if games else ""
     error = "" if se is None else f" ± {se:.3f}"
     chance = "" if p_value is None else f"{p_text(p_value)}{more}"

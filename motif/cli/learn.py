@@ -51,7 +51,7 @@ def sample(
             name="--from",
         ),
     ] = None,
-    resume: Annotated[bool, option("Go on with a dataset that was interrupted.")] = False,
+    resume: Annotated[bool, option("Continue with a dataset that was interrupted.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -79,7 +79,7 @@ def sample(
     by = "who won" if settings.is_by_outcome else settings.label
     labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {by}"
     say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
-    say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
+    say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games per second")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
 def bootstrap(
     out: Annotated[Path, option("Folder of the run, runs/NAME.", "DIR")],
     config_file: Annotated[
-        Path | None, option("A config.yaml of one's own, instead of a preset.", name="--config")
+        Path | None, option("A config.yaml of your own, instead of a preset.", name="--config")
     ] = None,
     preset: Annotated[str, option("demo, classic or strong.", autocompletion=complete_preset)] = "demo",
     json: JsonOption = False,
@@ -240,7 +240,7 @@ def bootstrap(
 ) -> None:
     """Learn from nothing: sample, fit, and again.
 
-    Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
+    Each version plays and labels the next one's samples.  A run that was stopped continues where it was.
     """
     from motif.analysis.term_report import with_words
     from motif.benchmark.benchmark_files import shipped_lines
@@ -283,7 +283,7 @@ def bootstrap(
     say("RMSE validation: of the win chance; without noise: of the equity, or of the win chance where no")
     say("equity is fitted, less the noise of the labels, so that versions compare")
     say("choice error: the points that a validation decision costs by its labels")
-    say("points a game ± standard error; version zero is compared with the start player")
+    say("points per game ± standard error; version zero is compared with the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
@@ -316,7 +316,7 @@ def train_phase_net(
     from motif.phase_net import train_phase_net as train
     from motif.reports.convergence import draw_training
 
-    with resumable("the same command begins anew"):
+    with resumable("the same command begins again"):
         training = train(out, settings, jobs=jobs, tell=tell)
         draw_training(training.epochs, training.summary, out)
     facts = training.summary
@@ -324,7 +324,7 @@ def train_phase_net(
         print(json_line(facts))
         return
     print_table(
-        ("player", "against", "games won", "points a game"),
+        ("player", "against", "games won", "points per game"),
         [_match_cells(match) for match in facts["matches"]],
         2,
     )
@@ -420,5 +420,5 @@ def _print_versions(drawn: "RunReport") -> None:
         )
     print_table([*titles, *errors], rows)
     say("error: of the equity, or the win chance where no equity is fitted, without label noise")
-    say("v: points a game; choices by the labels, and on benchmark lines: millipoints a decision")
+    say("v: points per game; choices by the labels, and on benchmark lines: millipoints per decision")
     say("± is one standard error")

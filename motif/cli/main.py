@@ -104,7 +104,7 @@ class _Commands(Mapping[str, Any]):
 
     def _names(self) -> dict[str, None]:
         behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
-        # Of a group the first word; a command of two words whose first is a command, too, stands beside that.
+        # Of a group the first word; a command of two words whose first is a command, too, is beside that.
         return dict.fromkeys(
             words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
         )

@@ -1,4 +1,4 @@
-"""What is measured, and compiled ahead: benchmark, speed, warm."""
+"""Commands that measure, and precompile: benchmark, speed, warm."""
 
 import io
 import time
@@ -67,12 +67,12 @@ def benchmark(
 ) -> None:
     """Measure the error rate of a player on files.
 
-    That is how many millipoints a decision the player's choices lose: on each file, by class of
+    That is how many millipoints per decision the player's choices lose: on each file, by class of
     position, and on all files together; and how the losses are spread. data/bench in motif's source has
     files to measure on.
 
     In a dataset, every decision with two recorded plays or more counts. The player chooses among these by
-    his values of the positions after them, their labels say what the choice loses, and the class is that
+    its values of the positions after them, their labels say what the choice loses, and the class is that
     after the best play. Labels have noise: the level of such an error rate means little, differences
     between players on the same dataset much; --versus tells them, with their standard errors. Weights
     that were fitted to a dataset have an advantage on it: take another one.
@@ -132,7 +132,7 @@ def benchmark_make(
             name="--from",
         ),
     ],
-    resume: Annotated[bool, option("Go on with a run that was interrupted.")] = False,
+    resume: Annotated[bool, option("Continue with a run that was interrupted.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -221,7 +221,7 @@ def speed(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Measure games and evaluations a second.
+    """Measure games and evaluations per second.
 
     On one core, and on all; the motif figures are those of PLAYER, a weight file.
     """
@@ -245,7 +245,7 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
     ]
     print_table(("", "error rate", "standard error", "decisions", "unlisted"), rows)
-    say(f"error rate: millipoints that {player} loses a decision;")
+    say(f"error rate: millipoints that {player} loses per decision;")
     if of_datasets:
         say("labels have noise: it tells less than differences between players do")
     else:
@@ -275,7 +275,7 @@ def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> N
     overall = compared.overall
     more = "more" if overall.difference > 0 else "less"
     say(
-        f"difference: millipoints a decision that {player} loses, less those that {versus} loses;\n"
+        f"difference: millipoints per decision that {player} loses, less those that {versus} loses;\n"
         f"over all decisions {player} loses {abs(overall.difference):.2f} ± {overall.se:.2f} {more}"
     )
 
@@ -295,7 +295,7 @@ def print_worst(decisions: "Sequence[WorstDecision]") -> None:
 
 
 def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
-    """Rates as they stand in a table, one below the other, and what each is called there."""
+    """Rates as they are in a table, one below the other, and what each is called there."""
     yield from rates.files.items()
     for name, rate in rates.classes.items():
         yield f"{name} positions", rate
@@ -343,7 +343,7 @@ _WARMING = (
 
 @command("warm")
 def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
-    """Compile every kernel ahead.
+    """Precompile all kernels.
 
     What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
     image, a classroom, or a first impression.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is_one)
-"""Players that are no files of one's own."""
+"""Players that are no files of your own."""
 
 
 def complete_player(incomplete: str) -> list[str]:

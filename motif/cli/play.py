@@ -74,7 +74,7 @@ def play(
         bool | None,
         option("Whether gammons count only after a double.", show_default="for money with the cube"),
     ] = None,
-    beavers: Annotated[bool, option("For money: whoever is doubled may double again at once.")] = False,
+    beavers: Annotated[bool, option("For money: a player who is doubled may double again at once.")] = False,
     raccoons: Annotated[bool, option("Beavers, which may be doubled once more.")] = False,
     auto_roll: Annotated[
         bool, option("Ask for a double only where it takes a thought (--hint-player).")
@@ -82,13 +82,13 @@ def play(
     games: Annotated[int | None, option("How many.", show_default="asked after each")] = None,
     tutor: Annotated[
         str | None,
-        option(f"Objects before you err, and tells why; {JUDGE} if nobody is named.", "[PLAYER]"),
+        option(f"Warns before an error and says why; {JUDGE} by default.", "[PLAYER]"),
     ] = None,
     tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05,
     hint_player: Annotated[str, player_option("Who gives hints.")] = JUDGE,
     names: Annotated[str | None, option("What to call the two.", "ANN,BOB")] = None,
     dice: Annotated[
-        Dice, option("Thrown by the program from --seed, or typed: for a real board.")
+        Dice, option("Rolled by the program from --seed, or typed: for a real board.")
     ] = Dice.SEED,
     save: Annotated[Path | None, option("Write a .mat file after every game, and however it ends.")] = None,
     json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""The commands serve, by which other programs ask motif, and web, which opens the page of one's own."""
+"""The commands serve, by which other programs ask motif, and web, which opens the page of your own."""
 
 import sys
 import webbrowser
@@ -131,7 +131,7 @@ def web(
     ] = None,
     open: Annotated[bool, option("Whether to open the page in the browser.")] = True,
 ) -> None:
-    """Play in the browser, and be told why.
+    """Play in the browser, and be shown why.
 
     Starts the server of `motif serve http` on this machine alone and opens its page: play a game or a match,
     ask for hints and reasons, set up positions, analyse matches.  Ctrl-C ends it; games are kept.

@@ -103,7 +103,7 @@ def terms(
     statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
     seen = observed_positions(evaluator.weights, boards, *place)
     effects, sentences = told_effects(seen, top), told_terms(evaluator.weights, statistics, seen, top)
-    title = f"{evaluator.weights.name}: what it looks at in {class_name} positions"
+    title = f"{evaluator.weights.name}: its terms in {class_name} positions"
     count = len(statistics.names) - 1
     every = unit_summaries(evaluator.weights, class_name, head_name, seen.boards)
     beside, units = f" and {len(every)} hidden units" if every else "", every[:top]
@@ -292,7 +292,7 @@ def inspect(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Show what an evaluator looks at.
+    """Analyse the features of an evaluator.
 
     Scores, features, how these hang together, which are important, and how much each moves the score:
     pictures, tables and a page, in a new folder; docs/how-to/analysis.md in motif's source explains them.

@@ -1,13 +1,13 @@
 """Machine code of kernels in files, each compiled once a machine.
 
 A file is named after all that went into it, so a file that is there is the right one, wherever the package
-lies and whenever it was written.  Whoever compiles holds a lock meanwhile; others wait, and load, or do
+lies and whenever it was written.  A process that compiles holds a lock; others wait, and load, or do
 something else.
 
 A file is a header, the kernel's name and its pickled machine code.  The header tells the format, how long
 both are, and a digest over all the rest.  All of it is checked before anything is unpickled, because damaged
 machine code ends the process: a file that is torn, damaged, another kernel's or of another format is written
-anew.  A digest is no signature: what keeps out those who mean harm is the folder (`cache_folder`).
+again.  A digest is no signature: what keeps out those who mean harm is the folder (`cache_folder`).
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def load_or_make(
     Its second, the contents, is written to the file unless it is None.
 
     While another process makes them it is waited for, or with `wait` false None is returned.  A file that
-    cannot be read, was damaged, or is not what `rebuild` knows is written anew; where none can be written,
+    cannot be read, was damaged, or is not what `rebuild` knows is written again; where none can be written,
     none is.
     """
     path = kernel_folder() / f"{name}{_SUFFIX}"

@@ -135,7 +135,7 @@ def _play_games(
 ) -> None:
     """Play a game of each of `matches`, which have one score.
 
-    A game that does not end brings no points, and is played anew with other dice.
+    A game that does not end brings no points, and is played again with other dice.
     """
     numbers = np.array([match.dice_number for match in matches])
     openings = np.array([dice.opening(number) for number in numbers.tolist()])

@@ -39,7 +39,7 @@ def play_matches(
     luck_adjusted
         Whether to adjust the result for luck, too: by the newest weights, or by this player.
     seed
-        Seed of the dice.
+        Dice seed.
     jobs
         Number of processes; the result does not depend on it.
 

@@ -57,7 +57,7 @@ def play_money_games(
     error_rate
         Share of contests between equal players, at most, that end with a difference called certain.
     seed
-        Seed of the dice.
+        Dice seed.
     jobs
         Number of processes; the result does not depend on it.
 

@@ -89,7 +89,7 @@ class CubelessFigures:
     interval: tuple[float, float]
     """Lowest and highest points per game that are possible, at any time: see `certain_interval`."""
     error_rate: float
-    """Probability that `interval` is wrong, and that equal players are told apart."""
+    """Probability that `interval` is wrong, and that equal players are called different."""
     stopped: str
     """Why the contest ended: `CERTAIN` or `ALL_PLAYED`."""
 

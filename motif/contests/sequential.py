@@ -49,7 +49,7 @@ class SequentialTest:
 
     @property
     def certain(self) -> bool:
-        """Whether one player is better for certain, at the error rate."""
+        """Whether one player is significantly better, at the error rate."""
         return self._most >= self._limit
 
     @property

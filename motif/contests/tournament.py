@@ -1,4 +1,4 @@
-"""Tournaments: everyone plays everyone, with paired dice, and ratings by points per game and Elo."""
+"""Tournaments: a round robin with paired dice, and ratings by points per game and Elo."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """The whole training: its settings, what the network is shown, both stages, the matches that watch over it.
 
-A match is told as the share of games won, which is what the source reports.
+A match is shown as the share of games won, which is what the source reports.
 
 Stage 1 learns the heuristic's scores of a random player's boards; stage 2 learns who won, from boards of
 games between best-of-four and its opponents, by default itself.  Of these a replay buffer holds the last ones
@@ -263,7 +263,7 @@ def _trained(
 
 
 STARTED, PRETRAINED, REFINED = "start", "pretrained", "refined"
-"""The nets of a run: the one that it goes on from, and what each stage made of it."""
+"""The nets of a run: the one that it continues from, and what each stage made of it."""
 HISTORY, SUMMARY = "history.csv", "phase-net.json"
 HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""

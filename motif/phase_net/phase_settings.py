@@ -72,7 +72,7 @@ class PhaseNetSettings:
     def check(self) -> None:
         """Raise `SettingError` for a number out of range and for settings that exclude each other."""
         if self.stage == "2" and self.start is None:
-            raise SettingError("stage 2 goes on from a net: give {start}, too", "start")
+            raise SettingError("stage 2 continues from a net: give {start}, too", "start")
         if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
             raise SettingError(f"opponent must be different players, not {self.opponent!r}", "opponent")
         from motif.contests.result import MIN_PAIRS

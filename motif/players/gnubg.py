@@ -91,7 +91,7 @@ class GnubgEvaluator(Evaluator):
     """What gnubg thinks of positions, cubeless, `plies` ahead.
 
     Raises `PlayerError` when gnubg is not installed.  It is started when it is first needed, and in each
-    process that it is sent to anew.
+    process that it is sent to again.
     """
 
     def __init__(self, plies: int = 0) -> None:

@@ -3,7 +3,7 @@
 gnubg's command ``external 127.0.0.1:PORT`` makes it listen and answer lines.  That is some fifty times as
 quick as its command line or the Python inside it, which wait 10 ms for every question.  The port is a free
 one of this machine alone; on Linux it stays reserved until gnubg has it, elsewhere somebody else may be
-quicker.  Then gnubg goes on to its next command, which is to quit, and is started anew with another port.  A
+quicker.  Then gnubg goes on to its next command, which is to quit, and is started again with another port.  A
 folder of its own, gone as soon as gnubg has answered the call, holds its settings, so that a user's own do
 not change play.
 
@@ -13,7 +13,7 @@ end of gnubg's standard input has gone, of which the system sends word as SIGKIL
 shell that waits for that.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
 
 Players come and go, as in a worker process that is handed a copy for every piece of work; to start a
-gnubg takes longer than hundreds of its decisions.  So they do not belong to players: whoever asks takes
+gnubg takes longer than hundreds of its decisions.  So they do not belong to players: a caller takes
 one that waits, or starts one.  Each thread that asks at the same time has one to itself.
 """
 
@@ -135,7 +135,7 @@ class GnubgProcess:
         limit = time.monotonic() + _SECONDS_TO_START
         while time.monotonic() < limit:
             caller = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            # A caller whom nobody hears may happen to have the port himself, and reach himself.
+            # A caller that nobody hears may happen to have the port itself, and reach itself.
             with suppress(OSError):
                 caller.connect((_HOST, port))
                 if caller.getsockname() != caller.getpeername():

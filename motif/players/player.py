@@ -59,7 +59,7 @@ class Player(ABC):
 
         That is the player itself where the score and the cube change nothing.
 
-        Himself where the score and the cube change nothing for him.
+        The same player where score and cube change nothing.
         """
         return self
 

@@ -312,7 +312,7 @@ def best_first(
 ) -> npt.NDArray[np.intp]:
     """Return the rows of the plays (m,) with the decisions on `before` in order, the best play of each first.
 
-    Equal `values` (m,) are told apart as `without_ties` does; else the first of the legal plays comes first.
+    Equal `values` (m,) are ordered as `without_ties` does; else the first of the legal plays comes first.
     """
     # Ascending ranks of a descending order: nothing is negated but by the one function for it.
     return np.lexsort((turned_equities(without_ties(values, before, batch, evaluator)), batch.decision))
@@ -374,7 +374,7 @@ def probabilities_of(
 
 
 def _with_plies(evaluator: Evaluator, plies: int) -> Evaluator:
-    """Return the evaluator with so many plies of lookahead, if it has more."""
+    """Return the evaluator with this many plies of lookahead, if it has more."""
     while isinstance(evaluator, LookaheadEvaluator) and evaluator.plies > plies:
         evaluator = evaluator.below
     return evaluator

@@ -8,8 +8,8 @@ vary less.  It belongs to all five probabilities, as the player on roll at first
 
 With stratified dice the first two rolls of the trials run evenly through all that can come.  Trials are
 dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose rows,
-columns and symbols are shuffled.  Each 36 trials in a row of it hold every first throw once and every
-second throw once; the whole cycle holds every pair of throws once.  So few positions begin the trials of
+columns and symbols are shuffled.  Each 36 trials in a row of it hold every first roll once and every
+second roll once; the whole cycle holds every pair of rolls once.  So few positions begin the trials of
 a board (21, then 441) that their plays are chosen once and kept.
 """
 
@@ -58,9 +58,9 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
 
 
 ROUND = THROWS
-"""Trials that hold each first throw once, and each second one."""
+"""Trials that hold each first roll once, and each second one."""
 CYCLE = THROWS * THROWS
-"""Trials that hold each pair of first throws once."""
+"""Trials that hold each pair of first rolls once."""
 FIXED_ROLLS = 2
 """Rolls of a trial that the arrangement decides; later ones are random."""
 ARRANGEMENT_SHAPE = (3, THROWS)
@@ -85,7 +85,7 @@ def arrange(seed, item, cycle, stream, arrangement):
 
 @inline_kernel
 def place_throws(arrangement, place, throws):
-    """Write to int64 (2,) `throws` the first two throws, 0 to 35, of the trial at `place` of its cycle."""
+    """Write to int64 (2,) `throws` the first two rolls, 0 to 35, of the trial at `place` of its cycle."""
     column, row = place % ROUND, place // ROUND
     throws[0] = arrangement[0, column]
     throws[1] = arrangement[1, (column + arrangement[2, row]) % THROWS]
@@ -93,7 +93,7 @@ def place_throws(arrangement, place, throws):
 
 @inline_kernel
 def _roll_number(throw):
-    """Return the row of `ROLLS` of a throw, 0 to 35."""
+    """Return the row of `ROLLS` of a roll, 0 to 35."""
     high, low = dice_of(throw)
     return high * (high - 1) // 2 + low - 1
 

@@ -6,11 +6,11 @@ first and second roll occurs: what these explain is no longer left to chance, an
 sum is put together from three parts, which are cautious where they are not exact.
 
 Whole cycles of 1,296 trials
-    hold each pair of throws once, hence each pair of rolls 4, 2 or 1 times.  Where a cell of n trials
+    hold each pair of rolls once, hence each pair of rolls 4, 2 or 1 times.  Where a cell of n trials
     has the sample covariance S_c, the sum has sum over cells of n S_c (Cochran, Sampling Techniques,
     5.3).  Pairs of doubles, a trial each, are taken to vary as the other pairs with that first roll.
 Whole rounds of 36 trials
-    hold each first throw and each second throw once.  Residuals e of y = mean + first roll + second
+    hold each first roll and each second roll once.  Residuals e of y = mean + first roll + second
     roll, fitted by least squares with d degrees of freedom left, give n e'e / d for n trials; with one
     round alone, too few for that, rolls are cells as above, and the doubles one more.
 Trials left over

@@ -39,7 +39,7 @@ class Notice:
         if self.is_said:
             return
         self.is_said = True
-        line = f"motif: working without a cache, compiling anew: {problem}"
+        line = f"motif: working without a cache, compiling again: {problem}"
         with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
             print(line, file=sys.stderr, flush=True)
 

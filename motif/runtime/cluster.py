@@ -172,7 +172,7 @@ class Cluster:
             while waiting:
                 yield self._result(work, waiting, stop)
         finally:
-            with suppress(Exception):  # a scheduler that has gone needs not be told
+            with suppress(Exception):  # a scheduler that has gone need not know
                 self._client.cancel([call.future for call in waiting], force=True)
 
     def _result(self, work: "_Work", waiting: "deque[_Call]", stop: "StopRequest | None") -> Any:
@@ -278,7 +278,7 @@ def _check_workers(client: "Client", address: str) -> None:
         raise ClusterError(f"{address}: the scheduler has no workers") from None
     for worker, facts in client.run(build_facts, on_error="return").items():
         if isinstance(facts, OSError):
-            continue  # it has just died; whoever works is looked at once more at each call
+            continue  # it has just died; the workers are checked again at each call
         if isinstance(facts, BaseException):
             raise ClusterError(f"{worker}: cannot run motif: {' '.join(str(facts).split())}")
         for name, value in build_facts().items():

@@ -52,7 +52,7 @@ class Entry:
         raise self._error(f"{self._where}: {key}{problem}")
 
     def child(self, value: Any, key: object) -> Self:
-        """`value`, which stands in this one under `key`."""
+        """`value`, which is in this one under `key`."""
         return self._at(value, f"{self._prefix}{key}")
 
     def _at(self, value: Any, key: str) -> Self:
@@ -297,7 +297,7 @@ def parse_large_yaml(text: str) -> Any:
 
 
 def _put_back(document: Any, left_out: list[dict[str, float]]) -> int:
-    """Put the numbers where their marks stand in the mappings of `document`; return how many there are."""
+    """Put the numbers where their marks are in the mappings of `document`; return how many there are."""
     if not isinstance(document, dict):
         return 0
     count = 0

@@ -48,7 +48,7 @@ class WeightFileError(MotifError):
 
 
 class ParameterError(MotifError):
-    """A file of parameters of one's own that cannot be found, read, compiled or measured."""
+    """A file of parameters of your own that cannot be found, read, compiled or measured."""
 
 
 class PlayerError(MotifError):

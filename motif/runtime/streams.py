@@ -56,7 +56,7 @@ def next_unit(stream):
 
 @inline_kernel
 def dice_of(throw):
-    """Two dice, each 1 to 6, the higher first, of one of the 36 throws, 0 to 35."""
+    """Two dice, each 1 to 6, the higher first, of one of the 36 rolls, 0 to 35."""
     first, second = throw // 6 + 1, throw % 6 + 1
     if first >= second:
         return first, second

@@ -83,7 +83,7 @@ class MoveArgs(BaseModel):
     )
     board: Board
     dice: tuple[Die, Die]
-    player: Annotated[Literal["x", "o"], Field(description="Who is on roll.")] = "x"
+    player: Annotated[Literal["x", "o"], Field(description="The player on roll.")] = "x"
     max_moves: Annotated[
         int, Field(ge=0, alias="max-moves", description="So many plays at most; 0 is all of them.")
     ] = 0

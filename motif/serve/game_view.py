@@ -135,7 +135,7 @@ def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
 
 
 def objection_view(objection: Objection) -> dict[str, Any]:
-    """Describe what the tutor objects."""
+    """Describe the tutor's warning."""
     choice = objection.choice
     words: dict[str, Any] = {
         "cost": objection.cost,

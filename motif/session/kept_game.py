@@ -1,7 +1,7 @@
 """A person's games against the program, which can be kept as settings and events, and followed again.
 
-Dice come from the seed of the settings, as in `motif play`, and stand in the events as well, as do the
-program's choices: following a game again takes no evaluation, and a game goes on as it began after its
+Dice come from the seed of the settings, as in `motif play`, and are in the events as well, as do the
+program's choices: following a game again takes no evaluation, and a game continues as it began after its
 opponent has changed.
 """
 
@@ -35,7 +35,7 @@ class GameSettings:
     opponent: str
     """Name of the player, for `motif.players.load`."""
     seed: int
-    """Seed of the dice."""
+    """The dice seed."""
     day: str
     """Day on which the first game began, such as ``2026-11-22``."""
     rules: SessionRules = field(default_factory=SessionRules)

@@ -324,7 +324,7 @@ class GameSession:
         return "" if len(self.resignations()) > 1 else "a player who has borne a checker off loses no more"
 
     def resign(self, offered: str, by: int | None = None) -> None:
-        """End the game: a player, by default the one on roll, loses what was `offered` and accepted."""
+        """End the game: a player, by default the player on roll, loses what was `offered` and accepted."""
         loser = self.on_roll if by is None else by
         self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 

@@ -1,4 +1,4 @@
-"""The tutor of `motif play`: objects before a person errs, and sums up the errors at the end."""
+"""The tutor of `motif play`: warns before an error of a person, and sums up the errors at the end."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -115,7 +115,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(path, interrupted, tmp_pat
 @pytest.mark.parametrize(
     ("resume", "change", "boards", "said"),
     [
-        (False, {}, BOARDS, "an interrupted run; --resume goes on with it"),
+        (False, {}, BOARDS, "an interrupted run; --resume continues with it"),
         (True, {"se": 0.04, "seed": 9}, BOARDS, "was begun with other settings (se, seed)"),
         (True, {}, BOARDS[:50], "was begun with other positions or by another motif"),
     ],
@@ -129,7 +129,7 @@ def test_a_run_goes_on_only_as_it_was_begun(path, interrupted, resume, change, b
 
 
 def test_there_must_be_something_to_go_on_with(path):
-    with pytest.raises(BenchmarkError, match=r"own\.bm\.partial: no interrupted run to go on with"):
+    with pytest.raises(BenchmarkError, match=r"own\.bm\.partial: no interrupted run to continue with"):
         make_benchmark(path, BOARDS, QUICK, resume=True, jobs=1)
 
 

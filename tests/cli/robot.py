@@ -6,7 +6,7 @@ import re
 _OFFER = re.compile(r"^  (\S.*?)  +\S", re.MULTILINE)
 PROMPT = re.compile(r"^(?P<head>.*) \[(?P<offers>[^\[\]]*)\]: $")
 GOES_ON = {"roll", "take", "pass", "yes", "no"}
-"""Words that go on where no play can be typed."""
+"""Words that continue where no play can be typed."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 MOST_ANSWERS = 2000
 

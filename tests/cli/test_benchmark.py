@@ -125,7 +125,7 @@ def test_two_players_on_files(motif, motif_json, here):
     assert overall["difference"] == pytest.approx(one["overall"]["er"] - other["overall"]["er"])
     assert 0 < overall["se"] < one["overall"]["se"] + other["overall"]["se"]
     out = motif("benchmark", "contact.bm", "race.bm", *WORDS, "--versus", "motif-v1").out
-    assert "millipoints a decision that pubeval loses, less those that motif-v1 loses;\n" in out
+    assert "millipoints per decision that pubeval loses, less those that motif-v1 loses;\n" in out
     assert f"over all decisions pubeval loses {overall['difference']:.2f} ± {overall['se']:.2f} more\n" in out
     assert re.search(rf"^ ?all decisions +{overall['difference']:.2f} +\d+\.\d\d +120 *$", out, re.MULTILINE)
     out = motif("benchmark", "contact.bm", *WORDS, "--player", "motif-v1", "--versus", "pubeval").out
@@ -231,7 +231,7 @@ def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, p
         (("own.bm", "--from", ".", "--certain", 2), "--certain must be above 0.5 and below 1, not 2.0"),
         (("own.bm", "--from", ".", "--rollers", "nobody"), "no player is called 'nobody'"),
         (("own.bm", "--from", "contact.bm"), "contact.bm"),
-        (("own.bm", "--resume", "--from", "MATCH"), "own.bm.partial: no interrupted run to go on with"),
+        (("own.bm", "--resume", "--from", "MATCH"), "own.bm.partial: no interrupted run to continue with"),
     ],
 )
 def test_a_benchmark_that_cannot_be_made(fault, here, positions, words, said):

@@ -67,7 +67,7 @@ def test_defaults_are_those_of_the_settings():
         (("--rate", "nan"), "--rate must be above 0 and at most 1, not nan"),
         (("--round-games", 2**40), "--round-games must be below 2**31"),
         (("--buffer", 1), "--buffer must be at least 100, not 1"),
-        (("--stage", 2), "stage 2 goes on from a net: give --start, too"),
+        (("--stage", 2), "stage 2 continues from a net: give --start, too"),
         (("--stage", 3), "'--stage'"),
         (("--start", "none.onnx"), "none.onnx: no such net"),
         (("--opponent", "nobody"), "no player is called 'nobody'"),

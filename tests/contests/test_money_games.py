@@ -251,7 +251,7 @@ def test_a_bad_error_rate(rate):
 
 
 def test_the_luck_of_rolls_has_mean_zero():
-    """Over the 36 throws of any position, and over the 30 that begin a game."""
+    """Over the 36 rolls of any position, and over the 30 that begin a game."""
     boards = np.stack([Position.start().board, Position.of("4HPwATDgc/ABMA").board])
     shares, openings = ROLL_COUNTS / 36, np.where(ROLLS[:, 0] == ROLLS[:, 1], 0, 1 / 15)
     for opening, weights in ((False, shares), (True, openings)):

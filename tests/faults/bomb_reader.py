@@ -46,7 +46,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def _begin_peak() -> int:
-    """Bytes of memory now, from which on the peak is counted anew where the system can do that."""
+    """Bytes of memory now, from which on the peak is counted again where the system can do that."""
     gc.collect()
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

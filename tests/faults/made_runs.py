@@ -25,12 +25,12 @@ TINY = BootstrapConfig(
 
 
 def sampling(folder: Path, jobs: int = 2, *more: object) -> tuple[object, ...]:
-    """The command that makes, or goes on with, a small dataset."""
+    """The command that makes, or continues with, a small dataset."""
     return ("sample", "--out", folder, *SAMPLE, "--resume", "--jobs", jobs, *more)
 
 
 def bootstrapping(folder: Path, config: BootstrapConfig = TINY, jobs: int = 2) -> tuple[object, ...]:
-    """The command that makes, or goes on with, a small run; its configuration is left beside `folder`."""
+    """The command that makes, or continues with, a small run; its configuration is left beside `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     config.save(folder.parent)
     return ("bootstrap", "--out", folder, "--config", folder.parent / "config.yaml", "--jobs", jobs)

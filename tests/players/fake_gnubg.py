@@ -1,7 +1,7 @@
 """A stand-in for gnubg: it listens and answers as gnubg does, or fails in a way that a test asks for.
 
 It is run by itself, with the variable FAKE_GNUBG for the folder with its script.json.
-Everything that it is told goes into files there.
+Everything that it is shown goes into files there.
 """
 
 import json

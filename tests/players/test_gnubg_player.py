@@ -52,7 +52,7 @@ def as_gnubg_writes(play: Play) -> str:
 
 
 class Fake:
-    """The stand-in's folder: what it shall do, what it was told."""
+    """The stand-in's folder: what it shall do, what it was shown."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -120,7 +120,7 @@ def fake(tmp_path, monkeypatch):
 
 
 def stop_clock() -> None:
-    """Forget when those that wait shall be looked at: the next question sets the clock anew."""
+    """Forget when those that wait shall be looked at: the next question sets the clock again."""
     if (timer := idle_processes._timer) is not None:
         timer.cancel()
         idle_processes._timer = None

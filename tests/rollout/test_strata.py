@@ -84,7 +84,7 @@ def test_two_plies_are_exact_after_a_cycle():
 @pytest.mark.parametrize("model", [MADE.model, random_model()], ids=["weights", "random"])
 @pytest.mark.parametrize("luck_plies", [0, 1, 2])
 def test_what_is_kept_of_the_first_plies_changes_no_trial(model: Model, luck_plies: int):
-    """Trials rolled out together choose the plays of the first rolls once; each by itself chooses anew."""
+    """Trials rolled out together choose the plays of the first rolls once; each by itself chooses again."""
     rules = {"stratified": True, "cut": 4, "luck_plies": luck_plies}
     boards = np.array([Position.start().board, Position.from_points({8: 3, 6: 4, 3: 2}, {20: 2, 6: 5}).board])
     together = np.zeros((len(boards), 3 * ROUND, len(OUTPUTS)))

@@ -1,4 +1,4 @@
-"""What decides the bytes of a result is told apart, and is the same in every process of one machine."""
+"""What decides the bytes of a result is distinguished, and is the same in every process of one machine."""
 
 import os
 import subprocess

@@ -177,7 +177,7 @@ def test_a_folder_that_is_not_the_users_alone_is_refused(root, capfd, spoil, bel
         if name == "kernels" or not below:
             with pytest.raises(OSError):
                 folder.mkdir(parents=True)
-    said = f"motif: working without a cache, compiling anew: {root / below} {REFUSED[spoil]}\n"
+    said = f"motif: working without a cache, compiling again: {root / below} {REFUSED[spoil]}\n"
     assert capfd.readouterr() == ("", said)
     assert set(root.parent.rglob("*")) - set(before) <= {root / "bearoff"}
 
@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_be_made_is_said_too(monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(cache, "NOTICE", cache.Notice())
     assert list(cache_folder("kernels").parent.glob("*")) == []
     said = f"{tmp_path / 'file' / 'cache'} cannot be made: Not a directory\n"
-    assert capfd.readouterr().err == f"motif: working without a cache, compiling anew: {said}"
+    assert capfd.readouterr().err == f"motif: working without a cache, compiling again: {said}"
 
 
 @needs_modes
@@ -202,7 +202,7 @@ def test_it_is_said_once_by_all_processes_together(root, tmp_path):
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith(f"motif: working without a cache, compiling anew: {root} can be written")
+    assert done.stderr.startswith(f"motif: working without a cache, compiling again: {root} can be written")
     assert len(done.stdout.splitlines()) == 7
     assert not any(line.startswith(str(root)) for line in done.stdout.splitlines())
 

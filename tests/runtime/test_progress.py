@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 
 
 def use_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Make stderr a terminal.  No fixture: pytest sets stderr anew between a fixture and its test."""
+    """Make stderr a terminal.  No fixture: pytest sets stderr again between a fixture and its test."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -1,4 +1,4 @@
-"""Results of games for calibration: of datasets, match files, and CSVs of one's own."""
+"""Results of games for calibration: of datasets, match files, and CSVs of your own."""
 
 import gzip
 

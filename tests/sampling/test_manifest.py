@@ -1,4 +1,4 @@
-"""The manifest: its faults are named when it is read, and mended when sampling is resumed."""
+"""The manifest: its faults are named when it is read, and fixed when sampling is resumed."""
 
 import json
 from dataclasses import replace
@@ -131,7 +131,7 @@ def modified(folder):
 
 @pytest.mark.parametrize("fault", ["lost", "torn"])
 def test_whole_parts_are_kept_without_their_manifest(whole, folder, fault):
-    """A torn part and one in another's place are made anew, the two others are not touched."""
+    """A torn part and one in another's place are made again, the two others are not touched."""
     manifest, first, torn = (
         folder / name for name in ("_manifest.json", "part-00001.parquet", "part-00002.parquet")
     )

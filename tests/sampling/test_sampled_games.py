@@ -24,7 +24,7 @@ from tests.rollout.exact import single_trials
 from tests.sampling.folders import QUICK, made
 
 ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]
-# One position a decision, the chosen one: the dataset is the games themselves.
+# One position per decision, the chosen one: the dataset is the games themselves.
 GAMES = SampleSettings(player="pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
 EVERY_PLAY = replace(GAMES, games=3, candidates=0)
 

@@ -18,7 +18,7 @@ PATIENCE = 600.0
 SERVERS, THREADS = 2, 4
 
 Accepted = list[tuple[str, int, Any]]
-"""Game, revision and event of each decision that a process was told is done."""
+"""Game, revision and event of each decision that a process has reported."""
 
 
 def contested(target: Any, folder: Path, *arguments: Any) -> list[Accepted]:

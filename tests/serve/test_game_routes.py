@@ -1,4 +1,4 @@
-"""Games over HTTP: what a page asks and is told, what is kept, and what is refused."""
+"""Games over HTTP: what a page asks and is shown, what is kept, and what is refused."""
 
 import json
 import random

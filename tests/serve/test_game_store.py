@@ -441,7 +441,7 @@ def opened_at_once(folder: Path) -> list[list[dict]]:
 
 
 def old_games(folder: Path, number: int) -> dict[str, str]:
-    """Files of so many games, as an earlier version kept them."""
+    """Files of this many games, as an earlier version kept them."""
     elsewhere = folder.with_name("elsewhere")
     store, documents = GameStore(elsewhere), {}
     for seed in range(number):

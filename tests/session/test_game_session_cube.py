@@ -53,7 +53,7 @@ def resign(session: GameSession, winner: int, offered: str = "single") -> None:
 
 def test_the_cube_goes_to_whoever_takes():
     session = begun(MONEY)
-    assert not session.can_double  # the opening roll is thrown
+    assert not session.can_double  # the opening dice are rolled
     turn(session)
     assert (session.on_roll, session.can_double) == (1, True)
     session.turn_cube("double")

@@ -49,7 +49,7 @@ def test_the_line_and_the_better_word_are_named():
 def test_of_programs_comments_and_strings_are_searched():
     text = 'his = {"he": 1}  # his\n"""Whoever."""\nx = f"he {his}"\n'
     assert [line.split("'")[1] for line in found(text, "a.py")] == ["he", "his", "Whoever", "he"]
-    assert prose(Path("a.js"), "throw his; // his").split() == ["//", "his"]
+    assert prose(Path("a.js"), "throw his; // his").replace("\0", " ").split() == ["//", "his"]
 
 
 def test_a_file_may_keep_a_quotation():

@@ -514,7 +514,7 @@ def spread(values: Floats) -> dict[str, float]:
     return {"mean": rounded(values.mean()), "std": rounded(values.std()), **by_share}
 
 
-def rounded(value: float | np.floating[Any]) -> float:
+def rounded(value: float) -> float:
     """Return a number with the digits that tables show."""
     return float(format(float(value), _DIGITS))
 

@@ -81,7 +81,7 @@ def match(
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
-        bool, option("Tell what is left without the luck of the dice, too: some times as certain.")
+        bool, option("Adjust the result for luck, too, which makes its error several times smaller.")
     ] = False,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
@@ -171,7 +171,7 @@ def _print_games(
 
 
 def _note_odd(wanted: int | None, played: int) -> None:
-    """Tell whoever asked for an odd number of games that it was one more."""
+    """Note that an odd number of games became one more."""
     if wanted is not None and played == wanted + 1:
         note(f"every sequence of dice is played twice: {played} games instead of {wanted}")
 
@@ -267,7 +267,8 @@ def tournament(
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
-        bool, option("Take the luck of the dice off the points and their ratings: some times as certain.")
+        bool,
+        option("Adjust points and their ratings for luck, which makes their errors several times smaller."),
     ] = False,
     plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
     json: JsonOption = False,

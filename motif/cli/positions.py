@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from motif.players.ranking import RankedPlay
 
 _START = "4HPwATDgc/ABMA"
-_MOST_TERMS = 15
+_MAX_TERMS = 15
 """Terms, and groups, that explain --detailed prints without --all."""
 _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
@@ -397,7 +397,7 @@ def explain(
         say(sentence)
     print_valued(valued)
     if detailed:
-        _print_reckoning(explanation, most=None if every else _MOST_TERMS)
+        _print_reckoning(explanation, most=None if every else _MAX_TERMS)
 
 
 def _print_reckoning(explanation: "Explanation", most: int | None) -> None:

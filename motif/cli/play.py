@@ -3,6 +3,7 @@
 import secrets
 import signal
 import sys
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
     JsonOption,
+    Settings,
     checked_seed,
     command,
     complete_player,
@@ -43,6 +45,40 @@ class Dice(StrEnum):
     MANUAL = "manual"
 
 
+@dataclass(frozen=True)
+class RulesChoice:
+    """What is played."""
+
+    length: Annotated[int, option("Points that the match is to; 0: games for money.")] = 0
+    cube: Annotated[bool, option("Whether there is a doubling cube.")] = True
+    jacoby: Annotated[
+        bool | None,
+        option("Whether gammons count only after a double.", show_default="for money with the cube"),
+    ] = None
+    beavers: Annotated[bool, option("For money: a player who is doubled may double again at once.")] = False
+    raccoons: Annotated[bool, option("Beavers, which may be doubled once more.")] = False
+
+    @property
+    def has_jacoby(self) -> bool:
+        """Whether gammons count only after a double: by default in money games with a cube."""
+        return not self.length and self.cube if self.jacoby is None else self.jacoby
+
+
+@dataclass(frozen=True)
+class HelpChoice:
+    """Who gives hints, and who objects to errors."""
+
+    tutor: Annotated[
+        str | None,
+        option(f"Warns before an error and says why; {JUDGE} by default.", "[PLAYER]"),
+    ] = None
+    tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05
+    hint_player: Annotated[str, player_option("Who gives hints.")] = JUDGE
+
+
+_RULES, _HELP = RulesChoice(), HelpChoice()
+
+
 @command(
     "play",
     "play pubeval --length 5 --tutor --save match.mat",
@@ -68,24 +104,12 @@ def play(
             autocompletion=complete_player,
         ),
     ] = None,
-    length: Annotated[int, option("Points that the match is to; 0: games for money.")] = 0,
-    cube: Annotated[bool, option("Whether there is a doubling cube.")] = True,
-    jacoby: Annotated[
-        bool | None,
-        option("Whether gammons count only after a double.", show_default="for money with the cube"),
-    ] = None,
-    beavers: Annotated[bool, option("For money: a player who is doubled may double again at once.")] = False,
-    raccoons: Annotated[bool, option("Beavers, which may be doubled once more.")] = False,
+    rules: Annotated[RulesChoice, Settings()] = _RULES,
     auto_roll: Annotated[
         bool, option("Ask for a double only where it takes a thought (--hint-player).")
     ] = False,
     games: Annotated[int | None, option("How many.", show_default="asked after each")] = None,
-    tutor: Annotated[
-        str | None,
-        option(f"Warns before an error and says why; {JUDGE} by default.", "[PLAYER]"),
-    ] = None,
-    tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05,
-    hint_player: Annotated[str, player_option("Who gives hints.")] = JUDGE,
+    helpers: Annotated[HelpChoice, Settings()] = _HELP,
     names: Annotated[str | None, option("What to call the two.", "ANN,BOB")] = None,
     dice: Annotated[
         Dice, option("Rolled by the program from --seed, or typed: for a real board.")
@@ -110,24 +134,24 @@ def play(
 
     if games is not None and games < 1:
         raise SettingError(f"--games must be at least 1, not {games}")
-    if games is not None and length:
+    if games is not None and rules.length:
         raise SettingError("--games is for money play: a match ends by itself")
-    if not tutor_limit >= 0:  # so that NaN is refused, too
-        raise SettingError(f"--tutor-limit must be at least 0, not {tutor_limit}")
-    jacoby = not length and cube if jacoby is None else jacoby
-    rules = SessionRules(length, cube, jacoby, beavers or raccoons, raccoons)
+    if not helpers.tutor_limit >= 0:  # so that NaN is refused, too
+        raise SettingError(f"--tutor-limit must be at least 0, not {helpers.tutor_limit}")
+    beavers, raccoons = rules.beavers or rules.raccoons, rules.raccoons
+    played = SessionRules(rules.length, rules.cube, rules.has_jacoby, beavers, raccoons)
     seats = _seats(*_sides(first, second), names)
-    advisor = Advisor(evaluator_of(hint_player))
+    advisor = Advisor(evaluator_of(helpers.hint_player))
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
-    session = GameSession(seats, record_tags(rules, date.today()), rules)
+    session = GameSession(seats, record_tags(played, date.today()), played)
     for stream in (sys.stdin, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
     options = TableOptions(
         auto_roll=auto_roll,
-        tutor=None if tutor is None else evaluator_of(tutor),
-        tutor_limit=tutor_limit,
+        tutor=None if helpers.tutor is None else evaluator_of(helpers.tutor),
+        tutor_limit=helpers.tutor_limit,
         kept=save,
     )
     game = EventGame(session, thrown, lambda: advisor, typed_dice=dice is Dice.MANUAL)

@@ -68,14 +68,16 @@ def strength(path: Path) -> None:
 
 def convergence(path: Path) -> None:
     """Fit Keith's form to a small dataset."""
-    motif("sample --out first --player simple --games 500 --trials 36 --rate 0.1 --candidates 8 --resume")
+    shutil.rmtree(WORK / "first", ignore_errors=True)
+    motif("sample --out first --player simple --games 500 --trials 36 --rate 0.1 --candidates 8")
     motif(f"fit first --out keith.yaml --parameters keith --heads win --plot {path}")
 
 
 def calibration(path: Path) -> None:
     """Calibrate BRAS against rollouts by the default player."""
     rates = "--rate 0.1 --crashed-rate 0.3 --race-rate 0.2 --candidates 1 --stop-at-bearoff"
-    motif(f"sample --out chances --player latest --games 6000 --trials 36 {rates} --seed 61996 --resume")
+    shutil.rmtree(WORK / "chances", ignore_errors=True)
+    motif(f"sample --out chances --player latest --games 6000 --trials 36 {rates} --seed 61996")
     motif(f"calibrate chances --player bras --plot {path}")
 
 

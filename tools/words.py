@@ -106,8 +106,7 @@ def _python_spans(text: str) -> list[tuple[int, int]]:
 
 def files(folders: list[str]) -> Iterator[Path]:
     """Files below `folders`, relative to the root, that are searched."""
-    for name in folders:
-        top = ROOT / name
+    for top in (top for name in folders for top in sorted(ROOT.glob(name))):
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if path.suffix in SUFFIXES and path.is_file() and not SKIPPED & {*path.parts}:
                 yield path.relative_to(ROOT)

@@ -3,15 +3,17 @@
 What is compiled is heard by `motif.runtime.progress`, which says so and keeps it out of what is timed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import config
 from numba.core import cgutils, event, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from motif.compiler.linker import Kernel, compilation_target, compile_ahead
+from motif.compiler.choice import LINKED, way
 from motif.runtime.progress import COMPILATION
 
 
@@ -46,6 +48,7 @@ __all__ = [
     "popcount",
     "reversed_bits",
     "trailing_zeros",
+    "way",
     "words_of",
 ]
 
@@ -65,7 +68,13 @@ def _compiled(function: _F, block: bool = False, returns: Any = None, **options:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     options = {"nogil": True, "error_model": "numpy", "boundscheck": None, **options}
-    return cast(_F, Kernel(function, options, block, returns))
+    if way() == LINKED:
+        from motif.compiler.linker import Kernel
+
+        return cast(_F, Kernel(function, options, block, returns))
+    from motif.compiler.stock import stock_kernel
+
+    return cast(_F, stock_kernel(cast(FunctionType, function), options))
 
 
 def kernel(function: _F) -> _F:
@@ -96,6 +105,24 @@ def checked_kernel(function: _F) -> _F:
 def inline_kernel(function: _F) -> _F:
     """Mark a small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
     return _compiled(function, block=True, forceinline=True, **_LEAN)
+
+
+def compile_ahead(wanted: Iterable[Any]) -> None:
+    """Compile those of the kernels that compiled ones may call, each before it is reached, but for what
+    another process compiles meanwhile.
+
+    Without linking nothing is left to do: numba compiles what a kernel calls with the kernel.
+    """
+    if way() == LINKED:
+        from motif.compiler.linker import compile_ahead
+
+        compile_ahead(wanted)
+
+
+def compilation_target() -> tuple[str, str]:
+    """Name and features of the processor that kernels are compiled for."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return name, features
 
 
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:

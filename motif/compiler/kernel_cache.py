@@ -20,13 +20,13 @@ from struct import Struct
 from tempfile import mkstemp
 from typing import Any
 
-from numba.core.serialize import dumps
-
+from motif.compiler.choice import LINKED, STOCK, way
 from motif.runtime.cache_folder import cache_folder, cache_problem, open_private
 from motif.runtime.progress import COMPILATION
 
-_FOLDER = "kernels"
+_FOLDERS = {LINKED: "kernels", STOCK: "numba"}
 _SUFFIX = ".kernel"
+_SUFFIXES = {LINKED: _SUFFIX, STOCK: ".nbc"}
 _MAGIC = b"motif-kernel"
 _FORMAT = 1
 _HEADER = Struct(">12sHHQ32s")
@@ -36,17 +36,17 @@ payload."""
 
 def kernel_folder() -> Path:
     """Where machine code is kept; a path where nothing can be, where there is no cache."""
-    return cache_folder(_FOLDER)
+    return cache_folder(_FOLDERS[way()])
 
 
 def kernel_folder_problem() -> str | None:
     """Why no machine code can be kept, in one line; None where it can."""
-    return cache_problem(_FOLDER)
+    return cache_problem(_FOLDERS[way()])
 
 
 def kept_kernels() -> int:
     """How many kernels are kept."""
-    return sum(1 for _ in kernel_folder().glob(f"*{_SUFFIX}"))
+    return sum(1 for _ in kernel_folder().rglob(f"*{_SUFFIXES[way()]}"))
 
 
 def load_or_make(
@@ -107,6 +107,9 @@ def _loaded(path: Path, name: str, rebuild: Callable[[Any], Any]) -> Any:
 def _save(path: Path, name: str, contents: Any) -> None:
     if contents is None:
         return
+    # Not above: numba's way needs nothing of it.
+    from numba.core.serialize import dumps
+
     content = framed(name, dumps(contents))
     with suppress(OSError):
         # What processes have left behind that were killed at this point; only who holds the lock is here.

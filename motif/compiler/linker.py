@@ -10,12 +10,10 @@ by their names, so it can be kept in a file.
 """
 
 import ctypes
-import gc
 import hashlib
 import traceback
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -23,9 +21,10 @@ from llvmlite import binding, ir
 from numba.core import cgutils, compiler, event, sigutils, types, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
+from motif.compiler.garbage import without_collecting
 from motif.compiler.kernel_cache import load_or_make
 from motif.compiler.kernel_digest import VERSIONS, digest_of, module_digest, names_of, type_text
 
@@ -259,7 +258,7 @@ class Kernel(_Dispatcher):
 
         def make() -> tuple[Any, Any]:
             details = {"dispatcher": self, "args": arguments, "return_type": self._returns}
-            with event.trigger_event("numba:compile", data=details), _without_collecting():
+            with event.trigger_event("numba:compile", data=details), without_collecting():
                 result = self._compiled(arguments, key, no_cpython_wrapper=not for_python)
             if self.digest is None or result.library.has_dynamic_globals:
                 return result, None
@@ -296,18 +295,6 @@ class Kernel(_Dispatcher):
             library=library,
             pipeline_class=compiler.Compiler if flags.nrt else _ShortPipeline,
         )
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """No search for garbage in the block: a compiler's many objects live as long as it runs."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _ShortPipeline(compiler.CompilerBase):
@@ -370,9 +357,3 @@ def _reached(kernel: Kernel) -> set[Kernel]:
         ]
         waiting = {value for value in values if isinstance(value, Kernel)} - reached
     return reached
-
-
-def compilation_target() -> tuple[str, str]:
-    """Name and features of the processor that kernels are compiled for."""
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    return name, features

@@ -42,7 +42,7 @@ def build_facts() -> dict[str, str]:
     """
     from numpy import show_config
 
-    from motif.compiler.jit import compilation_target
+    from motif.compiler.jit import compilation_target, way
 
     processor, features = compilation_target()
     extensions = show_config(mode="dicts")["SIMD Extensions"]
@@ -54,6 +54,7 @@ def build_facts() -> dict[str, str]:
         **{name: version(name) for name in ("numba", "llvmlite")},
         "system": f"{platform.system()} {platform.machine()}",
         "C library": " ".join(platform.libc_ver()).strip() or "unknown",
+        "compiler": way(),
         "processor": f"{processor} ({_digest(features.encode())})",
     }
 

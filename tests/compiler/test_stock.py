@@ -1,0 +1,79 @@
+"""Kernels by numba's own means: for versions of numba that linking is not tested with, and by choice."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+UNKNOWN = """
+import numba
+numba.__version__ = "0.99.0"
+"""
+SMALL = """
+import numpy as np
+from motif.board.outcome import finished_points_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
+from motif.compiler.jit import way
+from motif.parameters.position_class import classify_many
+
+packed = pack_many(Position.start().board[None])
+print(way(), finished_points_many(packed.view("int64")).tolist(), classify_many(packed).tolist())
+"""
+HINT = "from motif.cli.main import main\nmain(['hint', '4HPwATDgc/ABMA', '3', '1', '--json'])\n"
+LEARN = """
+import sys
+from dataclasses import replace
+from motif.learning import load_preset, run_bootstrap
+
+config = load_preset("demo")
+step = replace(config.versions[0], games=12, trials=1)
+config = replace(config, versions=(step,), strength_games=60, fit={**config.fit, "terms": "linear"})
+run_bootstrap(sys.argv[1], config, jobs=2)
+"""
+
+
+def run(script: str, cache: Path, *words: str, way: str = "") -> tuple[str, str]:
+    """What a process writes to stdout and stderr that takes that way, and keeps kernels in `cache`."""
+    cache.mkdir(mode=0o700, exist_ok=True)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "MOTIF_COMPILER": way}
+    command = [sys.executable, "-c", script, *words]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_an_untested_numba_gets_what_its_manual_describes(tmp_path):
+    expected = run(SMALL, tmp_path / "linked")[0].removeprefix("linked ")
+    said, told = run(UNKNOWN + SMALL, tmp_path / "stock")
+    assert said == f"numba {expected}"
+    assert [line for line in told.splitlines() if "numba" in line] == [
+        "motif: numba 0.99.0 is not a tested version (0.68): kernels take longer to compile"
+    ]
+    kept = sorted((tmp_path / "stock" / "numba").rglob("*.nbc"))
+    assert kept
+    before = [path.stat().st_mtime_ns for path in kept]
+    assert run(UNKNOWN + SMALL, tmp_path / "stock", way="numba") == (said, "")
+    assert [path.stat().st_mtime_ns for path in kept] == before
+
+
+def test_an_unknown_way_is_said_and_not_taken(tmp_path):
+    script = "from motif.compiler.choice import way\nprint(way())"
+    said, told = run(script, tmp_path / "cache", way="gcc")
+    assert said == "linked\n"
+    assert told == "motif: invalid MOTIF_COMPILER 'gcc': it must be linked or numba\n"
+
+
+@pytest.mark.slow
+def test_both_ways_give_the_same_bytes(tmp_path):
+    """A hint, and a run of two workers that samples, fits and plays: small, but all of it."""
+    assert run(HINT, tmp_path / "stock", way="numba")[0] == run(HINT, tmp_path / "linked")[0]
+    weights = []
+    for way, cache in (("linked", "linked"), ("numba", "stock")):
+        folder = tmp_path / f"run-{way}"
+        run(LEARN, tmp_path / cache, str(folder), way=way)
+        weights.append([path.read_bytes() for path in sorted(folder.rglob("*.yaml"))])
+    assert weights[0] == weights[1]

@@ -4,12 +4,12 @@ A position is a `Position`, an ID or 26 numbers; a roll ``"31"``; a player a nam
 weights, a fitted model (`from_sklearn`), or any object with ``evaluate_many(boards)`` (`Evaluator`).
 
 Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
-         explain(position, roll)   legal_plays(position, roll)   bearoff(position)
+         explain(position, roll)   legal_plays   bearoff   cube_windows   cube_efficiency
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
 Play     Game   analyse("match.mat")   read_match   write_match   convert
 Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
-         fit("data").weights   calibrate   bootstrap   report
+         fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
 
 Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselves in notebooks.  What goes
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
     from motif.analysis.turn import TurnDecision
+    from motif.benchmark.benchmark_making import make_benchmark
     from motif.board.match_file import read_match, write_match
     from motif.board.match_state import MatchState
     from motif.board.moves import Play
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
         play_tournament,
     )
     from motif.cube import CubeDecision
+    from motif.cube.bras_windows import doubling_set as cube_windows
     from motif.cube.cubeful_rollout import CubeRollout
+    from motif.cube.efficiency_fit import fit_efficiency as cube_efficiency
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.evaluators.own import from_sklearn
     from motif.learning.fit_settings import FitSettings
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from motif.library_game import Game
     from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
     from motif.library_play import BenchmarkResult, benchmark, speed
+    from motif.phase_net import train_phase_net
     from motif.players import Player
     from motif.players import as_player as load_player
     from motif.players.ranking import Ranking
@@ -111,6 +115,8 @@ if TYPE_CHECKING:
         "compare_plays",
         "convert",
         "cube",
+        "cube_efficiency",
+        "cube_windows",
         "decide",
         "evaluate",
         "evaluate_many",
@@ -123,6 +129,7 @@ if TYPE_CHECKING:
         "load_evaluator",
         "load_player",
         "load_static",
+        "make_benchmark",
         "parse_position",
         "play_matches",
         "play_money_games",
@@ -136,6 +143,7 @@ if TYPE_CHECKING:
         "rollout_cube",
         "sample",
         "speed",
+        "train_phase_net",
         "working_on",
         "write_match",
     ]
@@ -145,6 +153,7 @@ _HOMES = {
     "motif.analysis.match": ("MatchAnalysis",),
     "motif.players.ranking": ("Ranking",),
     "motif.analysis.turn": ("TurnDecision",),
+    "motif.benchmark.benchmark_making": ("make_benchmark",),
     "motif.board.match_file": ("read_match", "write_match"),
     "motif.board.match_state": ("MatchState",),
     "motif.board.moves": ("Play",),
@@ -154,6 +163,8 @@ _HOMES = {
         "ContestResult", "TournamentResult", "play_matches", "play_money_games", "play_tournament",
     ),
     "motif.cube": ("CubeDecision",),
+    "motif.cube.bras_windows": ("cube_windows=doubling_set",),
+    "motif.cube.efficiency_fit": ("cube_efficiency=fit_efficiency",),
     "motif.cube.cubeful_rollout": ("CubeRollout",),
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
     "motif.evaluators.own": ("from_sklearn",),
@@ -165,6 +176,7 @@ _HOMES = {
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
     "motif.library_play": ("BenchmarkResult", "speed"),
+    "motif.phase_net": ("train_phase_net",),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),
     "motif.rollout": ("Comparison", "RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),

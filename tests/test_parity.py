@@ -69,14 +69,14 @@ FUNCTIONS = {
 ELSEWHERE = {
     "terms": "motif.analysis.term_report:told_terms",
     "inspect": "motif.reports.analysis_page:analyse",
-    "train-phase-net": "motif.phase_net.phase_run:train_phase_net",
-    "cube-windows": "motif.cube.bras_windows:doubling_set",
-    "cube-efficiency": "motif.cube.efficiency_fit:fit_efficiency",
-    "benchmark make": "motif.benchmark.benchmark_making:make_benchmark",
+    "train-phase-net": "motif:train_phase_net",
+    "cube-windows": "motif:cube_windows",
+    "cube-efficiency": "motif:cube_efficiency",
+    "benchmark make": "motif:make_benchmark",
     "warm": "motif.compiler.jit:compile_ahead",
     "play": "motif.library_game:Game",
 }
-"""Maintainers' and course commands: what does it, outside `import motif`."""
+"""Maintainers' and course commands, whose functions have settings of their own."""
 SERVERS = {"web", "serve http", "serve gnubg", "serve ubgi"}
 
 

@@ -110,8 +110,8 @@ def inline_kernel(function: _F) -> _F:
 def compile_ahead(wanted: Iterable[Any]) -> None:
     """Compile those of the kernels that compiled ones may call, each before it is reached.
 
-    What another process is compiling is left to it.  Without linking there is nothing to do: numba compiles what
-    a kernel calls with the kernel.
+    What another process is compiling is left to it.  Without linking there is nothing to do: numba compiles
+    what a kernel calls with the kernel.
     """
     if way() == LINKED:
         from motif.compiler.linker import compile_ahead

@@ -26,7 +26,7 @@ from motif.runtime.files import check_target
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
 
-_ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at"
+_ELSEWHERE = "`motif inspect WEIGHTS --out DIR` analyses the features of an evaluator"
 
 _EXAMPLES = (
     "convert match.mat match.sgf",

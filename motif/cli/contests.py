@@ -83,7 +83,7 @@ def match(
     without_luck: Annotated[
         bool, option("Adjust the result for luck, too, which makes its error several times smaller.")
     ] = False,
-    until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
+    until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
     error_rate: Annotated[
         float,
         option("Chance that --until-certain tells equal players apart, and that the interval is wrong.", "P"),
@@ -276,13 +276,13 @@ def tournament(
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Let everyone play everyone, and rate them.
+    """Play a round robin and rate the players.
 
     Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
     --games N --seed SEED` plays it again.  With --length they play whole matches, as `motif match` does.
 
-    With --without-luck points, and ratings by points, are what `motif match --without-luck` has left without
-    the luck of the dice; games won and Elo are those of the games as they fell.
+    With --without-luck points, and ratings by points, are luck-adjusted as in `motif match --without-luck`;
+    games won and Elo are as the dice fell.
     """
     from motif.contests import play_tournament
 
@@ -365,7 +365,7 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
 def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
     """Return points per game against all, and the rating.
 
-    For matches it is the share won, its error, and that share without luck, and the rating.
+    For matches it is the share won, its error, the luck-adjusted share, and the rating.
     """
     rating, rating_se = result.points.values[player], result.points.se[player]
     total, total_se = (values[player] for values in result.totals())

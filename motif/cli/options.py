@@ -87,7 +87,7 @@ def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[
 
 _LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
-"""Who evaluates when nobody is named."""
+"""The default player."""
 
 
 def _checked_jobs(jobs: int | None) -> int | None:

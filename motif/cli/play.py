@@ -66,7 +66,7 @@ class RulesChoice:
 
 @dataclass(frozen=True)
 class HelpChoice:
-    """Who gives hints, and who objects to errors."""
+    """The players that give hints and warn before errors."""
 
     tutor: Annotated[
         str | None,

@@ -68,7 +68,10 @@ def test_a_file_of_another_name_is_a_match_too(motif_json, mat):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--out", "folder"), "--out: `motif inspect WEIGHTS --out DIR` shows what an evaluator looks at"),
+        (
+            ("--out", "folder"),
+            "--out: `motif inspect WEIGHTS --out DIR` analyses the features of an evaluator",
+        ),
         (("--positions", "200"), "--positions: `motif inspect WEIGHTS --out DIR`"),
         (("--dataset", "folder"), "--dataset: `motif inspect"),
         (("--class", "race"), "--class: `motif inspect"),
@@ -130,7 +133,7 @@ def test_a_file_that_is_not_there(motif, tmp_path):
 def test_evaluators_are_the_subject_of_another_command(motif, name, words):
     ending = motif("analyse", name, *words)
     assert (ending.code, ending.out) == (2, "")
-    assert "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at" in ending.err
+    assert "`motif inspect WEIGHTS --out DIR` analyses the features of an evaluator" in ending.err
     assert ending.err.count("\n") == 1
 
 

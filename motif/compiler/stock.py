@@ -1,7 +1,7 @@
 """Kernels by numba's own means: `njit`, and its cache.
 
 numba keeps a function by the text of its own file alone.  So there is a cache for each state of the package:
-whatever changes in it, all is compiled anew.
+whatever changes in it, all is compiled again.
 """
 
 import hashlib

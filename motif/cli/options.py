@@ -222,15 +222,15 @@ def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Paramet
 
 
 @dataclass(frozen=True)
-class Depth:
+class JudgeDepth:
     """How deeply a player judges."""
 
     fast: FastOption = False
     deep: DeepOption = False
 
 
-DepthChoice = Annotated[Depth, Settings()]
-NORMAL_DEPTH = Depth()
+DepthChoice = Annotated[JudgeDepth, Settings()]
+NORMAL_DEPTH = JudgeDepth()
 
 Command = Callable[..., None]
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from motif.analysis.phrases import phrases
 from motif.analysis.position_records import evaluations
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
@@ -67,6 +68,20 @@ def cube_answers(
         chances = Probabilities(*(evaluation[name] for name in Probabilities._fields))
         decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
         yield CubeAnswer(position, chances, decision, evaluator, evaluation)
+
+
+def cube_words(decision: CubeDecision, language: str) -> str:
+    """Return the words of a decision in a `language` of `motif.analysis.phrases.languages`."""
+    words = phrases(language)
+
+    def say(key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
+        if degree:
+            degree = words.say("cube", "degrees", degree)
+        if double:
+            double = words.say("cube", "doubles", double)
+        return words.say("cube", key, cost=words.amount(cost), degree=degree, double=double)
+
+    return decision.told_by(say)
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Market windows go with them: from which chance to win on to double, to cash, and
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,8 +45,24 @@ marks, missing a very clear one a blunder."""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""
+_SENTENCES = {
+    "crawford": "Nobody doubles in the Crawford game.",
+    "owned": "The opponent owns the cube: only the opponent can double.",
+    "dead": "The cube is dead: a {double} wins nothing.",
+    "same double": "To {double} or to wait is the same.",
+    "double": "A {degree} {double}: waiting costs {cost}.",
+    "too good": "A {degree} case for playing on: cashing costs {cost}.",
+    "no double": "A {degree} no {double}: doubling costs {cost}.",
+    "same answer": "To take or to pass is the same.",
+    "same beaver": "To beaver or to take is the same.",
+    "take": "A {degree} take: passing costs {cost}.",
+    "pass": "A {degree} pass: taking costs {cost}.",
+    "beaver": "A {degree} beaver: a mere take costs {cost}.",
+    "raccoon": "Raccoon a beaver: not to costs {cost}.",
+    "no raccoon": "Do not raccoon a beaver: that costs {cost}.",
+    "exact": "Exact, from the bearoff tables.",
+}
 _DOUBLES = ("double", "redouble")
-_EXACT = "Exact, from the bearoff tables."
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
 _RACCOONS = ("raccoon", "no raccoon")
@@ -212,15 +228,18 @@ class CubeDecision(Tabular):
     @property
     def words(self) -> str:
         """A sentence about the double and one about the answer, each with its margin."""
+        return self.told_by(_in_english)
+
+    def told_by(self, say: "Say") -> str:
+        """Return the same in the sentences of `say`, which gets their keys, margins, degrees and doubles."""
         if self.doubled is None:
-            if self.state.crawford:
-                return "Nobody doubles in the Crawford game."
-            return "The opponent owns the cube: only the opponent can double."
+            return say("crawford" if self.state.crawford else "owned")
         double = "redouble" if self.state.cube_owner == "me" else "double"
-        sentences = [_about_double(self, double, self.doubled), _about_answer(self)]
+        sentences = [_about_double(self, say, double, self.doubled), _about_answer(self, say)]
         if self.raccooned is not None:
-            sentences.append(_about_raccoon(self))
-        return " ".join([*sentences, *([_EXACT] * self.exact)])
+            key = "raccoon" if self.should_raccoon else "no raccoon"
+            sentences.append(say(key, self.cost("no raccoon" if self.should_raccoon else "raccoon")))
+        return " ".join([*sentences, *([say("exact")] * self.exact)])
 
     def cost(self, action_taken: str) -> float:
         """Return the equity, 0 or more, that a cube action gives up.
@@ -423,35 +442,38 @@ def best_action(
     return f"no {double}, {answer}", False, takes, beavers
 
 
-def _about_double(decision: "CubeDecision", double: str, doubled: float) -> str:
+class Say(Protocol):
+    """What puts a key, what a mistake costs, its degree and the name of the double into a sentence."""
+
+    def __call__(self, key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
+        """Return the sentence of `key`."""
+        ...
+
+
+def _in_english(key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
+    return _SENTENCES[key].format(cost=f"{cost:.3f}", degree=degree, double=double)
+
+
+def _about_double(decision: "CubeDecision", say: Say, double: str, doubled: float) -> str:
     if decision.action.endswith("dead cube"):
-        return f"The cube is dead: a {double} wins nothing."
+        return say("dead", double=double)
     margin = abs(decision.no_double - doubled)
     if margin < _SHOWN:
-        return f"To {double} or to wait is the same."
-    if decision.should_double:
-        return f"A {_degree(margin)} {double}: waiting costs {margin:.3f}."
-    if decision.action.startswith("too good"):
-        return f"A {_degree(margin)} case for playing on: cashing costs {margin:.3f}."
-    return f"A {_degree(margin)} no {double}: doubling costs {margin:.3f}."
+        return say("same double", double=double)
+    key = "too good" if decision.action.startswith("too good") else "no double"
+    return say("double" if decision.should_double else key, margin, _degree(margin), double)
 
 
-def _about_answer(decision: "CubeDecision") -> str:
-    right, other, wrong = "pass", "take", "taking"
+def _about_answer(decision: "CubeDecision", say: Say) -> str:
+    right, other = "pass", "take"
     if decision.should_beaver:
-        right, other, wrong = "beaver", "take", "a mere take"
+        right = "beaver"
     elif decision.should_take:
-        right, other, wrong = "take", "pass", "passing"
+        right, other = "take", "pass"
     margin = decision.cost(other)
     if margin < _SHOWN:
-        return "To take or to pass is the same." if right != "beaver" else "To beaver or to take is the same."
-    return f"A {_degree(margin)} {right}: {wrong} costs {margin:.3f}."
-
-
-def _about_raccoon(decision: "CubeDecision") -> str:
-    if decision.should_raccoon:
-        return f"Raccoon a beaver: not to costs {decision.cost('no raccoon'):.3f}."
-    return f"Do not raccoon a beaver: that costs {decision.cost('raccoon'):.3f}."
+        return say("same beaver" if right == "beaver" else "same answer")
+    return say(right, margin, _degree(margin))
 
 
 def _degree(margin: float) -> str:

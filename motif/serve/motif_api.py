@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ValidationError
 
-from motif.analysis.cube_records import cube_answers
+from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
@@ -192,7 +192,10 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
     position, match = question.position()
     name, evaluator = service.judge(question.player, question.fast, question.deep)
     state = question.options().state_of(match)
-    return next(cube_answers([(position, state)], evaluator, name, jobs=1)).record()
+    answer = next(cube_answers([(position, state)], evaluator, name, jobs=1))
+    if isinstance(question, HintQuestion):
+        return answer.record()
+    return {**answer.record(), "words": cube_words(answer.decision, question.language)}
 
 
 @router.post("/explain", responses=answers(ExplanationAnswer))

@@ -28,6 +28,9 @@ Player = Annotated[
     str | None,
     Field(max_length=100, description="Player who answers: a name of /api/v1/players, also with @1 or @2."),
 ]
+Language = Annotated[
+    str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")
+]
 Die = Annotated[int, Field(ge=1, le=6)]
 Dice = Annotated[
     tuple[Die, Die] | Annotated[str, Field(max_length=20)] | None,
@@ -175,9 +178,7 @@ class ExplainQuestion(HintQuestion):
         str | None,
         Field(max_length=60, description="The play to compare with the best; the second best by default."),
     ] = None
-    language: Annotated[
-        str, Field(max_length=20, description=f"Language of the reasons: {', '.join(languages())}.")
-    ] = LANGUAGE
+    language: Language = LANGUAGE
 
 
 class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
@@ -252,3 +253,4 @@ class CubeQuestion(_EvaluatedQuestion):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"id": "dPexAAB07zMAAA", "length": 7, "score": [3, 5]}]}
     )
+    language: Language = LANGUAGE

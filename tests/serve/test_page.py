@@ -12,7 +12,6 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
-from motif.board.marks import LOWEST_RATING, RATINGS
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.cube.decision import best_action
@@ -21,7 +20,7 @@ from motif.serve.page import FILES
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
-LARGEST, LARGEST_SENT = 260_000, 100_000
+LARGEST, LARGEST_SENT = 230_000, 86_000
 """Bytes of the page with all its texts, and of the same as it is sent, compressed."""
 KEY = re.compile(r"""\bt\(\s*"([^"]+)\"""")
 
@@ -119,7 +118,12 @@ def test_every_cube_action_has_its_words():
 
 
 def test_every_rating_has_its_words():
-    assert {f"rating {word}" for _, word in (*RATINGS, (0, LOWEST_RATING))} <= texts("de").keys()
+    source = (FILES / "analysis.js").read_text(encoding="utf-8")
+    words = re.findall(r'\[[\d.]+, "([a-z ]+)"\]', source)
+    assert len(words) > 5
+    assert {f"rating {word}" for word in (*words, "distracted")} == {
+        key for key in texts("de") if key.startswith("rating ")
+    }
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def test_cube_advice_says_what_the_command_says(page, server):
     values = [float(cell.replace("\u2212", "-")) for cell in shown]
     expected = [cube[name] for name in ("no_double", "double_take", "double_pass")]
     assert values == pytest.approx(expected, abs=0.0005)
-    assert "To take, the opponent needs" in page.text_content(".cube-panel")
+    assert "Take point" in page.text_content(".cube-panel")
 
 
 def test_resigning_ends_the_game(page, server):

@@ -94,7 +94,7 @@ def test_the_opening_roll_is_shown(new_page, server):
     page.goto(f"{server.address}/#/start")
     page.click("#start")
     page.wait_for_selector(".banner")
-    assert re.search(r"You throw \d, .+ throws \d\. (You begin|.+ begins)\.", page.text_content(".banner"))
+    assert re.search(r"You roll \d, .+ rolls \d\. (You begin|.+ begins)\.", page.text_content(".banner"))
     assert page.locator(".board .die").count() == 2
     assert page.locator(".board .die.theirs").count() == 1
 

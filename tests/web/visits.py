@@ -23,7 +23,7 @@ def choose(page, *, opponent, length, seed, jacoby=None):
     page.select_option("#opponent", opponent)
     page.select_option("#length", str(length))
     if jacoby is not None:
-        page.set_checked("[name=jacoby]", jacoby)
+        page.set_checked("#rule-jacoby", jacoby)
     page.fill("#seed", str(seed))
     page.click("#begin")
     page.wait_for_selector(".table[data-asks]")

@@ -1,48 +1,25 @@
 // What motif thinks: plays ranked, the cube, and why one play is better than another.
 
 import { post } from "./api.js";
-import { figure, h, percent, show, signed, table } from "./dom.js";
-import { knows, language, t } from "./texts.js";
+import { button, fault, figure, h, live, percent, plain, show, signed, table, working } from "./dom.js";
+import { actionWords, playName } from "./plays.js";
+import { language, t } from "./texts.js";
 
 const SHOWN = 8;
 /** A chance from which on something would be done that is never reached. */
 const NEVER = 0.9995;
-
-/** The moves [from, to, hit] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
-export function movesOf(play) {
-  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number.parseInt(word, 10));
-  return play.split(" ").filter(Boolean).flatMap((part) => {
-    const [, chain, count] = /^(.*?)(?:\((\d)\))?$/.exec(part);
-    const stops = chain.split("/");
-    return Array.from({ length: Number(count ?? 1) }, (_, n) => stops.slice(1).map((end, k) =>
-      [place(stops[k]), place(end), end.endsWith("*") && n === 0])).flat();
-  });
-}
-
-export function playName(play) {
-  return play || t("no move");
-}
 
 /** A decision to ask about: an ID, dice where the ID holds none, and who judges where that is not the usual one. */
 function question({ id, dice, player }) {
   return { id, ...(dice ? { dice } : {}), ...(player ? { player } : {}) };
 }
 
-export function working(place) {
-  show(place, h("p", { class: "working", role: "status" }, t("thinking")));
-}
-
-export function failed(place, error) {
-  show(place, h("p", { class: "fault", role: "alert" }, error.message));
-}
-
-/** Runs `work` and shows what it throws. */
 export async function attempt(place, work) {
-  working(place);
+  show(place, working());
   try {
     await work();
   } catch (error) {
-    failed(place, error);
+    show(place, fault(error.message));
   }
 }
 
@@ -57,31 +34,21 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     const rows = answer.plays.slice(0, SHOWN);
     const where = answer.plays.findIndex((one) => one.notation === made);
     if (where >= SHOWN) rows.push(answer.plays[where]);
-    const whyPlace = h("div", { class: "why", "aria-live": "polite" });
+    const whyPlace = live("why");
     const why = (one) => showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
-    const body = rows.map((one, k) => h("tr", {
-      onpointerenter: () => point(one), onpointerleave: () => point(null),
-      onfocusin: () => point(one), onfocusout: () => point(null),
-      class: one.notation === made ? "made" : "",
-    },
-    h("td", {}, String(answer.plays.indexOf(one) + 1)),
-    h("th", { scope: "row" }, h("button", { type: "button", class: "plain play", onclick: () => pick(one) }, playName(one.notation)),
-      one.notation === made && h("small", {}, ` ${t(madeKey)}`), chancesOf(one)),
-    h("td", { class: "equity" }, signed(one.equity), h("small", {}, ` ${sourceWords(one)}`)),
-    h("td", {}, k ? `${signed(one.equity - best)}` : ""),
-    h("td", {}, rows.length > 1 && h("button", {
-      type: "button", class: "small", onclick: () => why(k ? one : answer.plays[1]),
-      "aria-label": t(k ? "why not this" : "why this", { play: playName(one.notation) }),
-    }, t("why")))));
-    const heads = ["", t("play and chances"), t("equity"), t("difference"), ""];
-    show(place,
-      h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("hint table") }, h("table", { class: "hint" },
-        h("caption", { class: "unseen" }, t("hint table")),
-        h("thead", {}, h("tr", {}, heads.map((head) => head ? h("th", { scope: "col" }, head) : h("td")))),
-        h("tbody", {}, body))),
-      h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length }),
-        answer.valued_for && language === "en" && ` ${t("valued for", { what: answer.valued_for })}`),
-      whyPlace);
+    const body = rows.map((one, k) => {
+      const isMade = one.notation === made, name = playName(one.notation);
+      const on = () => point(one), off = () => point(null);
+      return { class: isMade ? "made" : "", onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off, cells: [
+        h("td", {}, String(answer.plays.indexOf(one) + 1)),
+        h("th", { scope: "row" }, plain(name, () => pick(one)), isMade && h("small", {}, ` ${t(madeKey)}`), chancesOf(one)),
+        h("td", { class: "equity" }, signed(one.equity), h("small", {}, ` ${sourceWords(one)}`)),
+        k ? signed(one.equity - best) : "",
+        rows.length > 1 && button(t("why"), () => why(k ? one : answer.plays[1]), { small: true, "aria-label": t(k ? "why not this" : "why this", { play: name }) }),
+      ] };
+    });
+    show(place, table(t("hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
+      h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length })), whyPlace);
     if (where > 0) why(answer.plays[where]);
   });
 }
@@ -94,20 +61,18 @@ function withKnown(plays, known) {
   return rolled.size ? better.sort((a, b) => rank(a) - rank(b) || b.equity - a.equity) : better;
 }
 
-/** Where an equity comes from; a rollout has a standard error. */
 export function sourceWords(one) {
   if (one.source === "rollout") return one.se === undefined ? t("rollout") : t("rollout se", { se: figure(one.se, 3) });
   return one.source === "exact" ? t("exact") : one.source;
 }
 
-/** Chances of the mover after a play. */
 function chancesOf(one) {
   if (one.win === undefined) return h("span", { class: "chances" });
   const figures = { wins: percent(one.win), gammons: figure(100 * one.win_gammon, 1), lost: figure(100 * one.lose_gammon, 1) };
   return h("span", { class: "chances", title: t("chances title") }, t("chances", figures));
 }
 
-/** Why the best play beats another one: reasons or groups as bars, in words, and the opponent's rolls. */
+/** Why the best play beats another one: reasons as bars, in words, and the opponent's rolls. */
 export async function showWhy(place, about, better, worse) {
   await attempt(place, async () => {
     const asked = { ...question(about), language, versus: worse === better ? undefined : worse };
@@ -115,21 +80,16 @@ export async function showWhy(place, about, better, worse) {
   });
 }
 
-export function whyPanel(answer) {
-  const better = playName(answer.better.notation), worse = playName(answer.worse.notation);
-  const reasons = answer.reasons ?? [];
-  const parts = reasons.length
-    ? [h("p", {}, answer.summary), ...reasonBars(reasons, better, worse),
-       ...[answer.gammons, answer.certainty].filter(Boolean).map((one) => h("p", {}, one))]
-    : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
-       h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
-  const replies = answer.replies?.sentences ?? [];
-  const total = reasons.length > 0 && reasons.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
+function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid }) {
+  const names = [playName(better.notation), playName(worse.notation)];
+  const known = reasons ?? [], ahead = replies?.sentences ?? [];
+  const said = (known.length ? [gammons, certainty] : sentences ?? []).filter(Boolean);
+  const total = known.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
+  const lines = (list) => list.map((one) => h("p", {}, one));
   return h("section", { class: "why-panel" },
-    h("h3", {}, t("why head", { better, worse })), parts,
-    total !== false && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
-    answer.grid && rollGrid(answer.grid, better, worse),
-    replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
+    h("h3", {}, t("why head", { better: names[0], worse: names[1] })), h("p", {}, summary), reasonBars(known, ...names), lines(said),
+    known.length > 0 && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
+    grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), lines(ahead)));
 }
 
 /** All reasons with what each brings: they add up to the difference. The side of the largest comes first. */
@@ -144,14 +104,6 @@ function reasonBars(reasons, better, worse) {
       h("span", { class: "amount" }, signed(which === "better" ? one.amount : -one.amount))))));
   const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
-}
-
-function groupBars(groups) {
-  const shown = groups.filter((one) => Math.abs(one.amount ?? 0) >= 0.0005);
-  const most = Math.max(...shown.map((one) => Math.abs(one.amount)), 1e-9);
-  return shown.length > 0 && h("ul", { class: "groups" }, shown.map((one) => h("li", {},
-    h("span", { class: "group-name" }, knows(`group ${one.name}`) ? t(`group ${one.name}`) : one.name),
-    bar(Math.abs(one.amount), most, one.amount >= 0), h("span", { class: "amount" }, signed(one.amount)))));
 }
 
 /** A bar from the middle, to the right for the better play; a pattern tells the two apart beside the colour. */
@@ -169,26 +121,17 @@ function rollGrid(grid, better, worse) {
   const cell = (value) => {
     const strength = Math.ceil(4 * Math.abs(value) / most);
     const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
-    return h("td", { class: sign === "" ? "even" : `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
+    return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
   };
-  return h("figure", { class: "grid" },
-    h("figcaption", {}, t("grid caption", { better, worse })),
-    h("table", {}, h("caption", { class: "unseen" }, t("grid caption", { better, worse })),
-      h("thead", {}, h("tr", {}, h("td"), grid.map((_, k) => h("th", { scope: "col" }, String(k + 1))))),
-      h("tbody", {}, grid.map((row, k) => h("tr", {}, h("th", { scope: "row" }, String(k + 1)), row.map(cell))))));
-}
-
-/** "double, take" and the like in the reader's language. */
-export function actionWords(action) {
-  const words = action.split(", ").map((part) => (knows(`cube ${part}`) ? t(`cube ${part}`) : part)).join(", ");
-  return words[0].toUpperCase() + words.slice(1);
+  const caption = t("grid caption", { better, worse }), faces = grid.map((_, k) => String(k + 1));
+  return h("figure", { class: "grid" }, h("figcaption", {}, caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
 /** The decision on a double: what is right, equities, take point and window; without the equities where they `are
  *  known`, from an analysis. */
 export async function showCube(place, about, extra = {}, areKnown = false) {
   await attempt(place, async () => {
-    const answer = await post("/api/v1/cube", { ...question({ ...about, dice: null }), ...extra });
+    const answer = await post("/api/v1/cube", { ...question({ ...about, dice: null }), language, ...extra });
     const rows = [["no double", answer.no_double, answer.mwc_no_double],
       ["double, take", answer.double_take, answer.mwc_double_take],
       ["double, pass", answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
@@ -200,11 +143,11 @@ export async function showCube(place, about, extra = {}, areKnown = false) {
       [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
     show(place, h("section", { class: "cube-panel" },
       !areKnown && h("h3", {}, actionWords(answer.action)),
-      !areKnown && language === "en" && h("p", {}, answer.words),
+      !areKnown && h("p", {}, answer.words),
       !areKnown && table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
         Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])])),
       answer.take_point !== null && answer.double_take !== null && h("p", {},
-        t("take point", { percent: percent(answer.take_point) }), " ", t("opponent chance", { percent: percent(1 - answer.win) })),
+        t("take point", { needed: percent(answer.take_point), chance: percent(1 - answer.win) })),
       windowScale(answer),
       table(t("chances of the player on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
       h("p", { class: "source" }, t("judged by", { player: answer.player }))));

@@ -1,19 +1,18 @@
 // Matches that are analysed: a file that is dropped, games of this page, and the analyses that are kept.
 
 import { Analysis } from "./analysis.js";
-import { get, post, remove } from "./api.js";
-import { say, undoable } from "./dialog.js";
-import { figure, h, show } from "./dom.js";
-import { nameOf, retried, when } from "./start.js";
+import { get, post } from "./api.js";
+import { button, checkbox, fault, field, figure, h, show, working } from "./dom.js";
+import { formatOf, nameOf } from "./plays.js";
 import { t } from "./texts.js";
+import { keptList, retried, when } from "./view.js";
 
 export async function showAnalyse(view, rest) {
   if (!rest) return showLanding(view);
   const [name, ...more] = rest.split("/");
   if (name === "game") return new Analysis(view).begin({ game: more[0] });
-  const place = h("div");
+  const place = h("div", {}, working());
   show(view, place);
-  show(place, h("p", { class: "working" }, t("thinking")));
   return retried(place, async () => {
     const kept = await get(`/api/v1/analyses/${encodeURIComponent(name)}`);
     new Analysis(view).reopen(kept, more[0] === undefined ? null : Number(more[0]));
@@ -27,45 +26,36 @@ function base64(bytes) {
 }
 
 async function showLanding(view) {
-  const fast = h("input", { type: "checkbox", id: "fast" });
-  const fault = h("p", { class: "fault", role: "alert" });
-  const take = async (file) => {
-    const content = base64(new Uint8Array(await file.arrayBuffer()));
-    new Analysis(view, fault).begin({ name: file.name, content, fast: fast.checked });
-  };
-  const file = h("input", { type: "file", id: "match-file", onchange: () => file.files[0] && take(file.files[0]) });
+  const fast = checkbox("fast", t("fast"), false);
+  const told = fault();
+  const take = async (name, bytes) => new Analysis(view, told).begin({ name, content: base64(bytes), fast: fast.firstChild.checked });
+  const read = async (file) => file && take(file.name, new Uint8Array(await file.arrayBuffer()));
+  const file = h("input", { type: "file", id: "match-file", onchange: () => read(file.files[0]) });
+  const pasted = h("textarea", { id: "match-text", rows: 3, spellcheck: "false", autocomplete: "off" });
   const drop = h("section", { class: "drop",
     ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
     ondragleave: () => drop.classList.remove("over"),
-    ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); const [one] = event.dataTransfer.files; if (one) take(one); },
-  }, h("p", {}, t("drop words")), h("label", { class: "field" }, h("span", {}, t("match file")), file), h("label", { class: "check center" }, fast, t("fast")));
+    ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); read(event.dataTransfer.files[0]); },
+  }, h("p", {}, t("drop words")), field(t("match file"), file), field(t("match text"), pasted),
+  button(t("view analyse"), () => pasted.value.trim() && take("match.mat", new TextEncoder().encode(pasted.value)), { id: "analyse-text" }), fast);
   const kept = h("section", {});
-  show(view, h("div", { class: "text" }, h("h1", {}, t("analyse head")), fault, drop, kept));
+  show(view, h("div", { class: "text" }, h("h1", {}, t("analyse head")), told, drop, kept));
   await retried(kept, async () => {
     const { analyses } = await get("/api/v1/analyses");
     show(kept, h("h2", {}, t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", {}, t("no analyses")));
   });
 }
 
-/** What an analysis is called: both players, and the format. */
 export function titleOf({ match, number }) {
-  const [first, second] = match.names.map((name) => (name === "You" ? t("you") : nameOf(name)));
-  const format = match.length ? t("match to", { count: match.length }) : t("money");
-  return `${first} \u2013 ${second}, ${format}${number ? `, ${t("game number", { number })}` : ""}`;
+  return `${match.names.map(nameOf).join(" \u2013 ")}, ${formatOf(match)}${number ? `, ${t("game number", { number })}` : ""}`;
 }
 
-/** Kept analyses as a list, each with its time, the reader's rating, and a way to delete it. */
 export function analysisList(analyses) {
-  return h("ul", { class: "kept" }, analyses.map((one) => {
+  return keptList(analyses.map((one) => {
     const own = one.players && one.seat !== null ? one.players[one.seat] : null;
-    const line = h("li", {},
-      h("a", { href: `#/analyse/${one.analysis}` }, titleOf(one), h("small", {}, when(one.made), own?.pr ? ` \u00b7 PR ${figure(own.pr, 1)}` : "", one.players ? "" : ` \u00b7 ${t("unfinished")}`)),
-      h("button", { type: "button", class: "small", "aria-label": t("delete analysis", { name: titleOf(one) }), onclick: () => {
-        line.hidden = true;
-        undoable(t("analysis deleted"), () => remove(`/api/v1/analyses/${one.analysis}`).catch((error) => say(error.message)), () => { line.hidden = false; });
-      } }, t("delete")));
-    return line;
-  }));
+    const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" \u00b7 ");
+    return { href: `#/analyse/${one.analysis}`, path: `/api/v1/analyses/${one.analysis}`, words: titleOf(one), more };
+  }), { deleted: t("analysis deleted"), label: "delete analysis" });
 }
 
 export function takeSeat(analysis, seat) {

@@ -2,25 +2,24 @@
 // is at the bottom throughout, and every number is the judge's, where it stands in the list, the verdict and the
 // table of plays.
 
-import { actionWords, movesOf, playName, showCube, showHint, showWhy, sourceWords } from "./advice.js";
+import { showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve } from "./curve.js";
-import { announce, figure, h, percent, show, signed, table } from "./dom.js";
+import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, show, signed, table, within, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
+import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
+import { TRIED } from "./result.js";
 import { rolloutButton } from "./rollout.js";
-import { diceOf } from "./telling.js";
-import { nameOf } from "./start.js";
 import { t } from "./texts.js";
 import { takeSeat, titleOf } from "./analyse.js";
+import { frame, player } from "./view.js";
 
 const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
 const MILLI = 1000;
 /** Less than this many millipoints would be written 0.000. */
 const LEAST = 0.5;
-/** Millipoints from which on an error is tried again. */
-const TRIED = 20;
 /** PR below which a player is called so, as eXtreme Gammon does. */
 const PR_WORDS = [[2.5, "world champion"], [5, "world class"], [7.5, "expert"], [12.5, "advanced"], [17.5, "intermediate"], [22.5, "casual player"], [30, "beginner"]];
 
@@ -29,12 +28,9 @@ export function prWord(pr) {
 }
 
 export class Analysis {
-  /** `fault` is where it is said that nothing can be made of a file. */
-  constructor(view, fault = h("p", { class: "fault", role: "alert" })) {
-    this.view = view;
-    this.fault = fault;
-    this.decisions = [];
-    this.at = null;
+  /** `told` is where it is said that nothing can be made of a file. */
+  constructor(view, told = fault()) {
+    Object.assign(this, { view, fault: told, decisions: [], at: null });
   }
 
   /** Judges games of the page or a file, and keeps the analysis. */
@@ -42,14 +38,14 @@ export class Analysis {
     this.stopping = new AbortController();
     this.asked = asked;
     show(this.fault);
-    const waiting = h("p", { class: "working", role: "status" }, t("thinking"));
+    const waiting = working();
     (this.fault.isConnected ? this.fault : this.view).append(waiting);
     try {
       await stream("/api/v1/review", { ...asked, keep: true }, (line) => this.read(line), this.stopping.signal);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!this.fault.isConnected) this.view.prepend(this.fault);
-      show(this.fault, error.message, this.match && h("button", { type: "button", class: "small", onclick: () => this.begin({ ...asked, analysis: this.name }) }, t("try now")));
+      show(this.fault, error.message, this.match && button(t("try now"), () => this.begin({ ...asked, analysis: this.name }), { small: true }));
       this.bar?.remove();
     } finally {
       waiting.remove();
@@ -78,7 +74,6 @@ export class Analysis {
     else show(this.fault, t("analysis unfit", { reason: line.message }));
   }
 
-  /** The frame of a match that is being judged. */
   open(match, themes = {}) {
     this.match = match;
     this.themes = themes;
@@ -91,45 +86,44 @@ export class Analysis {
       this.name = match.analysis;
       history[location.hash.startsWith("#/analyse/") ? "replaceState" : "pushState"](null, "", `#/analyse/${match.analysis}`);
     }
+    const title = titleOf({ match, number: match.number }), names = match.names.map((_, k) => [String(k), this.nameOf(k)]);
     this.progress = h("progress", { max: match.rolls, value: 0, "aria-label": t("analyse head") });
     this.count = h("span", {});
-    this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, h("button", { type: "button", class: "small", onclick: () => this.stop() }, t("stop")));
+    this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, button(t("stop"), () => this.stop(), { small: true }));
     this.totals = h("section", {});
     this.curve = h("div", {});
     this.list = h("tbody", {});
     this.board = new Board();
-    this.otherBar = h("div", { class: "side-bar opponent" });
-    this.ownBar = h("div", { class: "side-bar own" });
-    this.heading = h("p", { class: "last" });
-    this.words = h("div", { class: "decision-words", "aria-live": "polite" });
-    this.table = h("div", {});
-    this.advice = h("div", { class: "advice", "aria-live": "polite" });
-    this.filter = h("select", { id: "which", onchange: () => this.fill() }, Object.keys(FILTERS).map((one) => h("option", { value: one }, t(`show ${one}`))));
-    this.whom = h("select", { id: "whom", onchange: () => this.fill() }, h("option", { value: "" }, t("of both")), match.names.map((name, k) => h("option", { value: k }, this.nameOf(k))));
-    this.seats = h("select", { id: "my-seat", onchange: () => this.sit(Number(this.seats.value)) }, h("option", { value: "", hidden: true }, t("nobody chosen")), [0, 1].map((k) => h("option", { value: k, selected: k === this.seat }, this.nameOf(k))));
+    this.words = live("decision-words");
+    this.candidates = h("div", {});
+    this.advice = live("advice");
+    this.sum = h("p", { class: "source", role: "status" });
+    this.filter = choice("which", Object.keys(FILTERS).map((one) => [one, t(`show ${one}`)]), "errors", () => this.fill());
+    this.whom = choice("whom", [["", t("of both")], ...names], "", () => this.fill());
+    this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(this.seat ?? ""), (seat) => seat && this.sit(Number(seat)));
     this.learn = h("span", {});
-    const step = (key, by) => h("button", { type: "button", id: key, "aria-label": t(key), title: t(key), onclick: () => this.step(by) }, by < 0 ? "\u25c2" : "\u25b8");
-    show(this.view, h("h1", { class: "unseen" }, titleOf({ match, number: match.number })), this.fault,
-      h("div", { class: "game analysis" },
-        h("section", { class: "table", "aria-label": t("board") }, this.otherBar, this.board.element, this.ownBar, this.heading, this.words,
-          h("div", { class: "actions" }, step("previous", -1), step("next", 1), h("button", { type: "button", id: "explain", class: "primary", onclick: () => this.explain() }, t("why")),
-            h("button", { type: "button", id: "all-plays", onclick: () => this.hint() }, t("all plays")), this.setUp = h("a", { class: "button", href: "#/position" }, t("set up decision")))),
-        h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("decisions") },
-          h("section", {}, h("div", { class: "match-head" }, h("h2", {}, titleOf({ match, number: match.number })), h("a", { class: "button small", href: "#/analyse" }, t("another match"))), this.bar, this.curve,
-            h("div", { class: "buttons" }, h("label", { class: "inline" }, t("i am"), " ", this.seats), this.learn)),
-          h("section", { class: "card" }, this.table, this.advice),
-          h("section", {}, h("h2", {}, t("decisions")),
-            h("div", { class: "buttons" }, h("label", { class: "inline" }, t("show which"), " ", this.filter), h("label", { class: "inline" }, t("of whom"), " ", this.whom)),
-            h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
-              h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")),
-                h("thead", {}, h("tr", {}, ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`))))), this.list)), this.sum = h("p", { class: "source", role: "status" })),
-          this.totals)));
+    const step = (key, by) => button(by < 0 ? "\u25c2" : "\u25b8", () => this.step(by), { id: key, "aria-label": t(key), title: t(key) });
+    const labelled = (key, control) => h("label", { class: "inline" }, t(key), " ", control);
+    Object.assign(this, frame(this.view, title, this.board, "analysis", t("decisions")));
+    this.message.replaceWith(this.words);
+    show(this.fault);
+    this.notice.before(this.fault);
+    this.board.show({ board: START });
+    show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
+      button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("view position"), "#/position"));
+    const heads = ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`)));
+    show(this.panel,
+      h("section", {}, h("div", { class: "match-head" }, h("h2", {}, title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
+      h("section", { class: "card" }, this.candidates, this.advice),
+      h("section", {}, h("h2", {}, t("decisions")), buttons(labelled("show which", this.filter), labelled("of whom", this.whom)),
+        h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
+          h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", {}, h("tr", {}, heads)), this.list)), this.sum),
+      this.totals);
     useKeys((key) => this.key(key));
   }
 
   nameOf(k) {
-    const name = this.match.names[k];
-    return name === "You" ? t("you") : nameOf(name);
+    return nameOf(this.match.names[k]);
   }
 
   key(key) {
@@ -193,7 +187,7 @@ export class Analysis {
 
   showLearn() {
     const count = this.decisions.filter((one) => one.counts && one.decider === this.seat && one.error >= TRIED).length;
-    show(this.learn, count > 0 && this.players && h("a", { class: "button", id: "try-again", href: `#/learn/analysis/${this.name}` }, t("try again", { count })));
+    show(this.learn, count > 0 && this.players && linkTo(t("try again", { count }), `#/learn/analysis/${this.name}`, { id: "try-again" }));
   }
 
   stop() {
@@ -201,7 +195,6 @@ export class Analysis {
     this.bar.remove();
   }
 
-  /** Whether it is one of the errors that the totals are made of. */
   isError(one) {
     return one.counts && one.error > 0;
   }
@@ -219,7 +212,7 @@ export class Analysis {
   row(one, number) {
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
       h("td", {}, `${one.game}.${one.move}`),
-      h("td", {}, h("button", { type: "button", class: "plain", onclick: () => this.select(number) }, `${this.nameOf(one.decider)}: ${this.whatOf(one)}`)),
+      h("td", {}, plain(`${this.nameOf(one.decider)}: ${this.whatOf(one)}`, () => this.select(number))),
       h("td", {}, one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
       h("td", {}, one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }
@@ -258,7 +251,7 @@ export class Analysis {
     show(this.advice);
     this.draw();
     this.showBars(one);
-    show(this.heading, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}` : ""}`);
+    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}` : ""}`);
     show(this.words, h("p", {}, this.verdict(one)));
     this.showTable(one);
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;
@@ -268,14 +261,13 @@ export class Analysis {
 
   showBars(one) {
     const scores = one.on_roll === 0 ? one.score : one.score.toReversed();
-    const bar = (k, light) => [h("span", { class: `chip ${light ? "light" : "dark"}`, "aria-hidden": "true" }), h("strong", {}, this.nameOf(k)),
-      h("span", { class: "score" }, this.match.length ? t("score of", { score: scores[k], length: this.match.length }) : t("points", { count: scores[k] }))];
-    show(this.otherBar, bar(1 - this.bottom, false));
-    show(this.ownBar, bar(this.bottom, true));
+    const bar = (place, k, light) => player(place, light, this.nameOf(k), { score: scoreOf(scores[k], this.match.length) });
+    bar(this.otherBar, 1 - this.bottom, false);
+    bar(this.ownBar, this.bottom, true);
   }
 
   costOf(one) {
-    return `${figure(one.error / MILLI, 3)}${one.error_se === null ? "" : ` \u00b1 ${figure(one.error_se / MILLI, 3)}`}`;
+    return within(figure(one.error / MILLI, 3), one.error_se && one.error_se / MILLI);
   }
 
   verdict(one) {
@@ -287,7 +279,7 @@ export class Analysis {
     const luck = t("was lucky", { luck: signed(one.luck) });
     if (one.done === null) return luck;
     if (!one.counts) return `${playName(one.done)} (${t("forced")}). ${luck}`;
-    const shown = (play, kind) => [h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), h("button", { type: "button", class: "plain play", id: kind, onclick: () => this.draw([[play, kind]]) }, playName(play))];
+    const shown = (play, kind) => [h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), plain(playName(play), () => this.draw([[play, kind]]), { id: kind })];
     if (one.best === one.done || one.error < LEAST) return `${t("made best", { made: playName(one.done) })} ${luck}`;
     const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost: this.costOf(one) }).split("\u0001");
     return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, `${one.mark ? "" : ` ${t("unmarked")}`} ${luck}`];
@@ -296,14 +288,14 @@ export class Analysis {
   /** What could be done, with the judge's equities; the play that was made is marked. */
   showTable(one) {
     const candidates = one.candidates ?? [];
-    if (!one.counts || !candidates.length) return show(this.table);
+    if (!one.counts || !candidates.length) return show(this.candidates);
     const best = candidates[0].equity;
     const rows = candidates.map((each, k) => {
       const made = one.is_play ? each.done === one.done : false;
-      const name = one.is_play ? h("button", { type: "button", class: "plain play", onclick: () => this.draw([[each.done, made ? "played" : "hint"]]) }, playName(each.done)) : actionWords(each.done);
+      const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done);
       return { class: made ? "made" : "", cells: [[name, made && h("small", {}, ` ${t("played")}`)], signed(each.equity), k ? signed(each.equity - best) : "", sourceWords(each)] };
     });
-    return show(this.table, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
+    return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
   }
 
   /** Draws the decision, seen by the player at the bottom; of an error both the played and the better play. */
@@ -311,7 +303,7 @@ export class Analysis {
     const one = this.decisions[this.at];
     const mine = one.on_roll === this.bottom;
     const board = mine ? one.board : turned(one.board);
-    const owner = mine || one.owner === "centre" ? one.owner : { me: "opponent", opponent: "me" }[one.owner];
+    const owner = mine ? one.owner : otherOwner(one.owner);
     const drawn = plays ?? (one.is_play && one.done !== null ? [[one.done, "played"], ...(one.best !== one.done && one.error >= LEAST && one.counts ? [[one.best, "better"]] : [])] : []);
     if (!plays && drawn.length === 1) drawn[0][1] = "better";
     this.board.show({
@@ -321,7 +313,6 @@ export class Analysis {
     });
   }
 
-  /** The question of a decision, for who has judged it. */
   about(one) {
     return { id: one.id, player: this.match.player };
   }
@@ -342,7 +333,7 @@ export class Analysis {
     if (!one.is_play) return this.explain();
     const extra = h("div", {});
     const place = h("div", {});
-    show(this.table);
+    show(this.candidates);
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
     return showHint(place, this.about(one), {
       point: (play) => this.draw(play ? [[play.notation, play.notation === one.done ? "played" : "hint"]] : null),
@@ -350,7 +341,6 @@ export class Analysis {
     });
   }
 
-  /** The chance of the player at the bottom before each roll. */
   drawCurve() {
     drawCurve(this.curve, {
       decisions: this.decisions, match: this.match, bottom: this.bottom, at: this.at, select: (number) => this.select(number),

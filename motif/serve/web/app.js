@@ -1,12 +1,12 @@
 // The page: its views by address, its language and its look.
 
-import { h, show } from "./dom.js";
+import { button, fault, h, show } from "./dom.js";
 import { useKeys } from "./keys.js";
-import { apply, showPreferences } from "./preferences.js";
+import { apply } from "./preferences.js";
 import { loadTexts, t } from "./texts.js";
 
 const VIEWS = {
-  play: async (view, rest) => (await import("./play.js")).showPlay(view, rest),
+  play: async (view, rest) => (await import("./start.js")).showPlay(view, rest),
   position: async (view, rest) => (await import("./setup.js")).showSetup(view, rest),
   analyse: async (view, rest) => (await import("./analyse.js")).showAnalyse(view, rest),
   learn: async (view, rest) => (await import("./learn.js")).showLearn(view, rest),
@@ -14,7 +14,6 @@ const VIEWS = {
   history: async (view) => (await import("./history.js")).showHistory(view),
 };
 const SHOWN = ["play", "position", "analyse", "learn", "history"];
-const OLD_LOOK = "motif-look";
 
 function route() {
   const [, name = "", rest = ""] = /^#\/([a-z]*)\/?(.*)$/.exec(location.hash) ?? [];
@@ -31,46 +30,53 @@ function route() {
 
 let visit = 0;
 
+/** Does `work`, which loads a module; where that fails, the server is away, and `failed` is called. */
+async function loading(work, failed) {
+  try {
+    await work();
+  } catch (error) {
+    if (!/module|import/i.test(error.message)) throw error;
+    failed();
+  }
+}
+
 async function open(focus = true) {
   const [name, rest] = route();
   const number = ++visit;
+  document.querySelector("dialog[open]")?.close();
   showHead(name);
   document.title = `${t(`view ${name}`)} \u2013 motif`;
   const view = h("main", { id: "view", tabindex: -1, class: `view-${name}` });
   document.getElementById("view").replaceWith(view);
   useKeys(null);
-  try {
-    await VIEWS[name](view, rest);
-  } catch (error) {
-    // A module that cannot be loaded: the server is away.
-    if (!/module|import/i.test(error.message)) throw error;
-    show(view, h("p", { class: "fault", role: "alert" }, t("server away")), h("button", { type: "button", onclick: () => location.reload() }, t("try now")));
-  }
+  await loading(() => VIEWS[name](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
   if (focus && number === visit && document.activeElement === document.body) view.focus({ preventScroll: true });
 }
 
 function showHead(name) {
-  show(document.getElementById("views"), SHOWN.map((one) =>
-    h("a", { href: `#/${one}`, "aria-current": one === name ? "page" : null }, t(`view ${one}`))));
-  document.getElementById("views").setAttribute("aria-label", t("views"));
-  const icon = (id, sign, words, act) => h("button", { type: "button", class: "icon", id, "aria-label": words, title: words, onclick: act }, sign);
-  show(document.getElementById("look"), icon("help", "?", t("help and keys"), showHelp), icon("settings", "\u2699\ufe0e", t("settings"), showPreferences));
+  const views = document.getElementById("views");
+  show(views, SHOWN.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name ? "page" : null }, t(`view ${one}`))));
+  views.setAttribute("aria-label", t("views"));
+  const icon = (id, sign, words, act) => button(sign, act, { class: "icon", id, "aria-label": words, title: words });
+  show(document.getElementById("look"), icon("help", "?", t("help and keys"), showHelp), icon("settings", "\u2699\ufe0e", t("settings"), showSettings));
 }
 
-async function showHelp() {
-  (await import("./help.js")).showHelp();
+async function unloadable() {
+  (await import("./dialog.js")).say(t("server away"));
 }
 
-const oldLook = localStorage.getItem(OLD_LOOK);
-if (oldLook) {
-  const { prefer } = await import("./preferences.js");
-  prefer("theme", oldLook);
-  localStorage.removeItem(OLD_LOOK);
+function showHelp() {
+  return loading(async () => (await import("./help.js")).showHelp(), unloadable);
 }
+
+function showSettings() {
+  return loading(async () => (await import("./settings.js")).showSettings(), unloadable);
+}
+
 apply();
 await loadTexts();
 addEventListener("hashchange", () => open());
 addEventListener("language", () => open(false));
-addEventListener("help", () => showHelp());
+addEventListener("help", showHelp);
 await open(false);
 if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("sw.js").catch(() => {});

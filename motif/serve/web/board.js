@@ -2,8 +2,8 @@
 
 import { h, s } from "./dom.js";
 import {
-  areas, BAR, checker, checkers, direction, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, mark, moved, OFF,
-  offCounts, OPPONENT_BAR, pipCounts, placeAt, RADIUS, ROWS, seenSlot, slot, trayArea, turned, WIDTH,
+  areas, BAR, checker, checkers, direction, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, moved, nearest, OFF,
+  offCounts, OPPONENT_BAR, pipCounts, RADIUS, ROWS, seenSlot, slot, trayArea, turned, WIDTH,
 } from "./drawing.js";
 import { isShown, mayMove, pause, timeOf } from "./pace.js";
 import { play as sound } from "./sound.js";
@@ -29,21 +29,18 @@ let boards = 0;
 
 export class Board {
   /** `pressed(place, event)` hears of a click or Enter; `dragged(from, to)` of a checker that was dragged; `diced`
-   *  and `cubed` of presses on dice and cube; `lands(place)` gives the places to which a checker from there can go. */
-  constructor({ pressed, dragged, lands = () => [], diced = () => {}, cubed = () => {} } = {}) {
-    this.pressed = pressed;
-    this.dragged = dragged;
-    this.lands = lands;
-    this.diced = diced;
-    this.cubed = cubed;
+   *  and `cubed` of presses on dice and cube; `lands(place)` gives the places to which a checker from there can go,
+   *  `serves(place)` says whether a press there moves one. */
+  constructor({ pressed, dragged, lands = () => [], serves = () => false, diced = () => {}, cubed = () => {} } = {}) {
+    Object.assign(this, { pressed, dragged, lands, serves, diced, cubed });
     this.shown = { board: new Array(26).fill(0) };
     this.focused = 24;
     const name = `board-text-${++boards}`;
     this.words = h("p", { id: name, class: "unseen" });
     this.drawing = s("svg", {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "board", role: "group",
-      "aria-label": t("board"), "aria-describedby": name,
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "board", role: "group", "aria-label": t("board"), "aria-describedby": name,
     });
+    addEventListener("preference", () => this.element.isConnected && this.show(this.shown));
     this.bannerPlace = h("div", { class: "banner-place", "aria-hidden": "true" });
     this.element = h("div", { class: "board-place" }, this.drawing, this.bannerPlace, this.words);
     if (pressed) {
@@ -58,18 +55,18 @@ export class Board {
   }
 
   /** Draws: board, cube {value, owner, offered}, canDouble, dice [{value, used}], by ("me" | "opponent"), movable,
-   *  arrows [{moves, board, mine, kind}], marks, and how many checkers are `lifted`. */
+   *  arrows [{moves, board, mine, kind}], and how many checkers are `lifted`. */
   show(shown) {
     this.shown = shown;
-    const { board, arrows = [], movable = [], cube, canDouble, dice, by, marks = [], lifted } = shown;
+    const { board, arrows = [], movable = [], cube, canDouble, dice, by, lifted } = shown;
     const active = document.activeElement;
     const hadFocus = active && this.drawing.contains(active);
+    this.drawing.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     this.drawing.replaceChildren(
       ...emptyBoard(),
       ...checkers(board, new Set(movable), lifted),
       this.hints = s("g", { class: "lands" }),
       ...arrows.flatMap(drawnArrows),
-      ...marks.map((place) => mark(place, board)),
       ...(this.pressed ? this.targets(board, new Set(movable)) : []),
       ...(cube ? [drawnCube(cube, canDouble)] : []),
       ...(dice ? drawnDice(dice, by) : []),
@@ -79,7 +76,6 @@ export class Board {
     if (hadFocus) this.target(this.focused)?.focus();
   }
 
-  /** Words over the board; none takes them away. */
   banner(words = "") {
     this.bannerPlace.replaceChildren(...(words ? [h("div", { class: "banner" }, words)] : []));
   }
@@ -108,7 +104,6 @@ export class Board {
     return `${name}: ${words}${movable.has(place) ? `; ${t("board movable")}` : ""}`;
   }
 
-  /** Shows where the checker on a place can land. */
   mark(place) {
     const ends = place === null ? [] : this.lands(place);
     this.hints.replaceChildren(...ends.map((end) => {
@@ -124,8 +119,9 @@ export class Board {
       this.skipClick = false;
       return;
     }
-    this.focus(place);
-    this.pressed(place, event);
+    const aimed = this.byFinger && !this.serves(place) ? nearest(this.point(event), this.serves) ?? place : place;
+    this.focus(aimed);
+    this.pressed(aimed, event);
   }
 
   focus(place) {
@@ -158,10 +154,14 @@ export class Board {
   }
 
   onDown(event) {
-    const place = Number(event.target.dataset?.place ?? NaN);
+    const { movable = [] } = this.shown;
+    let place = Number(event.target.dataset?.place ?? NaN);
     this.skipClick = false;
-    if (!this.dragged || event.button !== 0 || !(this.shown.movable ?? []).includes(place)) return;
+    this.byFinger = event.pointerType !== "mouse";
+    if (!this.dragged || event.button !== 0 || Number.isNaN(place)) return;
     const start = this.point(event);
+    if (this.byFinger && !movable.includes(place)) place = nearest(start, (one) => movable.includes(one));
+    if (!movable.includes(place)) return;
     this.drag = { place, start, far: false };
     const move = (one) => this.onMove(one);
     const up = (one) => {
@@ -201,7 +201,7 @@ export class Board {
     this.skipClick = true;
     setTimeout(() => { this.skipClick = false; }, 0);
     if (event.type === "pointercancel") return;
-    const end = placeAt(...this.point(event));
+    const ends = this.lands(place), end = nearest(this.point(event), (one) => one === place || ends.includes(one), this.byFinger ? 1 : 0.4);
     if (end !== null && end !== place) this.dragged(place, end);
   }
 
@@ -231,7 +231,6 @@ export class Board {
     return now;
   }
 
-  /** The checker that was hit flies to the bar. */
   async flyOff(after, end, mine) {
     const waiting = [...after];
     waiting[0] += 1;
@@ -251,7 +250,6 @@ export class Board {
   }
 }
 
-/** The points from left to right, as they are drawn. */
 function rows() {
   const top = [13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24];
   const bottom = [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF];

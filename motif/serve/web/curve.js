@@ -28,16 +28,16 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
     written = x(k);
     return s("text", { x: x(k) + 3, y: height - 6 }, t("game short", { number: one.game }));
   };
-  const place_of = (number) => {
+  const placeOf = (number) => {
     const k = rolls.findIndex((one) => one.k >= number);
     return k < 0 ? rolls.length - 1 : k;
   };
   const dots = decisions.map((one, number) => ({ one, number })).filter(({ one }) => one.counts && one.mark).map(({ one, number }) => {
-    const k = place_of(number);
+    const k = placeOf(number);
     return s("circle", { cx: x(k), cy: y(chances[k]), r: RADII[one.mark], class: `dot ${one.decider === bottom ? "own" : "other"} ${one.mark}`, onclick: (event) => { event.stopPropagation(); select(number); } },
       s("title", {}, words(one)));
   });
-  const here = at === null ? null : place_of(at);
+  const here = at === null ? null : placeOf(at);
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": `${caption}. ${range}` },
     [0, 0.5, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: y(share), y2: y(share), class: "axis" }), s("text", { x: 4, y: y(share) + 4 }, `${100 * share} %`)]),
     rolls.map((one, k) => (k && begins(k) ? s("line", { x1: x(k - 0.5), x2: x(k - 0.5), y1: top, y2: height - below, class: "game" }) : null)),

@@ -8,7 +8,7 @@ function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+    else if (["value", "checked", "selected"].includes(name)) node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
@@ -20,13 +20,58 @@ export function h(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
 
-/** An SVG element. */
 export function s(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
 
 export function show(place, ...children) {
   place.replaceChildren(...children.flat(3).filter(Boolean));
+}
+
+/** A button; `key` is named in its tooltip. */
+export function button(words, act, { id, key, primary = false, small = false, ...more } = {}) {
+  const kind = primary ? "primary" : small ? "small" : null;
+  return h("button", { type: "button", id, class: kind, title: key && t("key", { key }), onclick: act, ...more }, words);
+}
+
+/** A play or a decision in a list, to be pressed. */
+export function plain(words, act, more = {}) {
+  return button(words, act, { class: "plain play", ...more });
+}
+
+export function linkTo(words, href, more = {}) {
+  return h("a", { class: "button", href, ...more }, words);
+}
+
+export function buttons(...children) {
+  return h("div", { class: "buttons" }, ...children);
+}
+
+export function field(name, control, ...more) {
+  return h("label", { class: "field" }, h("span", {}, name), control, ...more);
+}
+
+/** A list of [value, words] to choose from; `act(value)` hears of a choice. */
+export function choice(id, options, chosen, act) {
+  return h("select", { id, onchange: (event) => act(event.target.value) },
+    options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+}
+
+export function checkbox(id, words, checked, act = () => {}) {
+  return h("label", { class: "check" }, h("input", { type: "checkbox", id, checked, onchange: (event) => act(event.target.checked) }), words);
+}
+
+export function fault(words = "", more = {}) {
+  return h("p", { class: "fault", role: "alert", ...more }, words);
+}
+
+export function working(words = t("thinking")) {
+  return h("p", { class: "working", role: "status" }, words);
+}
+
+/** A part of the page that screen readers speak when it changes. */
+export function live(name) {
+  return h("div", { class: name, "aria-live": "polite" });
 }
 
 let last = "";
@@ -38,7 +83,6 @@ export function announce(text) {
   last = announcer.textContent;
 }
 
-/** A number as the reader's language writes it. */
 export function figure(value, digits) {
   return value.toFixed(digits).replace(".", t("decimal point"));
 }
@@ -48,20 +92,30 @@ export function signed(value, digits = 3) {
   return (isNegative ? "\u2212" : "+") + figure(Math.abs(value), digits);
 }
 
+export function within(words, se) {
+  return se ? `${words} \u00b1 ${figure(se, 3)}` : words;
+}
+
 export function percent(share, digits = 1) {
   return `${figure(100 * share, digits)}\u00a0%`;
 }
 
-/** A table with a caption that screen readers say; rows are lists of cells, or of {cells, ...attributes}. */
+/** What may be wider than the page, and then scrolls by itself. */
+export function wide(name, content) {
+  return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": name }, content);
+}
+
+/** A table with a caption that screen readers say; rows are lists of cells, or {cells, ...attributes}, cells what
+ *  is shown, or elements of the table.  Heads that are empty are no heads. */
 export function table(caption, head, rows, attributes = {}) {
-  return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": caption },
-    h("table", attributes,
-      h("caption", { class: "unseen" }, caption),
-      head && h("thead", {}, h("tr", {}, head.map((cell) => h("th", { scope: "col" }, cell)))),
-      h("tbody", {}, rows.map((row) => {
-        const { cells, ...more } = Array.isArray(row) ? { cells: row } : row;
-        return h("tr", more, cells.map((cell, k) => h(k === 0 ? "th" : "td", k === 0 ? { scope: "row" } : {}, cell)));
-      }))));
+  const cell = (one, name, more) => (["TD", "TH"].includes(one?.tagName) ? one : h(name, more, one));
+  return wide(caption, h("table", attributes,
+    h("caption", { class: "unseen" }, caption),
+    head && h("thead", {}, h("tr", {}, head.map((one) => (one ? h("th", { scope: "col" }, one) : h("td"))))),
+    h("tbody", {}, rows.map((row) => {
+      const { cells, ...more } = Array.isArray(row) ? { cells: row } : row;
+      return h("tr", more, cells.map((one, k) => (k ? cell(one, "td", {}) : cell(one, "th", { scope: "row" }))));
+    }))));
 }
 
 export function saveAs(name, content, type = "text/plain") {

@@ -4,14 +4,40 @@
 
 import { s } from "./dom.js";
 import { preference } from "./preferences.js";
-import { t } from "./texts.js";
 
 export const BAR = 25, OFF = 0, OPPONENT_BAR = -1;
-export const COLUMN = 46, RADIUS = 20, STEP = 41, ROWS = 5, SLAB = 13;
-export const LEFT = 78, MIDDLE_BAR = 354, RIGHT = 400, TRAY = 686, TRAY_WIDTH = 58, CUBE_X = 41;
-export const TOP = 24, BOTTOM = 498, MIDDLE = (TOP + BOTTOM) / 2, WIDTH = 758, HEIGHT = 522;
+export const COLUMN = 46, RADIUS = 20, ROWS = 5;
+const STEP = 41, SLAB = 13, TOP = 24, FIELD = 6 * COLUMN;
 const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
 const DIE = 46;
+const NARROW = matchMedia("(max-width: 40rem) and (orientation: portrait)");
+
+/** The size of the board and where its parts lie; on a phone that is held upright the board is higher, the cube
+ *  lies on the bar, and dice and cube are larger. */
+export let WIDTH, HEIGHT;
+let left, bar, right, tray, trayWidth, cubeX, bottom, middle, onBar, large;
+
+function fit() {
+  const narrow = NARROW.matches;
+  left = narrow ? 8 : 78;
+  bar = left + FIELD;
+  right = bar + COLUMN;
+  tray = right + FIELD + (narrow ? 6 : 10);
+  trayWidth = narrow ? 42 : 58;
+  WIDTH = tray + trayWidth + (narrow ? 8 : 14);
+  cubeX = narrow ? bar + COLUMN / 2 : 41;
+  bottom = narrow ? 544 : 498;
+  middle = (TOP + bottom) / 2;
+  HEIGHT = bottom + TOP;
+  onBar = narrow ? 62 : 30;
+  large = narrow ? 1.4 : 1;
+}
+
+fit();
+NARROW.addEventListener("change", () => {
+  fit();
+  dispatchEvent(new CustomEvent("preference", { detail: "layout" }));
+});
 
 /** Which way the reader's checkers move home: to the right, or mirrored to the left. */
 export const direction = { get mirrored() { return preference("home") === "left"; } };
@@ -20,24 +46,23 @@ function across(x) {
   return direction.mirrored ? WIDTH - x : x;
 }
 
-/** The left edge of what is `width` wide. */
 function edge(x, width) {
   return direction.mirrored ? WIDTH - x - width : x;
 }
 
 function middleOf(point) {
   const column = point > 12 ? (point - 13) % 12 : 12 - point;
-  return across((column < 6 ? LEFT : RIGHT) + ((column % 6) + 0.5) * COLUMN);
+  return across((column < 6 ? left : right) + ((column % 6) + 0.5) * COLUMN);
 }
 
 export function slot(place, number) {
   if (place === BAR || place === OPPONENT_BAR) {
-    const way = 30 + number * STEP;
-    return [across(MIDDLE_BAR + COLUMN / 2), MIDDLE + (place === BAR ? way : -way)];
+    const way = onBar + number * STEP;
+    return [across(bar + COLUMN / 2), middle + (place === BAR ? way : -way)];
   }
-  if (place === OFF) return [across(TRAY + TRAY_WIDTH / 2), BOTTOM - 40];
+  if (place === OFF) return [across(tray + trayWidth / 2), bottom - 40];
   const way = RADIUS + 1 + number * STEP;
-  return [middleOf(place), place > 12 ? TOP + way : BOTTOM - way];
+  return [middleOf(place), place > 12 ? TOP + way : bottom - way];
 }
 
 /** Where a checker of the player who moves lies; places are numbered as that player sees them. */
@@ -48,29 +73,26 @@ export function seenSlot(place, number, mine) {
   return place === OFF ? [x, TOP + 40] : [x, y];
 }
 
-/** The place of the board under a point of the drawing; null outside. */
-export function placeAt(shownX, y) {
-  const x = across(shownX);
-  if (x >= TRAY && x <= TRAY + TRAY_WIDTH) return OFF;
-  if (x >= MIDDLE_BAR && x < RIGHT) return BAR;
-  const column = x < MIDDLE_BAR ? Math.floor((x - LEFT) / COLUMN) : 6 + Math.floor((x - RIGHT) / COLUMN);
-  if (column < 0 || column > 11 || y < 0 || y > HEIGHT) return null;
-  return y < MIDDLE ? 13 + column : 12 - column;
+/** The place nearest to a point of the drawing among those that suit, within so many columns; null where there is
+ *  none. */
+export function nearest([x, y], suits, columns = 1) {
+  const apart = ([, left, top, width, height]) => Math.max(left - x, x - left - width, 0) + 3 * Math.max(top - y, y - top - height, 0);
+  const found = areas(true).filter(([place]) => suits(place)).map((area) => [apart(area), area[0]]).toSorted((a, b) => a[0] - b[0])[0];
+  return found && found[0] < columns * COLUMN ? found[1] : null;
 }
 
-/** The areas that can be pressed: [place, x, y, width, height]. */
+/** The areas that can be pressed: [place, x, y, width, height], each as high as half the board. */
 export function areas(bothBars) {
-  const half = (BOTTOM - TOP) / 2;
+  const half = HEIGHT / 2;
   const list = Array.from({ length: 24 }, (_, k) => k + 1).map((point) => [
-    point, middleOf(point) - COLUMN / 2, point > 12 ? TOP : TOP + half, COLUMN, half]);
-  list.push([BAR, edge(MIDDLE_BAR, COLUMN), TOP + half, COLUMN, half]);
-  list.push([OFF, edge(TRAY, TRAY_WIDTH), TOP + half, TRAY_WIDTH, half]);
-  if (bothBars) list.push([OPPONENT_BAR, edge(MIDDLE_BAR, COLUMN), TOP, COLUMN, half]);
+    point, middleOf(point) - COLUMN / 2, point > 12 ? 0 : half, COLUMN, half]);
+  list.push([BAR, edge(bar, COLUMN), half, COLUMN, half], [OFF, edge(tray - 4, WIDTH - tray + 4), half, WIDTH - tray + 4, half]);
+  if (bothBars) list.push([OPPONENT_BAR, edge(bar, COLUMN), 0, COLUMN, half]);
   return list;
 }
 
 export function trayArea() {
-  return { x: edge(TRAY, TRAY_WIDTH) + 3, y: MIDDLE + 4, width: TRAY_WIDTH - 6, height: BOTTOM - MIDDLE - 8, rx: 6 };
+  return { x: edge(tray, trayWidth) + 3, y: middle + 4, width: trayWidth - 6, height: bottom - middle - 8, rx: 6 };
 }
 
 export function checker(x, y, mine, classes = "") {
@@ -124,12 +146,10 @@ export function unmoved(board, moves) {
   return before;
 }
 
-/** `board` seen by the other side. */
 export function turned(board) {
   return board.map((_, place) => -board[25 - place] || 0);
 }
 
-/** Whether no checker can meet another any more. */
 export function isRace(board) {
   let back = 0, front = 25;
   board.forEach((count, place) => {
@@ -140,18 +160,18 @@ export function isRace(board) {
 }
 
 export function emptyBoard() {
-  const depth = BOTTOM - TOP;
+  const depth = bottom - TOP;
   const parts = [s("rect", { width: WIDTH, height: HEIGHT, rx: 8, class: "frame" })];
   for (const [x, width, name] of [
-    [MIDDLE_BAR, COLUMN, "bar"], [LEFT, 6 * COLUMN, "field"], [RIGHT, 6 * COLUMN, "field"],
-    [TRAY, TRAY_WIDTH, "tray"], [CUBE_X - 27, 54, "tray"]]) {
+    [bar, COLUMN, "bar"], [left, FIELD, "field"], [right, FIELD, "field"],
+    [tray, trayWidth, "tray"], ...(cubeX < left ? [[cubeX - 27, 54, "tray"]] : [])]) {
     parts.push(s("rect", { x: edge(x, width), y: TOP, width, height: depth, class: name }));
   }
   for (let point = 1; point <= 24; point++) {
     const x = middleOf(point), top = point > 12;
-    const [rim, tip] = top ? [TOP, TOP + ROWS * STEP] : [BOTTOM, BOTTOM - ROWS * STEP];
+    const [rim, tip] = top ? [TOP, TOP + ROWS * STEP] : [bottom, bottom - ROWS * STEP];
     parts.push(s("path", { d: `M${x - COLUMN / 2} ${rim}H${x + COLUMN / 2}L${x} ${tip}Z`, class: point % 2 ? "odd" : "even" }));
-    parts.push(s("text", { x, y: top ? TOP - 7 : BOTTOM + 17, class: "number" }, String(point)));
+    parts.push(s("text", { x, y: top ? TOP - 7 : bottom + 17, class: "number" }, String(point)));
   }
   return parts;
 }
@@ -173,36 +193,34 @@ export function checkers(board, movable, lifted = {}) {
   });
   const [allMine, allTheirs] = offCounts(board);
   const mine = allMine - (lifted.mine ?? 0), theirs = allTheirs - (lifted.theirs ?? 0);
-  const x = edge(TRAY, TRAY_WIDTH);
+  const x = edge(tray, trayWidth);
   for (let k = 0; k < mine; k++) {
-    parts.push(s("rect", { x: x + 4, y: BOTTOM - (k + 1) * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab light" }));
+    parts.push(s("rect", { x: x + 4, y: bottom - (k + 1) * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: "slab light" }));
   }
   for (let k = 0; k < theirs; k++) {
-    parts.push(s("rect", { x: x + 4, y: TOP + k * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab dark" }));
+    parts.push(s("rect", { x: x + 4, y: TOP + k * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: "slab dark" }));
   }
-  if (mine > 0) parts.push(s("text", { x: x + TRAY_WIDTH / 2, y: BOTTOM - mine * SLAB - 7, class: "off" }, t("board off count", { count: mine })));
-  if (theirs > 0) parts.push(s("text", { x: x + TRAY_WIDTH / 2, y: TOP + theirs * SLAB + 17, class: "off" }, t("board off count", { count: theirs })));
+  if (mine > 0) parts.push(s("text", { x: x + trayWidth / 2, y: bottom - mine * SLAB - 7, class: "off" }, String(mine)));
+  if (theirs > 0) parts.push(s("text", { x: x + trayWidth / 2, y: TOP + theirs * SLAB + 17, class: "off" }, String(theirs)));
   return parts;
 }
 
 /** The cube; in the middle it shows 64, as a real one does, until somebody has doubled. */
 export function drawnCube({ value, owner, offered }, can) {
-  const y = offered ? MIDDLE : { opponent: TOP + 30, centre: MIDDLE, me: BOTTOM - 30 }[owner];
-  const x = across(CUBE_X);
+  const y = offered ? middle : { opponent: TOP + 30, centre: middle, me: bottom - 30 }[owner];
   const shown = String(offered ? 2 * value : value === 1 ? 64 : value);
-  return s("g", { class: `cube${offered ? " offered" : ""}${can ? " can" : ""}` },
-    s("rect", { x: x - 27, y: y - 27, width: 54, height: 54, class: "reach" }),
-    s("rect", { x: x - 21, y: y - 21, width: 42, height: 42, rx: 6, class: "face" }),
-    s("text", { x, y: y + 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));
+  return s("g", { class: `cube${offered ? " offered" : ""}${can ? " can" : ""}`, transform: `translate(${across(cubeX)} ${y}) scale(${(large + 1) / 2})` },
+    s("rect", { x: -30, y: -30, width: 60, height: 60, class: "reach" }),
+    s("rect", { x: -21, y: -21, width: 42, height: 42, rx: 6, class: "face" }),
+    s("text", { y: 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));
 }
 
 /** Dice [{value, used, by}]; those of the opponent lie on the other half. */
 export function drawnDice(dice, by) {
   return ["me", "opponent"].flatMap((who) => {
     const own = dice.filter((die) => (die.by ?? by) === who);
-    const middle = across((who === "me" ? RIGHT : LEFT) + 3 * COLUMN);
-    const left = middle - (own.length * DIE - 8) / 2;
-    return own.map(({ value, used }, k) => s("g", { class: `die${who === "me" ? "" : " theirs"}${used ? " used" : ""}`, transform: `translate(${left + DIE * k} ${MIDDLE - 19})` },
+    const first = across((who === "me" ? right : left) + FIELD / 2) - (own.length * DIE - 8) * large / 2;
+    return own.map(({ value, used }, k) => s("g", { class: `die${who === "me" ? "" : " theirs"}${used ? " used" : ""}`, transform: `translate(${first + DIE * large * k} ${middle - 19 * large}) scale(${large})` },
       s("rect", { x: -4, y: -4, width: DIE, height: DIE, class: "reach" }),
       s("rect", { width: 38, height: 38, rx: 7, class: "face" }),
       [...PIPS[value]].map((letter) => {
@@ -210,11 +228,6 @@ export function drawnDice(dice, by) {
         return s("circle", { cx: 9 + 10 * (n % 3), cy: 9 + 10 * Math.floor(n / 3), r: 3.6 });
       })));
   });
-}
-
-export function mark(place, board) {
-  const [x, y] = slot(place, Math.min(Math.max(Math.abs(board[place]) - 1, 0), ROWS - 1));
-  return s("circle", { cx: x, cy: y, r: RADIUS + 2, class: "mark" });
 }
 
 /** A play as arrows: its moves, of the reader's or not, from a board on.  Of a play that was made the ghosts are

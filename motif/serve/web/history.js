@@ -4,18 +4,18 @@ import { analysisList } from "./analyse.js";
 import { prWord } from "./analysis.js";
 import { get, remove, text } from "./api.js";
 import { confirmed, say } from "./dialog.js";
-import { figure, h, s, saveAs, show, signed } from "./dom.js";
-import { gameList, retried, when } from "./start.js";
+import { button, buttons, figure, h, s, saveAs, show, signed, wide, working } from "./dom.js";
+import { gameList } from "./start.js";
 import { knows, t } from "./texts.js";
+import { retried, when } from "./view.js";
 
 const CHART = { height: 230, left: 36, right: 10, top: 12, bottom: 64 };
 /** The strip under the ratings in which luck is drawn. */
 const STRIP = 40;
 
 export async function showHistory(view) {
-  const place = h("div", { class: "text" });
+  const place = h("div", { class: "text" }, working());
   show(view, place);
-  show(place, h("p", { class: "working" }, t("thinking")));
   await retried(place, async () => {
     const [{ analyses }, { games }] = await Promise.all([get("/api/v1/analyses"), get("/api/v1/games")]);
     const own = analyses.filter((one) => one.players && one.seat !== null && one.players[one.seat].pr !== null).toReversed();
@@ -24,12 +24,10 @@ export async function showHistory(view) {
       h("section", {}, h("h2", {}, t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", {}, t("no analyses"))),
       h("section", {}, h("h2", {}, t("games")), games.length ? gameList(games) : h("p", {}, t("no games"))),
       h("section", {}, h("h2", {}, t("your data")), h("p", {}, t("data words")),
-        h("div", { class: "buttons" }, h("button", { type: "button", id: "export", onclick: exportAll }, t("export all")),
-          h("button", { type: "button", id: "delete-all", onclick: () => deleteAll(view) }, t("delete all")))));
+        buttons(button(t("export all"), exportAll, { id: "export" }), button(t("delete all"), () => deleteAll(view), { id: "delete-all" }))));
   });
 }
 
-/** The performance rating, game by game, with the luck under it. */
 function ratings(own) {
   const { height, left, right, top, bottom } = CHART;
   const width = Math.min(innerWidth - 60, 900);
@@ -47,15 +45,16 @@ function ratings(own) {
   const luck = figures.reduce((sum, one) => sum + one.luck, 0) / figures.length;
   const words = t("pr in all", { pr: figure(mean, 1), word: prWord(mean), count: figures.length, luck: signed(luck, 2) });
   return h("section", {}, h("h2", {}, t("pr over time")), h("p", {}, words),
-    h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("pr over time") },
-      s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": words },
+    wide(t("pr over time"), s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "group", "aria-label": words },
         [0, 0.5, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: y(share * most), y2: y(share * most), class: "axis" }), s("text", { x: 4, y: y(share * most) + 4 }, figure(share * most, 0))]),
         s("line", { x1: left, x2: width - right, y1: middle, y2: middle, class: "axis" }), s("text", { x: 2, y: middle + 4 }, t("luck")), bars,
         s("path", { d: figures.map((one, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(one.pr).toFixed(1)}`).join("") }),
-        figures.map((one, k) => s("a", { href: `#/analyse/${one.analysis}` }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", {}, `${when(one.made)}: PR ${figure(one.pr, 1)}, ${t("luck")} ${signed(one.luck, 2)}`)))))));
+        figures.map((one, k) => {
+          const name = `${when(one.made)}: PR ${figure(one.pr, 1)}, ${t("luck")} ${signed(one.luck, 2)}`;
+          return s("a", { href: `#/analyse/${one.analysis}`, "aria-label": name }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", {}, name)));
+        }))));
 }
 
-/** Which reasons are missed most. */
 function themes(own) {
   const sums = new Map();
   for (const one of own) {

@@ -1,15 +1,15 @@
 // Questions to learn from: the reader's own errors, opening rolls and replies, bearoffs and doubles.  Those that
 // were answered wrong come again soon, the others after more and more days.
 
-import { actionWords, movesOf, playName, showCube, showWhy } from "./advice.js";
+import { showCube, showWhy } from "./advice.js";
 import { get, post } from "./api.js";
-import { announce, figure, h, percent, show } from "./dom.js";
+import { announce, button, buttons, fault, figure, h, linkTo, live, percent, show, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { retried } from "./start.js";
-import { diceOf } from "./telling.js";
+import { actionWords, diceOf, movesOf, otherOwner, playName } from "./plays.js";
 import { t } from "./texts.js";
+import { frame, retried } from "./view.js";
 
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
 /** Points of equity that a right answer may give up. */
@@ -21,7 +21,7 @@ export async function showLearn(view, rest) {
   if (kind === "analysis") return new Quiz(view, "error", analysis).next();
   if (KINDS.includes(kind)) return new Quiz(view, kind).next();
   const place = h("div", { class: "trainers" });
-  show(view, h("div", { class: "text" }, h("h1", {}, t("learn head")), h("p", { class: "lead" }, t("learn words")), place));
+  show(view, h("div", { class: "text" }, h("h1", {}, t("view learn")), h("p", { class: "lead" }, t("learn words")), place));
   return retried(place, async () => {
     const { progress } = await get("/api/v1/learn");
     show(place, KINDS.map((one) => trainer(one, progress[one])));
@@ -32,29 +32,27 @@ function trainer(kind, { cards, due, asked, known, learned }) {
   const isEmpty = kind === "error" && !cards;
   const words = isEmpty ? t("no errors yet") : [t("cards due", { count: due }), asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].join(" ");
   return h("section", { class: "card" }, h("h2", {}, t(`trainer ${kind}`)), h("p", {}, t(`trainer ${kind} words`)), h("p", { class: "source" }, words),
-    isEmpty ? h("a", { class: "button", href: "#/analyse" }, t("view analyse")) : h("a", { class: "button", id: `learn-${kind}`, href: `#/learn/${kind}` }, t("practise")));
+    isEmpty ? linkTo(t("view analyse"), "#/analyse") : linkTo(t("practise"), `#/learn/${kind}`, { id: `learn-${kind}` }));
 }
 
 class Quiz {
   constructor(view, kind, analysis = null) {
     Object.assign(this, { view, kind, analysis, skip: [], right: 0, asked: 0 });
     this.mover = new Mover({ changed: () => this.showActions() });
-    this.bar = h("div", { class: "side-bar opponent" });
-    this.message = h("p", { class: "message", id: "message" });
-    this.actions = h("div", { class: "actions", role: "group", "aria-label": t("actions") });
-    this.verdict = h("div", { class: "sheet", "aria-live": "polite", tabindex: -1 });
-    this.why = h("div", { class: "advice", "aria-live": "polite" });
-    show(view, h("h1", { class: "unseen" }, t(`trainer ${kind}`)),
-      h("div", { class: "game" },
-        this.table = h("section", { class: "table quiz", "aria-label": t("board") }, this.bar, this.mover.element, this.message, this.actions),
-        this.panel = h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t(`trainer ${kind}`) }, this.verdict, h("section", { class: "card" }, this.why))));
+    this.verdict = live("sheet");
+    this.why = live("advice");
+    Object.assign(this, frame(view, t(`trainer ${kind}`), this.mover, "quiz"));
+    this.ownBar.remove();
+    this.last.remove();
+    show(this.panel, this.verdict, h("section", { class: "card" }, this.why));
     useKeys((key) => this.key(key));
   }
 
   async next() {
+    this.card = null;
     show(this.why);
     show(this.actions);
-    show(this.verdict, h("p", { class: "working" }, t("thinking")));
+    show(this.verdict, working());
     await retried(this.verdict, async () => {
       const { card } = await post("/api/v1/learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
       if (!card) return this.end();
@@ -68,13 +66,12 @@ class Quiz {
     this.card = null;
     const head = this.asked ? t("quiz over", { right: this.right, count: this.asked }) : t("nothing due");
     show(this.verdict, h("h2", {}, head), this.asked > 0 && h("p", {}, t("quiz again")),
-      h("div", { class: "buttons" }, h("a", { class: "button primary", id: "quiz-done", href: "#/learn" }, t("view learn")), this.analysis && h("a", { class: "button", href: `#/analyse/${this.analysis}` }, t("show errors of game"))));
+      buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show errors of game"), `#/analyse/${this.analysis}`)));
     this.mover.show({ board: new Array(26).fill(0) });
     show(this.message, head);
     announce(head);
   }
 
-  /** Whether the question is one of who was doubled. */
   get isTake() {
     return TO_TAKE.includes(this.card?.question.done);
   }
@@ -84,11 +81,11 @@ class Quiz {
     this.answered = false;
     const { question } = card;
     const board = this.isTake ? turned(question.board) : question.board;
-    const owner = this.isTake && question.owner !== "centre" ? { me: "opponent", opponent: "me" }[question.owner] : question.owner ?? "centre";
-    this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner, offered: this.isTake }, dice: null };
+    const owner = question.owner ?? "centre";
+    this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
     show(this.verdict, h("h2", {}, t(`trainer ${this.kind}`)), h("p", {}, t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
       this.asked > 0 && h("p", { class: "source" }, t("quiz so far", { right: this.right, count: this.asked })));
-    show(this.bar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, question.score && question.is_play ? `${question.score[0]}\u2013${question.score[1]}` : t("money")));
+    show(this.otherBar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, question.score && question.is_play ? `${question.score[0]}\u2013${question.score[1]}` : t("money")));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();
@@ -99,14 +96,13 @@ class Quiz {
 
   showActions() {
     if (!this.card) return show(this.actions);
-    const button = (id, words, act, primary = false) => h("button", { type: "button", id, class: primary ? "primary" : "", onclick: act }, words);
     if (this.answered) {
-      return show(this.actions, button("next-question", t("next question"), () => this.next(), true), button("quiz-why", t("why"), () => this.explain()),
-        h("a", { class: "button", href: `#/position/${encodeURIComponent(this.card.question.id)}` }, t("set up decision")));
+      return show(this.actions, button(t("next question"), () => this.next(), { id: "next-question", key: "N", primary: true }), button(t("why"), () => this.explain(), { id: "quiz-why", key: "W" }),
+        linkTo(t("view position"), `#/position/${encodeURIComponent(this.card.question.id)}`));
     }
     if (this.card.question.is_play) return show(this.actions, this.mover.buttons());
     const choices = this.isTake ? ["take", "pass"] : this.kind === "error" ? ["double", "no double"] : ["no double", "double, take", "double, pass"];
-    return show(this.actions, choices.map((one) => button(`answer-${one.replaceAll(/[^a-z]+/g, "-")}`, actionWords(one), () => this.judgeCube(one))));
+    return show(this.actions, choices.map((one) => button(actionWords(one), () => this.judgeCube(one), { id: `answer-${one.replaceAll(/[^a-z]+/g, "-")}` })));
   }
 
   key(key) {
@@ -174,7 +170,7 @@ class Quiz {
       this.showActions();
       if (!isRight) this.explain();
     } catch (error) {
-      show(this.verdict, h("p", { class: "fault", role: "alert" }, error.message), h("button", { type: "button", onclick: () => this.next() }, t("try now")));
+      show(this.verdict, fault(error.message), button(t("try now"), () => this.next()));
     }
   }
 

@@ -1,106 +1,138 @@
 // A board on which one roll is played: by pressing, dragging or keys, until the play is confirmed.
 
-import { playName } from "./advice.js";
 import { Board } from "./board.js";
-import { announce, h } from "./dom.js";
+import { announce, button } from "./dom.js";
+import { playName } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 
 export class Mover {
-  /** `changed()` is called whenever something moved, `pressed()` when the board is pressed with no roll to play. */
-  constructor({ changed, pressed = () => {} }) {
-    this.changed = changed;
-    this.turn = null;
-    this.shown = {};
+  /** `changed()` is called whenever something moved; `pressed(event)` when the board is pressed with no roll to
+   *  play, `cubed()` when the cube is. */
+  constructor({ changed, pressed = () => {}, cubed = () => {} }) {
+    Object.assign(this, { changed, turn: null, locked: false, shown: {} });
     this.board = new Board({
       pressed: (place, event) => (this.turn ? this.press(place, event) : pressed(event)),
-      dragged: (from, to) => this.turn && this.moved(() => this.turn.drag(from, to)),
-      lands: (place) => (this.turn ? [...this.turn.ways(place).keys()] : []),
-      diced: () => this.diced(pressed),
+      dragged: (from, to) => this.isLive && this.moved(() => this.turn.drag(from, to)),
+      lands: (place) => (this.isLive ? [...this.turn.ways(place).keys()] : []),
+      serves: (place) => this.isLive && this.turn.serves(place),
+      diced: (event) => this.diced(event, pressed),
+      cubed,
     });
     this.element = this.board.element;
   }
 
-  /** Shows a board with nothing to move. */
+  /** Whether a roll can be played now: not while what was confirmed is on its way. */
+  get isLive() {
+    return Boolean(this.turn) && !this.locked;
+  }
+
   show(shown) {
-    this.turn = null;
-    this.shown = shown;
+    Object.assign(this, { turn: null, locked: false, shown });
     this.board.show(shown);
   }
 
   /** Lets a roll be played; `done(notation, board)` gets the play that is confirmed. */
   play({ board, roll, tree }, shown, done) {
-    this.shown = shown;
-    this.done = done;
-    this.turn = new Turn(board, roll, tree);
+    Object.assign(this, { shown, done, locked: false, turn: new Turn(board, roll, tree) });
     this.draw();
   }
 
   draw(more = {}) {
-    const { turn } = this;
-    this.board.show({ ...this.shown, ...(turn ? { board: turn.board, dice: turn.dice, by: "me", movable: turn.movable } : {}), ...more });
+    const { turn, shown } = this;
+    const moving = turn && { board: turn.board, dice: turn.dice, by: "me", movable: this.locked ? [] : turn.movable, arrows: turn.path.length ? [] : shown.arrows };
+    this.board.show({ ...shown, ...moving, ...more });
+  }
+
+  redraw() {
+    this.draw();
     this.changed();
   }
 
   moved(work) {
     const before = this.turn.path.length;
     work();
-    if (this.turn.path.length > before) {
-      sound("checker");
-      const steps = this.turn.path.slice(before);
-      announce(`${t("moved", { from: steps[0].start === 25 ? t("board bar") : steps[0].start, to: steps.at(-1).end === 0 ? t("board off") : steps.at(-1).end })}${this.turn.play === null ? "" : ` ${t("complete", { play: playName(this.turn.play) })}`}`);
-    }
-    this.draw();
+    const steps = this.turn.path.slice(before);
+    this.redraw();
+    if (!steps.length) return;
+    sound("checker");
+    const from = steps[0].start === 25 ? t("board bar") : steps[0].start, to = steps.at(-1).end || t("board off");
+    announce(`${t("moved", { from, to })}${this.turn.play === null ? "" : ` ${t("complete", { play: playName(this.turn.play) })}`}`);
   }
 
   press(place, event) {
+    if (!this.isLive) return null;
     if (event.type === "keydown" && ["Delete", "Backspace"].includes(event.key)) return this.undo();
     if (event.type === "keydown" && !this.turn.steps.length) return this.confirm();
     return this.moved(() => this.turn.press(place, event.shiftKey));
   }
 
-  diced(pressed) {
-    if (!this.turn) pressed();
+  /** A press on the dice: rolls, confirms, or changes which is played first. */
+  diced(event, pressed) {
+    if (!this.turn) pressed(event);
     else if (this.turn.play !== null) this.confirm();
-    else if (!this.turn.path.length) this.swap();
+    else this.swap();
   }
 
   swap() {
-    if (this.turn?.path.length) return;
-    this.turn?.swap();
+    if (!this.isLive || this.turn.path.length) return;
+    this.turn.swap();
     this.draw();
+    announce(t("first die", { die: this.turn.dice[0].value }));
   }
 
-  undo() {
-    this.turn?.back();
-    this.draw();
+  undo(all = false) {
+    if (!this.isLive || !this.turn.path.length) return;
+    if (all) this.turn.path = [];
+    else this.turn.back();
+    this.redraw();
+    announce(t("undone"));
+  }
+
+  /** Moves the checkers as a play says, to be looked at, undone or confirmed. */
+  take(notation) {
+    if (!this.isLive) return;
+    this.turn.take(notation);
+    this.redraw();
+    announce(t("complete", { play: playName(notation) }));
   }
 
   confirm() {
     const { turn } = this;
-    if (!turn || turn.play === null) return;
-    this.turn = null;
-    this.shown = { ...this.shown, board: turn.board, movable: [] };
+    if (!this.isLive || turn.play === null) return;
+    this.locked = true;
+    this.draw();
     this.done(turn.play, turn.board);
   }
 
-  /** Confirm, undo and swap, as the turn stands. */
+  /** What was confirmed has not been done: it can be moved again. */
+  unlock() {
+    this.locked = false;
+    this.redraw();
+  }
+
   buttons() {
     const { turn } = this;
-    if (!turn) return [];
-    const button = (id, words, act, disabled, primary = false) => h("button", { type: "button", id, class: primary ? "primary" : "", disabled, onclick: act }, words);
-    return [button("ok", t("ok"), () => this.confirm(), turn.play === null, true), button("undo", t("undo checker"), () => this.undo(), !turn.path.length),
-      turn.roll[0] !== turn.roll[1] && button("swap", t("swap"), () => this.swap(), turn.path.length > 0)];
+    if (!this.isLive) return [];
+    const moves = turn.path.length;
+    return [button(t("ok"), () => this.confirm(), { id: "ok", key: "Enter", primary: true, disabled: turn.play === null }),
+      button(t("undo checker"), () => this.undo(), { id: "undo", key: "U", disabled: !moves }),
+      moves || turn.roll[0] === turn.roll[1]
+        ? button(t("undo all"), () => this.undo(true), { id: "undo-all", key: "Esc", disabled: !moves })
+        : button(t("swap"), () => this.swap(), { id: "swap", key: "S" })];
   }
 
   /** What a key does on the board; whether it does anything. */
   key(key) {
-    if (!this.turn) return false;
-    if (key === "Enter" || key === " " || key === "o") this.confirm();
-    else if (key === "u" || key === "ctrl-z" || key === "Backspace") this.undo();
-    else if (key === "s") this.swap();
-    else if (key === "Escape") { this.turn.path = []; this.draw(); } else if (key.startsWith("Arrow")) this.board.focus(this.board.focused);
+    if (!this.isLive) return false;
+    if (["Enter", " ", "o"].includes(key)) this.confirm();
+    else if (["u", "ctrl-z", "Backspace"].includes(key)) {
+      if (!this.turn.path.length) return false;
+      this.undo();
+    } else if (key === "s") this.swap();
+    else if (key === "Escape" && this.turn.path.length) this.undo(true);
+    else if (key.startsWith("Arrow")) this.board.focus(this.board.focused);
     else return false;
     return true;
   }

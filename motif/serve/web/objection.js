@@ -1,25 +1,21 @@
 // The tutor's objection to what is about to be decided, with both plays, and why.
 
-import { actionWords, playName, showCube, showWhy } from "./advice.js";
-import { announce, figure, h, show, signed } from "./dom.js";
+import { showCube, showWhy } from "./advice.js";
+import { announce, button, buttons, figure, h, live, plain, show, signed } from "./dom.js";
+import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
-export function objected(game, objection, { anyway, again }) {
-  const why = h("div", { class: "why", "aria-live": "polite" });
-  const better = objection.plays ? playName(objection.better) : actionWords(objection.better);
-  const words = t("tutor says", { cost: figure(objection.cost, 3), better });
-  const showing = (one) => ({
-    onpointerenter: () => game.point(one), onpointerleave: () => game.point(null),
-    onfocus: () => game.point(one), onblur: () => game.point(null),
-  });
-  const rows = objection.plays?.map((one) => h("li", {}, h("button", { type: "button", class: "plain play", ...showing(one) }, playName(one.notation)), ` ${signed(one.equity)}`));
+export function objected(game, { plays, better, cost }, { anyway, again }) {
+  const why = live("why");
+  const words = t("tutor says", { cost: figure(cost, 3), better: plays ? playName(better) : actionWords(better) });
+  const row = (one) => {
+    const on = () => game.point(one), off = () => game.point(null);
+    return h("li", {}, plain(playName(one.notation), () => game.mover.take(one.notation), { onpointerenter: on, onpointerleave: off, onfocus: on, onblur: off }), ` ${signed(one.equity)}`);
+  };
   const about = { id: game.state.id, dice: game.state.roll };
-  const tell = () => (objection.plays ? showWhy(why, about, objection.plays[0].notation, objection.plays[1].notation) : showCube(why, about));
-  show(game.sheet,
-    h("h2", {}, t("tutor head")), h("p", {}, words), rows && h("ul", { class: "two-plays" }, rows),
-    h("div", { class: "buttons" },
-      game.button(t("think again"), again, { primary: true, id: "think-again" }), game.button(t("anyway"), anyway, { id: "anyway" }),
-      game.button(t("why"), tell, { id: "tutor-why" })), why);
+  const explain = () => (plays ? showWhy(why, about, plays[0].notation, plays[1].notation) : showCube(why, about));
+  show(game.sheet, h("h2", {}, t("tutor head")), h("p", {}, words), plays && h("ul", { class: "two-plays" }, plays.map(row)),
+    buttons(button(t("think again"), again, { primary: true, id: "think-again" }), button(t("anyway"), anyway, { id: "anyway" }), button(t("why"), explain, { id: "tutor-why" })), why);
   game.panel.scrollTop = 0;
   game.sheet.focus({ preventScroll: true });
   announce(words);

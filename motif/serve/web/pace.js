@@ -12,12 +12,10 @@ const quiet = matchMedia("(prefers-reduced-motion: reduce)");
 /** What waits; a test may put another clock here. */
 export const clock = { wait: (time) => new Promise((done) => { setTimeout(done, time); }) };
 
-/** Whether steps are shown at all. */
 export function isShown() {
   return preference("speed") !== "off" && document.visibilityState === "visible";
 }
 
-/** Whether checkers may fly. */
 export function mayMove() {
   return isShown() && !quiet.matches;
 }

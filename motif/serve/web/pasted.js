@@ -6,7 +6,6 @@ export function foundId(text) {
   try {
     words = decodeURIComponent(words);
   } catch {
-    // A per cent sign that is none of an address.
   }
   const xgid = /XGID=[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}/.exec(words);
   if (xgid) return xgid[0];

@@ -1,65 +1,41 @@
 // A game against motif: the board, what can be done now, and what has happened.
 
-import { movesOf, playName, showCube, showHint, attempt } from "./advice.js";
-import { get, post, remove, text, Problem } from "./api.js";
-import { Board, offCounts, pipCounts } from "./board.js";
+import { get, post, Problem, remove, text } from "./api.js";
+import { offCounts, pipCounts } from "./board.js";
 import { confirmed, say, undoable } from "./dialog.js";
-import { announce, h, percent, saveAs, show } from "./dom.js";
+import { announce, button, buttons, checkbox, h, linkTo, live, percent, saveAs, show, table } from "./dom.js";
 import { turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { objected } from "./objection.js";
+import { Mover } from "./mover.js";
 import { pause } from "./pace.js";
+import { CENTRED, diceOf, formatOf, movesOf, nameOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
-import { ResultCard, resultWords } from "./result.js";
 import { play as sound } from "./sound.js";
-import { formatOf, nameOf, newGame, showStart } from "./start.js";
-import { diceOf, START, tell } from "./telling.js";
+import { newGame, showPlay } from "./start.js";
+import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { Turn } from "./turn.js";
+import { frame, player, RETRY } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
-const RETRY = 1500;
 /** Milliseconds after which a press on the board may roll: one that came late for a move may not. */
 const SETTLED = 400;
+/** Points of equity from which on the tutor objects. */
 const LIMIT = 0.05;
+const TUTORED = ["play", "roll", "double", "take", "drop", "beaver"];
+const OPENING = { board: START, cube: CENTRED };
+const NAMED = { r: "roll", d: "double", t: "take", p: "drop", n: "next", b: "take-back" };
 
-export async function showPlay(view, name) {
-  const wanted = name || localStorage.getItem(LAST);
-  const opened = (state) => open(view, state);
-  if (!wanted) return showStart(view, opened);
-  show(view, h("p", { class: "working" }, t("thinking")));
-  try {
-    const state = await get(`/api/v1/games/${encodeURIComponent(wanted)}`);
-    if (!name) history.replaceState(null, "", `#/play/${wanted}`);
-    return new Game(view, state).start();
-  } catch (error) {
-    if (error.status === 0) {
-      show(view, h("p", { class: "fault", role: "alert" }, error.message));
-      setTimeout(() => view.isConnected && showPlay(view, name), RETRY);
-      return null;
-    }
-    if (localStorage.getItem(LAST) === wanted) localStorage.removeItem(LAST);
-    return showStart(view, opened, name || error.status !== 404 ? error.message : "");
-  }
+function resultWords({ result, winner, score }, opponent) {
+  if (!result) return "";
+  const who = result.winner === "me" ? t("you win") : t("opponent wins", { opponent });
+  const how = t(`result ${result.dropped ? "dropped" : result.resigned ? "resigned" : result.kind}`);
+  const match = winner ? ` ${t(winner === "me" ? "you win match" : "opponent wins match", { opponent, first: Math.max(...score), second: Math.min(...score) })}` : "";
+  return `${who} ${t("points", { count: result.points })} (${how}${result.jacoby ? `; ${t("result jacoby")}` : ""}).${match}`;
 }
 
-/** Shows a game that has just begun, its opening roll first. */
-function open(shown, state) {
-  localStorage.setItem(LAST, state.game);
-  history.pushState(null, "", `#/play/${state.game}`);
-  const view = document.getElementById("view") ?? shown;
-  return new Game(view, state).start(state.events);
-}
-
-class Game {
+export class Game {
   constructor(view, state) {
-    this.view = view;
-    this.state = state;
-    this.turn = null;
-    this.busy = false;
-    this.since = null;
-    this.hidden = false;
-    this.result = new ResultCard(this);
+    Object.assign(this, { view, state, busy: false, since: null, hidden: false });
     localStorage.setItem(LAST, state.game);
   }
 
@@ -71,59 +47,41 @@ class Game {
     return nameOf(this.state.opponent);
   }
 
+  get turn() {
+    return this.mover.turn;
+  }
+
   nameOf(who) {
     return who === "me" ? t("you") : this.opponent;
   }
 
   async start(events = []) {
-    this.board = new Board({
-      pressed: (place, event) => this.pressed(place, event),
-      dragged: (from, to) => this.dragged(from, to),
-      lands: (place) => (this.turn && !this.busy ? [...this.turn.ways(place).keys()] : []),
-      diced: () => this.diced(),
-      cubed: () => this.press("double"),
-    });
-    this.notice = h("div", { class: "notice", "aria-live": "assertive" });
-    this.opponentBar = h("div", { class: "side-bar opponent" });
-    this.ownBar = h("div", { class: "side-bar own" });
-    this.last = h("p", { class: "last", id: "last" });
-    this.message = h("p", { class: "message", id: "message" });
-    this.actions = h("div", { class: "actions", role: "group", "aria-label": t("actions") });
+    this.mover = new Mover({ changed: () => this.changed(), pressed: (event) => this.pressed(event), cubed: () => this.press("double") });
     this.sheet = h("div", { class: "tutor", tabindex: -1 });
-    this.advice = h("div", { class: "advice", "aria-live": "polite" });
-    this.adviceButtons = h("div", { class: "buttons" });
+    this.advice = live("advice");
+    this.adviceButtons = buttons();
     this.log = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
     this.about = h("div", { class: "about" });
-    this.tutor = h("input", { type: "checkbox", id: "tutor", checked: localStorage.getItem(TUTOR) === "on", onchange: () => localStorage.setItem(TUTOR, this.tutor.checked ? "on" : "off") });
-    this.table = h("section", { class: "table", "aria-label": t("table") },
-      this.opponentBar, this.board.element, this.ownBar, this.last, this.message, this.actions);
-    this.panel = h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("advice and record") },
-      this.sheet,
-      h("section", {}, h("h2", {}, t("advice")), this.adviceButtons, h("label", { class: "check" }, this.tutor, t("tutor")), this.advice),
+    const tutor = checkbox("tutor", t("tutor"), localStorage.getItem(TUTOR) === "on", (on) => localStorage.setItem(TUTOR, on ? "on" : "off"));
+    Object.assign(this, frame(this.view, t("game head"), this.mover, "", t("advice and record")));
+    show(this.panel, this.sheet, h("section", {}, h("h2", {}, t("advice")), this.adviceButtons, tutor, this.advice),
       h("section", {}, h("h2", {}, t("record")), this.log, this.about));
-    show(this.view, h("h1", { class: "unseen" }, t("game head")), this.notice, h("div", { class: "game" }, this.table, this.panel));
+    this.tutor = tutor.firstChild;
     useKeys((key, event) => this.key(key, event));
-    addEventListener("preference", () => this.table.isConnected && !this.busy && this.draw());
-    if (events.length) await this.tellAll(events, { board: START, cube: { value: 1, owner: "centre", offered: false } });
+    if (events.length) await this.tellAll(events, OPENING);
     this.settle();
     return this;
   }
 
-  /** Shows the state as it is, and what can be done. */
   settle(quiet = false) {
     const { state } = this;
     this.settled = performance.now();
     Object.assign(this.table.dataset, { asks: state.asks, revision: state.revision });
     delete this.table.dataset.tells;
-    this.turn = state.asks === "play" && !this.hidden ? new Turn(state.board, state.roll, state.tree) : null;
-    this.lastMove = this.foundLastMove();
-    this.draw();
-    this.showBars();
-    this.showActions();
-    this.showRecord();
+    this.show();
     show(this.adviceButtons,
-      h("button", { type: "button", id: "hint-button", onclick: () => this.hint(), disabled: !this.turn, title: t("key", { key: "H" }) }, t("hint")),
-      h("button", { type: "button", id: "cube-button", onclick: () => this.cubeAdvice(), disabled: !this.asksCube, title: t("key", { key: "C" }) }, t("cube advice")));
+      button(t("hint"), () => this.hint(), { id: "hint-button", disabled: !this.turn, key: "H" }),
+      button(t("cube advice"), () => this.cubeAdvice(), { id: "cube-button", disabled: !this.asksCube, key: "C" }));
     show(this.advice);
     show(this.sheet);
     this.panel.scrollTop = 0;
@@ -131,8 +89,22 @@ class Game {
     show(this.message, words);
     show(this.last, this.lastWords());
     if (!quiet) announce(words);
-    if (["next", "nothing"].includes(state.asks) && state.result) this.result.show(this.sheet);
+    if (["next", "nothing"].includes(state.asks) && state.result) this.showResult();
     if (this.turn && preference("autobearoff") && this.turn.bearoff) this.bearOff();
+  }
+
+  /** The board: a roll to be played, or the opponent's last one, which lies there until something is done. */
+  show() {
+    const { state } = this;
+    const last = this.lastMove();
+    const shown = {
+      board: state.board, cube: state.rules.cube ? state.cube : null, canDouble: state.can.double, by: "me",
+      arrows: last ? [{ ...last, mine: false, kind: "last" }] : [],
+    };
+    if (state.asks === "play" && !this.hidden) this.mover.play(state, shown, (play) => this.decide("play", { play }));
+    else this.mover.show({ ...shown, dice: last && diceOf(last.roll, "opponent") });
+    this.changed();
+    this.showRecord();
   }
 
   get asksCube() {
@@ -140,86 +112,57 @@ class Game {
   }
 
   /** The opponent's last play, with the board that it was made on; null where something else came since. */
-  foundLastMove() {
-    const { state } = this;
-    const last = state.log.at(-1);
-    if (!last || last.do !== "play" || last.who !== "opponent" || !last.play) return null;
+  lastMove() {
+    const { log, board } = this.state;
+    const last = log.at(-1);
+    if (last?.do !== "play" || last.who !== "opponent" || !last.play) return null;
     const moves = movesOf(last.play);
-    return { moves, roll: last.roll, board: turned(unmoved(turned(state.board), moves)) };
+    return { moves, roll: last.roll, board: turned(unmoved(turned(board), moves)) };
   }
 
-  draw(more = {}) {
-    const { state, turn } = this;
-    const board = turn ? turn.board : state.board;
-    const moves = this.lastMove && !turn?.path.length ? [{ ...this.lastMove, mine: false, kind: "last" }] : [];
-    const waiting = this.lastMove && !turn ? diceOf(this.lastMove.roll, "opponent") : null;
-    this.board.show({
-      board, cube: state.rules.cube ? state.cube : null, canDouble: state.can.double && !this.busy, dice: turn ? turn.dice : waiting, by: "me",
-      movable: turn && !this.busy ? turn.movable : [], arrows: moves, ...more,
-    });
-  }
-
-  showBars() {
+  changed() {
     const { state } = this;
-    const board = this.turn ? this.turn.board : state.board;
+    const board = this.turn?.board ?? state.board;
     const pips = pipCounts(board), off = offCounts(board);
-    const bar = (name, k, light) => [
-      h("span", { class: `chip ${light ? "light" : "dark"}`, "aria-hidden": "true" }), h("strong", {}, name),
-      h("span", {}, t("pips", { count: pips[k] })), off[k] > 0 && h("span", {}, t("off", { count: off[k] })),
-      h("span", { class: "score" }, state.rules.length ? t("score of", { score: Math.min(state.score[k], state.rules.length), length: state.rules.length }) : t("points", { count: state.score[k] }))];
-    show(this.opponentBar, bar(this.opponent, 1, false), state.crawford && h("span", { class: "tag" }, t("crawford")));
-    show(this.ownBar, bar(state.name === "You" ? t("you") : state.name, 0, true));
-  }
-
-  button(words, act, { primary = false, disabled = false, id = null, key = null } = {}) {
-    return h("button", { type: "button", class: primary ? "primary" : "", disabled, id, onclick: act, title: key && t("key", { key }) }, words);
+    const facts = (k) => ({ pips: pips[k], off: off[k], score: scoreOf(state.score[k], state.rules.length) });
+    player(this.otherBar, false, this.opponent, { ...facts(1), tag: state.crawford && t("crawford") });
+    player(this.ownBar, true, nameOf(state.name), facts(0));
+    this.showActions();
   }
 
   showActions() {
-    const { state, turn } = this;
-    const cube = state.cube.value;
-    const buttons = [];
-    if (this.hidden) buttons.push(this.button(t("roll"), () => this.reveal(), { primary: true, id: "roll", key: "R" }));
-    else if (state.asks === "roll" || state.asks === "raccoon") buttons.push(this.button(t("roll"), () => this.decide("roll"), { primary: true, id: "roll", key: "R" }));
-    if (state.can.double) buttons.push(this.button(t("double to", { cube: 2 * cube }), () => this.decide("double"), { id: "double", key: "D" }));
-    if (state.asks === "raccoon") buttons.push(this.button(t("raccoon to", { cube: 2 * cube }), () => this.decide("raccoon")));
-    if (turn) {
-      buttons.push(this.button(t("ok"), () => this.commit(), { primary: true, disabled: turn.play === null, id: "ok", key: "Enter" }));
-      buttons.push(this.button(t("undo checker"), () => this.undoMove(), { disabled: !turn.path.length, id: "undo", key: "U" }));
-      if (state.roll[0] !== state.roll[1]) buttons.push(this.button(t("swap"), () => this.swap(), { disabled: turn.path.length > 0, id: "swap", key: "S" }));
-    }
-    if (state.asks === "answer") {
-      buttons.push(this.button(t("take at", { cube: 2 * cube }), () => this.decide("take"), { primary: true, id: "take", key: "T" }));
-      buttons.push(this.button(t("pass"), () => this.decide("drop"), { id: "drop", key: "P" }));
-      if (state.can.beaver) buttons.push(this.button(t("beaver to", { cube: 4 * cube }), () => this.decide("beaver")));
-    }
-    if (state.asks === "next") buttons.push(this.button(t("next game"), () => this.decide("next"), { primary: true, id: "next", key: "N" }));
-    if (state.asks === "nothing") buttons.push(this.button(t("new game"), () => this.begin(), { primary: true, id: "next", key: "N" }));
-    if (state.asks === "next" || state.asks === "nothing") {
-      buttons.push(this.button(t("analyse this"), () => this.analyse(), { id: "analyse" }), this.button(t("all rolls"), () => this.rolls(), { id: "rolls" }));
-    }
-    if (state.can.undo) buttons.push(this.button(t("take back"), () => this.decide("undo"), { id: "take-back", key: "B" }));
-    show(this.actions, buttons);
+    const { asks, can, cube: { value } } = this.state;
+    const act = (id, words, word, more) => button(words, () => this.decide(word), { id, ...more });
+    const rolls = ["roll", "raccoon"].includes(asks), ended = ["next", "nothing"].includes(asks);
+    show(this.actions,
+      this.hidden ? button(t("roll"), () => this.reveal(), { primary: true, id: "roll", key: "R" }) : rolls && act("roll", t("roll"), "roll", { primary: true, key: "R" }),
+      can.double && act("double", t("double to", { cube: 2 * value }), "double", { key: "D" }),
+      asks === "raccoon" && act("raccoon", t("raccoon to", { cube: 2 * value }), "raccoon"),
+      this.mover.buttons(),
+      asks === "answer" && [act("take", t("take at", { cube: 2 * value }), "take", { primary: true, key: "T" }), act("drop", t("pass"), "drop", { key: "P" }),
+        can.beaver && act("beaver", t("beaver to", { cube: 4 * value }), "beaver")],
+      asks === "next" && act("next", t("next game"), "next", { primary: true, key: "N" }),
+      asks === "nothing" && button(t("new game"), newGame, { primary: true, id: "next", key: "N" }),
+      ended && [linkTo(t("view analyse"), `#/analyse/game/${this.state.game}`, { id: "analyse" }), button(t("all rolls"), () => this.rolls(), { id: "rolls" })],
+      can.undo && act("take-back", t("take back"), "undo", { key: "B" }));
   }
 
   words() {
-    const { state } = this;
-    const cube = state.cube.value;
+    const { state, opponent } = this;
+    const { asks, cube: { value } } = state;
     if (this.hidden) return t("asks roll");
-    switch (state.asks) {
+    switch (asks) {
       case "play": return t("asks play", { roll: state.roll.join("-") });
       case "roll": return t(state.can.double ? "asks roll or double" : "asks roll");
-      case "answer": return t("asks answer", { opponent: this.opponent, cube: 2 * cube, points: cube });
-      case "raccoon": return t("asks raccoon", { opponent: this.opponent });
+      case "answer": return t("asks answer", { opponent, cube: 2 * value, points: value });
+      case "raccoon": return t("asks raccoon", { opponent });
       case "wait": return t("thinking");
-      default: return resultWords(state, this.opponent);
+      default: return resultWords(state, opponent);
     }
   }
 
   logged(one) {
-    const who = this.nameOf(one.who);
-    if (one.do === "play") return `${who} ${one.roll.join("-")}: ${playName(one.play)}`;
-    return `${who}: ${t(`did ${one.do}`)}`;
+    return lineOf(one, (who) => this.nameOf(who));
   }
 
   /** What has happened since the reader decided: the opponent's turn, and what left no choice. */
@@ -247,96 +190,29 @@ class Game {
     show(this.log, state.log.map((one) => h("li", { class: one.who }, this.logged(one))));
     this.log.scrollTop = this.log.scrollHeight;
     const { rules } = state;
-    const words = rules.length ? formatOf(rules)
-      : [t("money"), !rules.cube && t("no cube"), rules.jacoby && t("jacoby"), rules.beavers && t("beavers")].filter(Boolean).join(", ");
+    const words = [formatOf(rules), ...(rules.length ? [] : [!rules.cube && t("no cube"), rules.jacoby && t("jacoby"), rules.beavers && t("beavers")])].filter(Boolean).join(", ");
     show(this.about,
       h("p", {}, `${words}. ${t("game number", { number: state.number })}`),
-      h("div", { class: "buttons" },
-        this.resignation(), this.button(t("new game"), () => this.begin(), { id: "new-game" }),
-        h("a", { class: "button", href: "#/start" }, t("all games")),
-        h("a", { class: "button", href: `#/position/${encodeURIComponent(state.xgid)}` }, t("set up this")),
-        this.button(t("save mat"), () => this.save(), { id: "save" })),
+      buttons(this.resignation(), button(t("new game"), newGame, { id: "new-game" }), linkTo(t("all games"), "#/start"),
+        linkTo(t("view position"), `#/position/${encodeURIComponent(state.xgid)}`), button(t("save mat"), () => this.save(), { id: "save" })),
       h("p", {}, t("seed shown"), " ", h("code", { id: "seed-shown" }, String(state.seed)), h("br"), h("small", {}, t("seed words"))),
-      h("div", { class: "buttons apart" }, this.button(t("forget game"), () => this.forget(), { id: "forget" })));
+      h("div", { class: "buttons apart" }, button(t("forget game"), () => this.forget(), { id: "forget" })));
   }
 
-  // --- What the reader does
 
   press(id) {
-    const button = this.actions.querySelector(`#${id}`);
-    if (!button || button.disabled || this.busy) return false;
-    button.click();
+    const found = this.actions.querySelector(`#${id}`);
+    if (!found || found.disabled || this.busy) return false;
+    found.click();
     return true;
   }
 
-  pressed(place, event) {
-    if (this.busy) return;
-    if (!this.turn) {
-      if (event.type === "click" && performance.now() - this.settled < SETTLED) return;
-      if (event.type === "click" || event.key === "Enter" || event.key === " ") this.press("roll");
-      return;
-    }
-    if (event.type === "keydown" && (event.key === "Delete" || event.key === "Backspace")) return this.undoMove();
-    if (event.type === "keydown" && !this.turn.steps.length) return this.commit();
-    const before = this.turn.path.length;
-    this.turn.press(place, event.shiftKey);
-    this.afterMove(before);
+  /** A press on the board, its dice or a key on it, with no roll to play. */
+  pressed(event) {
+    if (event.type === "click" && performance.now() - this.settled < SETTLED) return;
+    if (["click", "keydown"].includes(event.type) && !["Delete", "Backspace"].includes(event.key)) this.press("roll");
   }
 
-  /** A press on the dice: rolls, confirms, or changes which is played first. */
-  diced() {
-    if (!this.turn) this.press("roll");
-    else if (this.turn.play !== null) this.commit();
-    else if (!this.turn.path.length) this.swap();
-  }
-
-  dragged(from, to) {
-    if (this.busy || !this.turn) return;
-    const before = this.turn.path.length;
-    this.turn.drag(from, to);
-    this.afterMove(before);
-  }
-
-  redraw() {
-    this.draw();
-    this.showBars();
-    this.showActions();
-  }
-
-  afterMove(before) {
-    const steps = this.turn.path.slice(before);
-    this.redraw();
-    if (!steps.length) return;
-    sound("checker");
-    const from = steps[0].start === 25 ? t("board bar") : steps[0].start;
-    const to = steps.at(-1).end === 0 ? t("board off") : steps.at(-1).end;
-    announce(t("moved", { from, to }) + (this.turn.play !== null ? ` ${t("complete", { play: playName(this.turn.play) })}` : ""));
-  }
-
-  undoMove() {
-    if (!this.turn?.back()) return;
-    this.redraw();
-    announce(t("undone"));
-  }
-
-  undoAll() {
-    if (!this.turn) return;
-    this.turn.path = [];
-    this.redraw();
-  }
-
-  swap() {
-    if (!this.turn || this.turn.path.length) return;
-    this.turn.swap();
-    this.draw();
-    announce(t("first die", { die: this.turn.dice[0].value }));
-  }
-
-  commit() {
-    if (this.turn && this.turn.play !== null && !this.busy) this.decide("play", { play: this.turn.play });
-  }
-
-  /** Shows the roll that has been thrown already. */
   reveal() {
     this.hidden = false;
     sound("dice");
@@ -345,11 +221,10 @@ class Game {
   }
 
   async bearOff() {
-    const game = this.state.game, { revision } = this.state;
-    this.turn.take(this.turn.bearoff);
-    this.redraw();
+    const { game, revision } = this.state;
+    this.mover.take(this.turn.bearoff);
     await pause("dice");
-    if (this.state.game === game && this.state.revision === revision && this.table.isConnected) this.commit();
+    if (this.state.game === game && this.state.revision === revision && this.table.isConnected) this.mover.confirm();
   }
 
   async askResign(lose) {
@@ -358,20 +233,15 @@ class Game {
 
   key(key, event) {
     if (event.target.closest(".board") && key.startsWith("Arrow")) return false;
-    const named = { r: "roll", d: "double", u: "undo", "ctrl-z": "undo", Backspace: "undo", o: "ok", t: "take", p: "drop", n: "next", b: "take-back" }[key];
-    if (named && this.press(named)) return true;
+    if (this.mover.key(key)) return true;
+    if (NAMED[key] && this.press(NAMED[key])) return true;
     if (key === "ctrl-z") return this.press("take-back");
-    if (key === "Enter" || key === " ") return Boolean(this.actions.querySelector("button.primary:not(:disabled)")?.click()) || true;
-    if (key === "Escape") {
-      if (this.turn?.path.length) this.undoAll();
-      else show(this.sheet.querySelector(".result-card") ? this.advice : this.sheet);
-      return true;
-    }
-    if (key === "h" && this.turn) this.hint();
+    if (key === "Enter" || key === " ") this.actions.querySelector("button.primary:not(:disabled)")?.click();
+    else if (key === "Escape") show(this.sheet.querySelector(".result-card") ? this.advice : this.sheet);
+    else if (key === "h" && this.turn) this.hint();
     else if (key === "c" && this.asksCube) this.cubeAdvice();
-    else if (key === "s") this.swap();
-    else if (key === "w") this.begin();
-    else if (key.startsWith("Arrow")) this.board.focus(this.board.focused);
+    else if (key === "w") newGame();
+    else if (key.startsWith("Arrow")) this.mover.board.focus(this.mover.board.focused);
     else return false;
     return true;
   }
@@ -381,17 +251,17 @@ class Game {
     this.busy = true;
     const waits = setTimeout(() => show(this.message, t("thinking")), 250);
     const asked = { do: word, revision: this.state.revision, ...detail };
-    if (tutor && ["play", "roll", "double", "take", "drop", "beaver"].includes(word)) asked.tutor = LIMIT;
+    if (tutor && TUTORED.includes(word)) asked.tutor = LIMIT;
     try {
-      const before = { board: this.turn ? this.turn.board : this.state.board, cube: this.state.cube };
+      const before = word === "next" ? OPENING : { board: this.turn?.board ?? this.state.board, cube: this.state.cube };
       const known = this.state.log.length;
       const state = await post(this.path, asked);
       clearTimeout(waits);
       show(this.notice);
-      if (state.objection) return this.object(state.objection, word, detail);
+      if (state.objection) return await this.object(state.objection, word, detail);
       this.since = word === "next" ? 0 : known + (["play", "double", "take", "drop", "beaver"].includes(word) ? 1 : 0);
       this.state = state;
-      await this.tellAll(state.events, word === "next" ? { board: START, cube: { value: 1, owner: "centre", offered: false } } : before);
+      await this.tellAll(state.events, before);
       this.busy = false;
       if (!this.table.isConnected) return;
       this.settle(state.events.length > 0 && state.asks === "wait");
@@ -410,13 +280,10 @@ class Game {
   async tellAll(events, before) {
     const { state } = this;
     this.busy = true;
-    this.turn = null;
+    this.mover.show({ ...this.mover.shown, board: before.board, arrows: [], dice: null });
     this.table.dataset.tells = "";
-    show(this.actions);
-    show(this.sheet);
-    show(this.advice);
-    show(this.last);
-    await tell(this.board, events, {
+    for (const place of [this.actions, this.sheet, this.advice, this.last]) show(place);
+    await tell(this.mover.board, events, {
       before: before.board, cube: state.rules.cube ? before.cube : null, names: (who) => this.nameOf(who), message: (words) => show(this.message, words),
     });
     const rolled = events.at(-1)?.do === "roll" && events.at(-1).who === "me" && events.length > 1;
@@ -427,25 +294,24 @@ class Game {
   /** The button that was pressed is gone: the focus goes to what is asked next. */
   moveFocus() {
     if (document.activeElement !== document.body && document.activeElement !== null) return;
-    if (this.turn) this.board.target(this.turn.movable[0] ?? 24) && this.board.focus(this.turn.movable[0] ?? 24);
+    const place = this.turn && (this.turn.movable[0] ?? 24);
+    if (place) this.mover.board.focus(place);
     else this.actions.querySelector("button")?.focus({ preventScroll: true });
   }
 
   complain(error) {
     if (error.status === 409) {
-      const again = this.button(t("show as it stands"), () => this.reload(), { primary: true, id: "reload" });
-      show(this.notice, h("p", {}, t("went on elsewhere")), again);
+      show(this.notice, h("p", {}, t("went on elsewhere")), button(t("show as it stands"), () => this.reload(), { primary: true, id: "reload" }));
     } else if (error.status === 404) {
       localStorage.removeItem(LAST);
-      show(this.notice, h("p", {}, error.message), this.button(t("new game"), () => this.begin(), { primary: true }));
+      show(this.notice, h("p", {}, error.message), button(t("new game"), newGame, { primary: true }));
     } else {
       show(this.notice, h("p", {}, error.message));
       if (error.status === 0) setTimeout(() => this.retry(), RETRY);
     }
     this.busy = false;
     show(this.message, this.words());
-    this.draw();
-    this.showActions();
+    this.mover.unlock();
   }
 
   /** Asks until the server is there again; then shows the game as it stands. */
@@ -475,41 +341,41 @@ class Game {
     }
   }
 
-  object(objection, word, detail) {
+  async object(objection, word, detail) {
     this.busy = false;
     show(this.message, this.words());
-    objected(this, objection, {
+    this.mover.unlock();
+    (await import("./objection.js")).objected(this, objection, {
       anyway: () => this.decide(word, detail, false),
-      again: () => { show(this.sheet); this.undoAll(); },
+      again: () => { show(this.sheet); this.mover.undo(true); },
     });
   }
 
-  /** Draws a play as arrows on the board as it was before the roll; null ends it. */
+  async showResult() {
+    this.result ??= new (await import("./result.js")).ResultCard(this);
+    if (this.state.result) this.result.show(this.sheet);
+  }
+
   point(one) {
     if (this.busy) return;
-    if (one) this.draw({ board: this.state.board, arrows: [{ moves: movesOf(one.notation), board: this.state.board }], movable: [] });
-    else this.draw();
+    const { board } = this.state;
+    this.mover.draw(one ? { board, arrows: [{ moves: movesOf(one.notation), board }], movable: [] } : {});
   }
 
-  async hint() {
+  /** Shows advice, which is loaded when it is first asked for. */
+  async advise(work) {
     this.panel.scrollTop = 0;
-    await showHint(this.advice, { id: this.state.id, dice: this.state.roll }, {
-      point: (one) => this.point(one), pick: (one) => this.take(one.notation), made: this.turn?.play ?? null, madeKey: "on the board",
-    });
+    await work(await import("./advice.js"));
   }
 
-  /** Moves the checkers as a play says, to be looked at, taken back or confirmed. */
-  take(notation) {
-    if (!this.turn) return;
-    this.turn.take(notation);
-    this.redraw();
-    announce(t("complete", { play: playName(notation) }));
+  hint() {
+    return this.advise(({ showHint }) => showHint(this.advice, { id: this.state.id, dice: this.state.roll }, {
+      point: (one) => this.point(one), pick: (one) => this.mover.take(one.notation), made: this.turn?.play ?? null, madeKey: "on the board",
+    }));
   }
 
   cubeAdvice() {
-    const { rules } = this.state;
-    this.panel.scrollTop = 0;
-    return showCube(this.advice, { id: this.state.id }, rules.beavers ? { beavers: true } : {});
+    return this.advise(({ showCube }) => showCube(this.advice, { id: this.state.id }, this.state.rules.beavers ? { beavers: true } : {}));
   }
 
   async save() {
@@ -520,42 +386,25 @@ class Game {
     }
   }
 
-  analyse() {
-    location.hash = `#/analyse/game/${this.state.game}`;
-  }
-
-  async rolls() {
-    await attempt(this.advice, async () => {
-      const rolls = await get(`${this.path}/rolls`);
-      const faces = ["me", "opponent"].map((who) => {
-        const count = rolls.faces[who].reduce((sum, one) => sum + one, 0) || 1;
-        return [this.nameOf(who), ...rolls.faces[who].map((one) => `${one} (${percent(one / count, 0)})`), `${rolls.doubles[who]} / ${rolls.rolls[who]}`];
+  rolls() {
+    return this.advise(({ attempt }) => attempt(this.advice, async () => {
+      const { faces, doubles, rolls, games, seed } = await get(`${this.path}/rolls`);
+      const rows = ["me", "opponent"].map((who) => {
+        const count = faces[who].reduce((sum, one) => sum + one, 0) || 1;
+        return [this.nameOf(who), ...faces[who].map((one) => `${one} (${percent(one / count, 0)})`), `${doubles[who]} / ${rolls[who]}`];
       });
-      const heads = ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")];
-      show(this.advice, h("section", {}, h("h3", {}, t("all rolls")), h("p", {}, t("fair words", { seed: rolls.seed })),
-        h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("all rolls") }, h("table", { id: "faces" },
-          h("caption", { class: "unseen" }, t("all rolls")),
-          h("thead", {}, h("tr", {}, heads.map((one) => one ? h("th", { scope: "col" }, one) : h("td")))),
-          h("tbody", {}, faces.map(([who, ...cells]) => h("tr", {}, h("th", { scope: "row" }, who), cells.map((one) => h("td", {}, one))))))),
-        rolls.games.map((game, k) => [h("h4", {}, t("game number", { number: k + 1 })),
-          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}${low}`).join(", "))])));
-    });
+      show(this.advice, h("h3", {}, t("all rolls")), h("p", {}, t("fair words", { seed })),
+        table(t("all rolls"), ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")], rows, { id: "faces" }),
+        games.map((game, k) => [h("h4", {}, t("game number", { number: k + 1 })),
+          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}${low}`).join(", "))]));
+    }));
   }
 
-  begin() {
-    newGame((state) => open(this.view, state));
-  }
-
-  leave() {
-    localStorage.removeItem(LAST);
-    if (location.hash === "#/play") showPlay(this.view, "");
-    else location.hash = "#/play";
-  }
-
-  /** Deletes the game, unless the reader takes that back. */
   forget() {
     const { game } = this.state;
     undoable(t("game deleted"), () => remove(`/api/v1/games/${game}`).catch((error) => say(error.message)), () => { location.hash = `#/play/${game}`; });
-    this.leave();
+    localStorage.removeItem(LAST);
+    if (location.hash === "#/play") showPlay(this.view, "");
+    else location.hash = "#/play";
   }
 }

@@ -1,16 +1,12 @@
 // How a game ended: score, errors and luck, and what can be done next.
 
 import { stream } from "./api.js";
-import { figure, h, show, signed } from "./dom.js";
+import { buttons, figure, h, linkTo, show, signed, working } from "./dom.js";
+import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
 
-export function resultWords({ result, winner, score }, opponent) {
-  if (!result) return "";
-  const who = result.winner === "me" ? t("you win") : t("opponent wins", { opponent });
-  const how = result.dropped ? t("result dropped") : result.resigned ? t("result resigned") : t(`result ${result.kind}`);
-  const match = winner ? ` ${t(winner === "me" ? "you win match" : "opponent wins match", { opponent, first: Math.max(...score), second: Math.min(...score) })}` : "";
-  return `${who} ${t("result points", { count: result.points })} (${how}${result.jacoby ? `; ${t("result jacoby")}` : ""}).${match}`;
-}
+/** Thousandths of a point from which on an error is tried again. */
+export const TRIED = 20;
 
 export class ResultCard {
   constructor(game) {
@@ -21,16 +17,11 @@ export class ResultCard {
 
   /** The card of the game that has just ended; its errors follow when they are found. */
   show(place) {
-    const { game } = this;
-    const { state } = game;
-    const figures = h("div", { class: "result-figures", role: "status" }, h("p", { class: "working" }, t("finding errors")));
-    const score = state.rules.length ? `${state.score[0]}\u2013${state.score[1]} (${t("match to", { count: state.rules.length })})` : `${state.score[0]}\u2013${state.score[1]}`;
-    show(place, h("section", { class: `result-card ${state.result.winner}` },
-      h("h2", {}, t(state.winner ? "match over" : "game over")), h("p", {}, h("strong", {}, t("score shown", { score }))), figures,
-      h("div", { class: "buttons" },
-        game.button(t(state.asks === "next" ? "next game" : "new game"), () => (state.asks === "next" ? game.decide("next") : game.begin()), { primary: true, id: "card-next" }),
-        game.button(t("analyse this"), () => game.analyse()))));
-    game.panel.scrollTop = 0;
+    const { state } = this.game;
+    const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
+    const score = state.score.join("\u2013") + (state.rules.length ? ` (${formatOf(state.rules)})` : "");
+    show(place, h("section", { class: "result-card" },
+      h("h2", {}, t(state.winner ? "match over" : "game over")), h("p", {}, h("strong", {}, t("score shown", { score }))), figures));
     this.judge(figures, state);
   }
 
@@ -43,11 +34,10 @@ export class ResultCard {
       const own = players[state.seat];
       const lost = figure(own.chequer.total + own.cube.total, 3);
       show(place,
-        h("p", {}, t("card errors", { count: errors, lost }), " ", own.pr === null ? "" : `PR ${figure(own.pr, 1)}.`),
+        h("p", {}, t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
         h("p", {}, t("card luck", { luck: signed(own.luck.total, 2) })),
-        h("div", { class: "buttons" },
-          errors > 0 && h("a", { class: "button", id: "try-again", href: `#/learn/analysis/${analysis}` }, t("try again", { count: errors })),
-          h("a", { class: "button", href: `#/analyse/${analysis}` }, t("show errors of game"))));
+        buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
+          linkTo(t("show errors of game"), `#/analyse/${analysis}`)));
     } catch (error) {
       this.known.delete(key);
       if (place.isConnected) show(place, h("p", { class: "source" }, error.message));
@@ -58,7 +48,7 @@ export class ResultCard {
     const found = { errors: 0 };
     await stream("/api/v1/review", { game: state.game, number: state.number, keep: true }, (line) => {
       if (line.match) found.analysis = line.match.analysis;
-      else if (line.decisions) found.errors += line.decisions.filter((one) => one.counts && one.decider === state.seat && one.error >= 20).length;
+      else if (line.decisions) found.errors += line.decisions.filter((one) => one.counts && one.decider === state.seat && one.error >= TRIED).length;
       else if (line.players) found.players = line.players;
       else if (line.message) throw new Error(line.message);
     });

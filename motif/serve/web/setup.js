@@ -1,17 +1,19 @@
-// Any position: pasted as an ID or placed by hand, judged, and given away as an ID, a link or a picture.
+// Any position: pasted as an ID or placed by hand, judged, and shared as an ID, a link or a picture.
 
-import { movesOf, showCube, showHint } from "./advice.js";
+import { showCube, showHint } from "./advice.js";
 import { post, text } from "./api.js";
 import { BAR, Board, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./board.js";
 import { say } from "./dialog.js";
-import { announce, h, saveAs, show } from "./dom.js";
+import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, saveAs, show } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { foundId } from "./pasted.js";
+import { diceOf, movesOf } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
+import { frame, RETRY } from "./view.js";
 
 const START = "4HPwATDgc/ABMA";
-const RETRY = 1500;
+const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
 export async function showSetup(view, id) {
   const setup = new Setup(view);
@@ -32,55 +34,50 @@ class Setup {
     this.id = h("textarea", { id: "id", rows: 1, autocomplete: "off", spellcheck: "false", "aria-describedby": "id-fault", onkeydown: (event) => {
       if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); this.paste(); }
     }, onpaste: () => setTimeout(() => this.paste(), 0) });
-    this.fault = h("p", { class: "fault", id: "id-fault", role: "alert" });
-    this.boardFault = h("p", { class: "fault", role: "alert" });
-    this.matchFault = h("p", { class: "fault", role: "alert", id: "match-fault" });
-    this.counts = h("p", { class: "message", "aria-live": "polite" });
+    this.fault = fault("", { id: "id-fault" });
+    this.boardFault = fault();
+    this.matchFault = fault("", { id: "match-fault" });
     this.ids = h("dl", { class: "ids" });
-    this.advice = h("div", { class: "advice", "aria-live": "polite" });
-    this.hintButton = h("button", { type: "button", class: "primary", id: "setup-hint", "aria-describedby": "hint-needs", onclick: () => this.hint() }, t("hint"));
+    this.advice = live("advice");
+    this.rolled = live("rolled");
     this.needs = h("small", { id: "hint-needs" });
-    this.rolled = h("div", { class: "rolled", "aria-live": "polite" });
-    this.rollOut = rolloutButton(this.rolled, () => ({ id: this.place.id }), false);
-    this.playHere = h("a", { class: "button", id: "play-here", href: "#/from" }, t("play from here"));
-    this.cubeButton = h("button", { type: "button", id: "setup-cube", onclick: () => showCube(this.advice, { id: this.place.id }) }, t("cube advice"));
+    this.advisers = buttons();
+    this.fields = this.matchFields();
     const radio = (key) => h("label", { class: "check" }, h("input", { type: "radio", name: "placing", value: key, checked: key === this.placing, onchange: () => { this.placing = key; } }), t(`place ${key}`));
-    const number = (name, most) => h("input", { type: "number", min: 0, max: most, id: `set-${name}`, value: 0, onchange: () => this.fields() });
-    const choice = (name, values) => h("select", { id: `set-${name}`, onchange: () => this.fields() }, values.map(([value, word]) => h("option", { value }, word)));
-    const dice = [["", t("no roll")], ...[1, 2, 3, 4, 5, 6].flatMap((high) => Array.from({ length: high }, (_, k) => [`${high}${k + 1}`, `${high}-${k + 1}`]))];
-    this.controls = {
-      dice: choice("dice", dice), length: number("length", 64), own: number("own", 63), other: number("other", 63),
-      cube: choice("cube", [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one])),
-      owner: choice("owner", [["centre", t("owner centre")], ["me", t("owner me")], ["opponent", t("owner opponent")]]),
-      crawford: h("input", { type: "checkbox", id: "set-crawford", onchange: () => this.fields() }),
-      jacoby: h("input", { type: "checkbox", id: "set-jacoby", onchange: () => this.fields() }),
-    };
-    const field = (name) => h("label", { class: "field" }, h("span", {}, t(`set ${name}`)), this.controls[name]);
-    const check = (key, name) => h("label", { class: "check" }, this.controls[name], t(key));
-    const fill = (key, board) => h("button", { type: "button", onclick: () => this.put(board) }, t(key));
-    show(view, h("h1", { class: "unseen" }, t("setup head")),
-      h("div", { class: "game setup" },
-        h("section", { class: "table", "aria-label": t("board") }, this.board.element, this.counts, this.boardFault,
-          h("fieldset", { class: "placing" }, h("legend", {}, t("placing")), radio("mine"), radio("theirs"), radio("none")),
-          h("div", { class: "buttons" }, fill("start position", null), fill("clear board", new Array(26).fill(0)),
-            h("button", { type: "button", onclick: () => this.put(turned(this.shown)) }, t("other side")))),
-        h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("advice and ids") },
-          h("section", {}, h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
-            h("label", { class: "field" }, h("span", {}, t("paste id")), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
-          h("section", {}, h("h2", {}, t("match and cube")), h("div", { class: "match-fields" },
-            ["dice", "length", "own", "other", "cube", "owner"].map(field), check("crawford", "crawford"), check("jacoby rule", "jacoby")), this.matchFault),
-          h("section", {}, h("h2", {}, t("advice")), h("div", { class: "buttons" }, this.hintButton, this.cubeButton, this.rollOut, this.playHere), this.needs, this.rolled, this.advice),
-          h("section", {}, h("h2", {}, t("give away")), this.ids))));
+    const fill = (key, board) => button(t(key), () => this.put(board()));
+    const { panel, message, actions, last } = frame(view, t("setup head"), this.board, "setup", t("advice and ids"));
+    this.counts = message;
+    last.replaceWith(this.boardFault);
+    actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", {}, t("placing")), ["mine", "theirs", "none"].map(radio)),
+      buttons(fill("start position", () => null), fill("clear board", () => new Array(26).fill(0)), fill("other side", () => turned(this.shown))));
+    show(panel,
+      h("section", {}, h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
+        field(t("paste id"), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
+      h("section", {}, h("h2", {}, t("advice")), this.advisers, this.needs, this.rolled, this.advice),
+      h("section", {}, h("h2", {}, t("match and cube")), h("div", { class: "match-fields" }, Object.values(this.fields)), this.matchFault),
+      h("section", {}, h("h2", {}, t("give away")), this.ids));
     useKeys((key) => {
-      if (key === "h" && !this.hintButton.disabled) this.hint();
-      else if (key === "c" && !this.cubeButton.disabled) this.cubeButton.click();
-      else return false;
-      return true;
+      const found = this.advisers.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
+      if (found && !found.disabled) found.click();
+      return Boolean(found);
     });
-    this.view = view;
   }
 
-  /** Shows what was pasted: an ID, or a text with one in it. */
+  /** The fields of roll, match and cube; `controls` are what they hold. */
+  matchFields() {
+    const asks = () => this.ask();
+    const number = (name, most) => h("input", { type: "number", min: 0, max: most, id: `set-${name}`, value: 0, onchange: asks });
+    const dice = [["", t("no roll")], ...[1, 2, 3, 4, 5, 6].flatMap((high) => Array.from({ length: high }, (_, k) => [`${high}${k + 1}`, `${high}-${k + 1}`]))];
+    const owners = ["centre", "me", "opponent"].map((one) => [one, t(`owner ${one}`)]);
+    this.controls = { dice: choice("set-dice", dice, "", asks), length: number("length", 64), own: number("own", 63), other: number("other", 63), cube: choice("set-cube", CUBES, 1, asks), owner: choice("set-owner", owners, "centre", asks) };
+    const fields = Object.fromEntries(Object.entries(this.controls).map(([name, control]) => [name, field(t(`set ${name}`), control)]));
+    for (const [name, key] of [["crawford", "crawford"], ["jacoby", "jacoby rule"]]) {
+      fields[name] = checkbox(`set-${name}`, t(key), false, asks);
+      this.controls[name] = fields[name].firstChild;
+    }
+    return fields;
+  }
+
   paste() {
     return this.read(foundId(this.id.value), true);
   }
@@ -97,40 +94,48 @@ class Setup {
     }
   }
 
+  clear() {
+    for (const one of [this.fault, this.boardFault, this.matchFault]) show(one);
+  }
+
   accept(place) {
     this.place = place;
     this.shown = place.board;
-    for (const one of [this.fault, this.boardFault, this.matchFault, this.advice, this.rolled]) show(one);
-    const { controls } = this;
-    controls.dice.value = place.dice ? place.dice.join("") : "";
-    controls.length.value = place.length;
-    controls.own.value = place.score[0];
-    controls.other.value = place.score[1];
-    controls.cube.value = place.cube;
-    controls.owner.value = place.owner;
+    this.clear();
+    show(this.advice);
+    show(this.rolled);
+    const { controls } = this, { length, score: [own, other], cube, owner } = place;
+    for (const [name, value] of Object.entries({ dice: place.dice?.join("") ?? "", length, own, other, cube, owner })) controls[name].value = value;
     controls.crawford.checked = place.crawford;
     controls.jacoby.checked = place.jacoby;
     this.fit();
     this.draw();
-    this.hintButton.disabled = !place.dice || place.over;
-    this.cubeButton.disabled = this.rollOut.disabled = place.over;
-    show(this.needs, place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
-    this.rollOut.replaceWith(this.rollOut = rolloutButton(this.rolled, () => ({ id: place.id }), Boolean(place.dice)));
-    this.playHere.href = `#/from/${encodeURIComponent(place.xgid)}`;
+    this.showAdvisers();
     this.showIds();
+  }
+
+  showAdvisers(isFaulty = false) {
+    const { place } = this, disabled = isFaulty || place.over;
+    const rollOut = rolloutButton(this.rolled, () => ({ id: place.id }), Boolean(place.dice));
+    rollOut.disabled = disabled;
+    show(this.advisers,
+      button(t("hint"), () => this.hint(), { primary: true, id: "setup-hint", key: "H", disabled: disabled || !place.dice, "aria-describedby": "hint-needs" }),
+      button(t("cube advice"), () => showCube(this.advice, { id: place.id }), { id: "setup-cube", key: "C", disabled }), rollOut,
+      !disabled && linkTo(t("play from here"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
+    show(this.needs, place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
   }
 
   fit() {
     const inMatch = Number(this.controls.length.value) > 0;
-    for (const name of ["own", "other", "crawford"]) this.controls[name].closest("label").hidden = !inMatch;
-    this.controls.jacoby.closest("label").hidden = inMatch;
+    for (const name of ["own", "other", "crawford"]) this.fields[name].hidden = !inMatch;
+    this.fields.jacoby.hidden = inMatch;
   }
 
   draw(more = {}) {
-    const dice = this.place?.dice ?? null;
+    const { dice, doubled } = this.place ?? {};
     this.board.show({
-      board: this.shown, bothBars: true, cube: { value: Number(this.controls.cube.value), owner: this.controls.owner.value, offered: this.place?.doubled },
-      dice: dice && (dice[0] === dice[1] ? Array(4).fill(dice[0]) : dice).map((value) => ({ value, used: false })), by: "me", ...more,
+      board: this.shown, bothBars: true, cube: { value: Number(this.controls.cube.value), owner: this.controls.owner.value, offered: doubled },
+      dice: dice && diceOf(dice), by: "me", ...more,
     });
     const [mine, theirs] = pipCounts(this.shown), [off, gone] = offCounts(this.shown);
     show(this.counts, t("setup counts", { mine, theirs, off, gone }));
@@ -141,17 +146,16 @@ class Setup {
     this.change(place, back || this.placing === "none" ? -1 : 1);
   }
 
-  /** One checker more, or one less, of whoever is being placed. */
+  /** One checker more, or one less, of the player who is being placed. */
   change(place, by) {
     if (place === OFF) return;
     const index = place === OPPONENT_BAR ? 0 : place;
     const board = [...this.shown];
-    const mine = place === BAR || (place !== OPPONENT_BAR && this.placing !== "theirs");
     if (by < 0) {
       board[index] -= Math.sign(board[index]);
     } else {
+      const mine = place === BAR || (place !== OPPONENT_BAR && this.placing !== "theirs"), sign = mine ? 1 : -1;
       const [off, gone] = offCounts(board);
-      const sign = mine ? 1 : -1;
       if (Math.sign(board[index]) === -sign) board[index] = 0;
       if ((mine ? off : gone) < 1) return;
       board[index] += sign;
@@ -159,27 +163,25 @@ class Setup {
     this.put(board);
   }
 
-  /** Shows a board that was placed by hand; null is the start of a game. */
   async put(board) {
     if (board === null) return this.read(START, true);
     this.shown = board;
     this.draw();
-    return this.fields();
+    return this.ask();
   }
 
-  /** Asks for the IDs of what is shown, and says what is wrong with it. */
-  async fields() {
+  async ask() {
     const { controls } = this;
     this.fit();
-    const length = Number(controls.length.value);
-    const asked = { board: this.shown, length, cube: Number(controls.cube.value), owner: { centre: "none", me: "me", opponent: "you" }[controls.owner.value] };
+    const [length, own, other, cube] = ["length", "own", "other", "cube"].map((name) => Number(controls[name].value));
+    const asked = { board: this.shown, length, cube, owner: { centre: "none", me: "me", opponent: "you" }[controls.owner.value] };
     if (controls.dice.value) asked.dice = controls.dice.value;
-    if (length) Object.assign(asked, { score: [Number(controls.own.value), Number(controls.other.value)], crawford: controls.crawford.checked });
+    if (length) Object.assign(asked, { score: [own, other], crawford: controls.crawford.checked });
     else asked.jacoby = controls.jacoby.checked;
     const number = (this.asked = (this.asked ?? 0) + 1);
-    for (const one of [this.fault, this.boardFault, this.matchFault]) show(one);
-    const most = Math.max(Number(controls.own.value), Number(controls.other.value));
-    if (length && most >= length) return show(this.matchFault, t("score fault", { points: most, length }));
+    this.clear();
+    const points = Math.max(own, other);
+    if (length && points >= length) return show(this.matchFault, t("score fault", { points, length }));
     try {
       const place = await post("/api/v1/position", asked);
       if (number !== this.asked) return;
@@ -188,19 +190,17 @@ class Setup {
     } catch (error) {
       if (number !== this.asked) return;
       this.complain(error);
-      this.hintButton.disabled = this.cubeButton.disabled = this.rollOut.disabled = true;
+      this.showAdvisers(true);
       show(this.ids);
       show(this.advice);
     }
   }
 
-  /** Says what is wrong beside what it is about. */
   complain(error) {
     if (error.status === 0) {
       show(this.fault, error.message);
-      setTimeout(() => this.fault.isConnected && this.fields(), RETRY);
-    } else if (/checker|players|board|bar|point \d|off/i.test(error.message)) show(this.boardFault, error.message);
-    else show(this.matchFault, error.message);
+      setTimeout(() => this.fault.isConnected && this.ask(), RETRY);
+    } else show(/checker|players|board|bar|point \d|off/i.test(error.message) ? this.boardFault : this.matchFault, error.message);
   }
 
   address() {
@@ -208,35 +208,37 @@ class Setup {
   }
 
   showIds() {
-    const { place } = this;
-    const rows = [["GNUbg ID", place.id], ["XGID", place.xgid], ...(place.ogid ? [["OGID", place.ogid]] : []), [t("link"), location.href.split("#")[0] + `#/position/${encodeURIComponent(place.xgid)}`]];
-    const copy = (name, value) => h("button", { type: "button", class: "small", "aria-label": t("copy this", { name }), onclick: async (event) => {
-      try {
-        await navigator.clipboard.writeText(value);
-        announce(t("copied", { name }));
-        event.target.textContent = t("copied short");
-        setTimeout(() => { event.target.textContent = t("copy"); }, 2000);
-      } catch {
-        // A page of another machine may not write there.
-        getSelection().selectAllChildren(event.target.parentNode.querySelector("code"));
-        announce(t("selected", { name }));
-      }
-    } }, t("copy"));
-    const tried = (work) => work().catch((error) => say(error.message));
-    const svg = () => text(`/api/v1/diagram?id=${encodeURIComponent(place.xgid)}`);
-    show(this.ids, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value), copy(name, value))]),
+    const { xgid, id, ogid } = this.place;
+    const link = `${location.href.split("#")[0]}#/position/${encodeURIComponent(xgid)}`;
+    const tried = (work) => () => work().catch((error) => say(error.message));
+    const svg = () => text(`/api/v1/diagram?id=${encodeURIComponent(xgid)}`);
+    const rows = [["XGID", xgid], ["GNUbg ID", id], ["OGID", ogid], [t("link"), link]].filter(([, value]) => value);
+    show(this.ids, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value), button(t("copy"), (event) => copy(event.target, name, value), { small: true, "aria-label": t("copy this", { name }) }))]),
       h("dt", {}, t("picture")), h("dd", { class: "buttons" },
-        h("button", { type: "button", class: "small", id: "save-svg", onclick: () => tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")) }, "SVG"),
-        h("button", { type: "button", class: "small", id: "save-png", onclick: () => tried(async () => savePng(await svg())) }, "PNG")));
-    this.id.value = place.xgid;
+        button("SVG", tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")), { small: true, id: "save-svg" }),
+        button("PNG", tried(async () => savePng(await svg())), { small: true, id: "save-png" })));
+    this.id.value = xgid;
   }
 
   hint() {
-    const { place } = this;
-    return showHint(this.advice, { id: place.id }, {
+    const after = (one) => movesOf(one.notation).reduce((board, [start, end]) => moved(board, start, end), this.shown);
+    return showHint(this.advice, { id: this.place.id }, {
       point: (one) => this.draw(one ? { arrows: [{ moves: movesOf(one.notation), board: this.shown }] } : {}),
-      pick: (one) => this.draw({ board: movesOf(one.notation).reduce((board, [start, end]) => moved(board, start, end), this.shown), dice: null }),
+      pick: (one) => this.draw({ board: after(one), dice: null }),
     });
+  }
+}
+
+async function copy(pressed, name, value) {
+  try {
+    await navigator.clipboard.writeText(value);
+    announce(t("copied", { name }));
+    pressed.textContent = t("copied short");
+    setTimeout(() => { pressed.textContent = t("copy"); }, 2000);
+  } catch {
+    // A page of another machine may not write there.
+    getSelection().selectAllChildren(pressed.parentNode.querySelector("code"));
+    announce(t("selected", { name }));
   }
 }
 

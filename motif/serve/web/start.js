@@ -1,70 +1,79 @@
-// Before a game: a board ready to play, the dialog for a new game, and the games that can be resumed.
+// Before a game: a board ready to play, and the games that can be resumed.
 
-import { get, post, remove } from "./api.js";
+import { get, post } from "./api.js";
 import { Board } from "./board.js";
-import { dialog, say, undoable } from "./dialog.js";
-import { figure, h, show } from "./dom.js";
+import { button, fault, h, show, working } from "./dom.js";
 import { useKeys } from "./keys.js";
-import { START } from "./telling.js";
-import { knows, t } from "./texts.js";
+import { CENTRED, formatOf, nameOf, START } from "./plays.js";
+import { t } from "./texts.js";
+import { frame, keptList, player, retried, RETRY, when } from "./view.js";
 
-const WISHES = "motif-wishes";
-const LENGTHS = [0, 1, 3, 5, 7, 9, 11, 15, 21];
+const LAST = "motif-game", WISHES = "motif-wishes";
 const SHOWN = 6;
 
-function wishes() {
+export async function showPlay(view, name) {
+  const wanted = name || localStorage.getItem(LAST);
+  if (!wanted) return showStart(view);
+  show(view, working());
   try {
-    return { opponent: "latest", length: 0, cube: true, jacoby: true, beavers: false, ...JSON.parse(localStorage.getItem(WISHES) ?? "{}") };
-  } catch {
-    return { opponent: "latest", length: 0, cube: true, jacoby: true, beavers: false };
+    const state = await get(`/api/v1/games/${encodeURIComponent(wanted)}`);
+    if (!name) history.replaceState(null, "", `#/play/${wanted}`);
+    return new (await import("./play.js")).Game(view, state).start();
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    if (error.status === 0) {
+      show(view, fault(error.message));
+      setTimeout(() => view.isConnected && showPlay(view, name), RETRY);
+      return null;
+    }
+    if (localStorage.getItem(LAST) === wanted) localStorage.removeItem(LAST);
+    return showStart(view, name || error.status !== 404 ? error.message : "");
   }
 }
 
-/** What a player is called on the page. */
-export function nameOf(opponent) {
-  return knows(`name ${opponent}`) ? t(`name ${opponent}`) : opponent;
+export async function openGame(state) {
+  localStorage.setItem(LAST, state.game);
+  history.pushState(null, "", `#/play/${state.game}`);
+  return new (await import("./play.js")).Game(document.getElementById("view"), state).start(state.events);
 }
 
-export function formatOf(rules) {
-  return rules.length ? t("match to", { count: rules.length }) : t("money");
+export function wishes() {
+  const usual = { opponent: "latest", length: 0, cube: true, jacoby: true, beavers: false };
+  try {
+    return { ...usual, ...JSON.parse(localStorage.getItem(WISHES) ?? "{}") };
+  } catch {
+    return usual;
+  }
 }
 
-/** Begins the game that is wished for; `opened(state)` shows it. */
-async function begin(wish, opened) {
-  const { length } = wish;
-  const cube = length > 0 || wish.cube;
-  const asked = { opponent: wish.opponent, length, cube, jacoby: !length && cube && wish.jacoby, beavers: !length && cube && wish.beavers };
-  if (wish.seed) asked.seed = Number(wish.seed);
-  opened(await post("/api/v1/games", asked));
+/** Begins the game that is wished for; the wish is that of next time, but for the seed. */
+export async function begin({ seed, ...wish }) {
+  localStorage.setItem(WISHES, JSON.stringify(wish));
+  const cube = wish.length > 0 || wish.cube, rule = (key) => !wish.length && cube && wish[key];
+  await openGame(await post("/api/v1/games", { ...wish, cube, jacoby: rule("jacoby"), beavers: rule("beavers"), ...(seed ? { seed: Number(seed) } : {}) }));
+}
+
+export async function newGame() {
+  (await import("./newgame.js")).showNewGame();
 }
 
 /** A board ready to play: the last opponent and format, one press away. */
-export async function showStart(view, opened, message = "") {
+export async function showStart(view, message = "") {
   const wish = wishes();
   const board = new Board();
-  board.show({ board: START, cube: { value: 1, owner: "centre", offered: false } });
-  const fault = h("p", { class: "fault", role: "alert" }, message);
-  const start = async () => {
-    try {
-      await begin(wish, opened);
-    } catch (error) {
-      show(fault, error.message);
-    }
-  };
+  board.show({ board: START, cube: CENTRED });
+  const told = fault(message);
+  const start = () => begin(wish).catch((error) => show(told, error.message));
   const kept = h("div");
-  const other = h("button", { type: "button", id: "new-game", onclick: () => newGame(opened) }, t("other game"));
-  show(view, h("div", { class: "game ready" },
-    h("section", { class: "table", "aria-label": t("table") },
-      h("div", { class: "side-bar opponent" }, h("span", { class: "chip dark", "aria-hidden": "true" }), h("strong", {}, nameOf(wish.opponent)), h("span", { class: "score" }, formatOf(wish))),
-      board.element,
-      h("div", { class: "side-bar own" }, h("span", { class: "chip light", "aria-hidden": "true" }), h("strong", {}, t("you"))),
-      h("div", { class: "actions" }, h("button", { type: "button", class: "primary", id: "start", onclick: start }, t("begin")), other)),
-    h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("kept games") },
-      h("section", {}, h("h1", {}, t("start head")), h("p", { class: "lead" }, t("start words")), fault),
-      kept)));
+  const { otherBar, ownBar, actions, panel, table } = frame(view, t("view play"), board, "", t("kept games"));
+  table.parentNode.classList.add("ready");
+  player(otherBar, false, nameOf(wish.opponent), { score: formatOf(wish) });
+  player(ownBar, true, t("you"));
+  show(actions, button(t("begin"), start, { primary: true, id: "start" }), button(t("other game"), newGame, { id: "new-game" }));
+  show(panel, h("section", {}, h("h2", { class: "lead" }, t("start head")), h("p", {}, t("start words")), told), kept);
   useKeys((key) => {
     if (key === "Enter" || key === " ") start();
-    else if (key === "n") newGame(opened);
+    else if (key === "n" || key === "w") newGame();
     else return false;
     return true;
   });
@@ -73,93 +82,13 @@ export async function showStart(view, opened, message = "") {
     const open = games.filter((one) => one.asks !== "nothing").slice(0, SHOWN);
     show(kept, open.length > 0 && h("section", {}, h("h2", {}, t("kept games")), gameList(open)));
   });
+  import("./play.js").catch(() => {}); // what the game itself needs, before it is asked for
 }
 
-const AGAIN = 1500;
-
-/** Does `work`, again and again while the server is away, which `place` says. */
-export async function retried(place, work) {
-  try {
-    await work();
-  } catch (error) {
-    show(place, h("p", { class: "fault", role: "alert" }, error.message));
-    if (error.status === 0) setTimeout(() => place.isConnected && retried(place, work), AGAIN);
-  }
-}
-
-/** Games as a list, each with its time and a way to delete it. */
 export function gameList(games) {
-  return h("ul", { class: "kept" }, games.map((one) => {
-    const line = h("li", {},
-      h("a", { href: `#/play/${one.game}` }, t(one.length ? "kept match" : "kept money", { ...one, opponent: nameOf(one.opponent), first: one.score[0], second: one.score[1] }),
-        h("small", {}, ` ${one.asks === "nothing" ? t("over") : ""} ${when(one.changed)}`)),
-      h("button", { type: "button", class: "small", "aria-label": t("delete this", { name: nameOf(one.opponent) }), onclick: () => {
-        line.hidden = true;
-        undoable(t("game deleted"), () => remove(`/api/v1/games/${one.game}`).catch((error) => say(error.message)), () => { line.hidden = false; });
-      } }, t("delete")));
-    return line;
-  }));
-}
-
-/** Seconds since 1970 as a day and time of the reader. */
-export function when(seconds) {
-  return new Date(1000 * seconds).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
-}
-
-/** The dialog for a new game. */
-export async function newGame(opened) {
-  const wish = wishes();
-  const fault = h("p", { class: "fault", role: "alert" });
-  const levels = h("fieldset", { class: "levels" }, h("legend", {}, t("opponent")));
-  const opponent = h("select", { id: "opponent", onchange: () => {
-    for (const one of levels.querySelectorAll("input")) one.checked = one.value === opponent.value;
-  } });
-  const length = h("select", { id: "length", onchange: () => fits() }, LENGTHS.map((one) =>
-    h("option", { value: one, selected: one === wish.length }, formatOf({ length: one }))));
-  const box = (key) => h("label", { class: "check" }, h("input", { type: "checkbox", name: key, checked: wish[key] }), t(key));
-  const money = h("fieldset", { class: "checks" }, h("legend", {}, t("money rules")), ["cube", "jacoby", "beavers"].map(box));
-  const fits = () => { money.hidden = length.value !== "0"; };
-  const seed = h("input", { id: "seed", inputmode: "numeric", autocomplete: "off", placeholder: t("new seed"), "aria-describedby": "seed-fault" });
-  const seedFault = h("small", { class: "fault", id: "seed-fault" });
-  const field = (label, control, ...more) => h("label", { class: "field" }, h("span", {}, label), control, ...more);
-  const submit = async (event) => {
-    event.preventDefault();
-    show(seedFault, /^\d*$/.test(seed.value.trim()) ? "" : t("seed fault"));
-    if (seedFault.textContent) return seed.focus();
-    const rule = (key) => money.querySelector(`[name=${key}]`).checked;
-    const made = { opponent: opponent.value, length: Number(length.value), cube: rule("cube"), jacoby: rule("jacoby"), beavers: rule("beavers") };
-    localStorage.setItem(WISHES, JSON.stringify(made));
-    await attempt(() => begin({ ...made, seed: seed.value.trim() }, taken));
-  };
-  const attempt = async (work) => {
-    try {
-      await work();
-    } catch (error) {
-      show(fault, error.message);
-    }
-  };
-  const seat = h("select", { id: "seat" }, [0, 1].map((one) => h("option", { value: one }, t(`seat ${one}`))));
-  const file = h("input", { type: "file", accept: ".mat,.txt", id: "load", onchange: () => attempt(async () => {
-    const mat = await file.files[0].text();
-    file.value = "";
-    taken(await post("/api/v1/games/loaded", { opponent: opponent.value, mat, seat: Number(seat.value) }));
-  }) });
-  const taken = (state) => {
-    shown.close();
-    opened(state);
-  };
-  const shown = dialog(t("new game"), h("form", { id: "wish", onsubmit: submit }, levels, field(t("for what"), length), money,
-    h("details", { id: "more" }, h("summary", {}, t("more")), field(t("all opponents"), opponent), field(t("seed of the dice"), seed, seedFault),
-      h("h3", {}, t("load head")), field(t("you are"), seat), field(t("mat file"), file)),
-    fault, h("div", { class: "buttons" }, h("button", { class: "primary", id: "begin" }, t("begin")), h("button", { type: "button", onclick: () => shown.close() }, t("cancel")))));
-  fits();
-  await retried(fault, async () => {
-    const answer = await get("/api/v1/games/opponents");
-    show(fault);
-    levels.append(...answer.levels.map((one) => h("label", { class: "level" },
-      h("input", { type: "radio", name: "level", value: one.name, checked: one.name === wish.opponent, onchange: () => { opponent.value = one.name; } }),
-      h("span", {}, h("strong", {}, t(`level ${one.level}`)), h("small", {}, t("level words", { name: nameOf(one.name), rate: figure(one.error_rate, 1) }))))));
-    const names = answer.opponents.flatMap((one) => (one.name === "latest" ? ["latest", "latest@1", "latest@2"] : [one.name]));
-    show(opponent, names.map((one) => h("option", { value: one, selected: one === wish.opponent }, knows(`opponent ${one}`) ? t(`opponent ${one}`) : one)));
-  });
+  return keptList(games.map((one) => ({
+    href: `#/play/${one.game}`, path: `/api/v1/games/${one.game}`,
+    words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("\u2013")}`,
+    more: ` ${one.asks === "nothing" ? t("over") : ""} ${when(one.changed)}`,
+  })), { deleted: t("game deleted"), label: "delete this" });
 }

@@ -1,21 +1,18 @@
 // What has happened since the reader decided, shown step by step: dice before checkers, and words over the board
 // for what moves no checker.
 
-import { playName } from "./advice.js";
 import { announce } from "./dom.js";
 import { isShown, pause } from "./pace.js";
+import { diceOf, playName } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 
-export const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
-
-/** The dice of a roll as they lie on the board. */
-export function diceOf(roll, by) {
-  const values = roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll;
-  return values.map((value) => ({ value, used: false, by }));
+/** What was done, as a line of the record; `names(who)` calls the players. */
+export function lineOf(one, names) {
+  const who = names(one.who);
+  return one.do === "play" ? `${who} ${one.roll.join("-")}: ${playName(one.play)}` : `${who}: ${t(`did ${one.do}`)}`;
 }
 
-/** The cube after something was done with it. */
 function turnedCube(cube, { do: word, who }) {
   switch (word) {
     case "double": case "raccoon": return { ...cube, offered: true };

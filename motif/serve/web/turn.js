@@ -32,7 +32,6 @@ export class Turn {
     return this.tree.steps[node].map(([start, end, die, next]) => ({ start, end, die, node: next }));
   }
 
-  /** Where checkers can be moved from. */
   get movable() {
     return [...new Set(this.steps.map((step) => step.start))];
   }
@@ -87,6 +86,10 @@ export class Turn {
     return false;
   }
 
+  serves(place) {
+    return this.movable.some((start) => start === place || (start > place && this.ways(start).has(place)));
+  }
+
   /** Moves a checker from a place to another, with as many dice as that takes. */
   drag(start, end) {
     const way = this.ways(start).get(end);
@@ -98,7 +101,6 @@ export class Turn {
     return this.path.pop();
   }
 
-  /** Every complete play, as the steps that lead to it. */
   get plays() {
     const ways = new Map([[0, []]]);
     for (const node of ways.keys()) {
@@ -109,7 +111,6 @@ export class Turn {
     return [...ways].filter(([node]) => this.tree.plays[node] !== null);
   }
 
-  /** Makes all moves of a play as it is written. */
   take(notation) {
     const [, path] = this.plays.find(([node]) => this.tree.plays[node] === notation) ?? [0, []];
     this.path = path;

@@ -1,0 +1,47 @@
+// Plays and decisions as they are written.
+
+import { knows, t } from "./texts.js";
+
+/** The moves [from, to, hit] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
+export function movesOf(play) {
+  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number.parseInt(word, 10));
+  return play.split(" ").filter(Boolean).flatMap((part) => {
+    const [, chain, count] = /^(.*?)(?:\((\d)\))?$/.exec(part);
+    const stops = chain.split("/");
+    return Array.from({ length: Number(count ?? 1) }, (_, n) => stops.slice(1).map((end, k) =>
+      [place(stops[k]), place(end), end.endsWith("*") && n === 0])).flat();
+  });
+}
+
+export function playName(play) {
+  return play || t("no move");
+}
+
+export function actionWords(action) {
+  const words = action.split(", ").map((part) => (knows(`cube ${part}`) ? t(`cube ${part}`) : part)).join(", ");
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+export function nameOf(player) {
+  return player === "You" ? t("you") : knows(`name ${player}`) ? t(`name ${player}`) : player;
+}
+
+export function formatOf({ length }) {
+  return length ? t("match to", { count: length }) : t("money");
+}
+
+export function scoreOf(points, length) {
+  return length ? t("score of", { score: Math.min(points, length), length }) : t("points", { count: points });
+}
+
+export function otherOwner(owner) {
+  return { me: "opponent", opponent: "me" }[owner] ?? owner;
+}
+
+/** The dice of a roll as they lie on the board. */
+export function diceOf(roll, by) {
+  return (roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll).map((value) => ({ value, used: false, by }));
+}
+
+export const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
+export const CENTRED = { value: 1, owner: "centre", offered: false };

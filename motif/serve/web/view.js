@@ -1,0 +1,61 @@
+// What views are made of: a board between its players, a panel beside it, lists of what is kept, and what happens
+// while the server is away.
+
+import { remove } from "./api.js";
+import { say, undoable } from "./dialog.js";
+import { button, fault, h, show } from "./dom.js";
+import { t } from "./texts.js";
+
+/** Milliseconds after which a server that was away is asked again. */
+export const RETRY = 1500;
+
+/** Does `work`, again and again while the server is away, which `place` says. */
+export async function retried(place, work) {
+  try {
+    await work();
+  } catch (error) {
+    show(place, fault(error.message));
+    if (error.status === 0) setTimeout(() => place.isConnected && retried(place, work), RETRY);
+  }
+}
+
+/** Shows a `board` between the bars of its players, with what is said and can be done under it, and a panel. */
+export function frame(view, title, board, kind = "", panelName = title) {
+  const parts = {
+    notice: h("div", { class: "notice", "aria-live": "assertive" }),
+    otherBar: h("div", { class: "side-bar opponent" }), ownBar: h("div", { class: "side-bar own" }),
+    last: h("p", { class: "last", id: "last" }), message: h("p", { class: "message", id: "message" }),
+    actions: h("div", { class: "actions", role: "group", "aria-label": t("actions") }),
+    panel: h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": panelName }),
+  };
+  const { notice, otherBar, ownBar, last, message, actions, panel } = parts;
+  parts.table = h("section", { class: `table ${kind}`, "aria-label": t("table") }, otherBar, board.element, ownBar, last, message, actions);
+  show(view, h("h1", { class: "unseen" }, title), notice, h("div", { class: `game ${kind}` }, parts.table, panel));
+  return parts;
+}
+
+export function chip(isLight) {
+  return h("span", { class: `chip ${isLight ? "light" : "dark"}`, "aria-hidden": "true" });
+}
+
+export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
+  show(bar, chip(isLight), h("strong", {}, name), pips !== undefined && h("span", {}, t("pips", { count: pips })),
+    off > 0 && h("span", {}, t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
+}
+
+/** A list of what is kept: {href, words, more, path}; each can be deleted, and had back for some seconds. */
+export function keptList(kept, { deleted, label }) {
+  return h("ul", { class: "kept" }, kept.map(({ href, words, more, path }) => {
+    const line = h("li", {}, h("a", { href }, words, h("small", {}, more)),
+      button(t("delete"), () => {
+        line.hidden = true;
+        undoable(deleted, () => remove(path).catch((error) => say(error.message)), () => { line.hidden = false; });
+      }, { small: true, "aria-label": t(label, { name: words }) }));
+    return line;
+  }));
+}
+
+/** Seconds since 1970 as a day and time of the reader. */
+export function when(seconds) {
+  return new Date(1000 * seconds).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+}

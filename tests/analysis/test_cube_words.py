@@ -1,0 +1,38 @@
+"""Cube decisions in the words of every language."""
+
+import pytest
+
+from motif.analysis.cube_records import cube_answers, cube_words
+from motif.analysis.phrases import languages
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.evaluators.named import load_evaluator
+
+STATES = [
+    MatchState(),
+    MatchState(beavers=True, raccoons=True),
+    MatchState(cube=2, cube_owner="me"),
+    MatchState(cube=2, cube_owner="opponent"),
+    MatchState(length=5, own_score=4, opponent_score=1, crawford=True),
+    MatchState(length=1),
+]
+POSITIONS = ["4HPwATDgc/ABMA", "dPexAAB07zMAAA"]
+
+
+@pytest.fixture(name="decisions", scope="module")
+def _decisions():
+    questions = [(Position.from_id(id), state) for id in POSITIONS for state in STATES]
+    answers = cube_answers(questions, load_evaluator("motif-v1"), "motif-v1", jobs=1)
+    return [answer.decision for answer in answers]
+
+
+def test_english_words_are_those_of_the_decision(decisions):
+    for decision in decisions:
+        assert cube_words(decision, "en") == decision.words
+
+
+def test_every_language_has_words_for_every_decision(decisions):
+    for language in languages():
+        told = [cube_words(decision, language) for decision in decisions]
+        assert all(words.endswith(".") and "{" not in words for words in told)
+    assert any("Warten kostet" in cube_words(decision, "de") for decision in decisions)

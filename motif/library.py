@@ -417,7 +417,7 @@ def evaluator_of(player: PlayerLike) -> Evaluator:
 
     Raises `PlayerError` for a name that means nothing and for a player that only chooses plays.
     """
-    return player if isinstance(player, Evaluator) else as_player(player).opinion()
+    return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
 
 
 def _placed(position: PositionLike) -> tuple[Position, MatchState | None]:

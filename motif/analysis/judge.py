@@ -94,7 +94,7 @@ def evaluator_of(name: str) -> "Evaluator":
     """Return the evaluator of the player called `name`; raises `PlayerError` for one without any."""
     from motif.players import load
 
-    return load(name).opinion()
+    return load(name).require_evaluator()
 
 
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":

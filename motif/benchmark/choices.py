@@ -36,7 +36,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import first_best
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
@@ -134,7 +134,7 @@ def recorded_decisions(
     _, plays = np.unique(decisions, return_counts=True)
     rows = order[np.repeat(plays > 1, plays)]
     starts = np.cumsum(plays[plays > 1]) - plays[plays > 1]
-    gains = turned_equities(equities[rows].astype(np.float64))
+    gains = switched_equities(equities[rows].astype(np.float64))
     return RecordedDecisions(path, rows, gains, classes[rows], starts)
 
 
@@ -207,7 +207,7 @@ def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: i
     A point table is that of the class of the position after the play, not of the one before it, which
     the dataset does not hold.
     """
-    values = turned_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
+    values = switched_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
     return decisions.recorded.losses(values)
 
 

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from motif.contests.result import PlayedPairs
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.players.player import Player
 from motif.rollout.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
 from motif.rollout.playout import MAX_PLIES
@@ -18,7 +18,7 @@ def play_cubeless_games(
     dice = SeededDice(seed).of(np.arange(start, start + count))
     begun, answered = (_played(*seats, dice, count, judge) for seats in ((first, second), (second, first)))
     points, luck = (
-        np.stack([one, turned_equities(other)], axis=1) for one, other in zip(begun, answered, strict=True)
+        np.stack([one, switched_equities(other)], axis=1) for one, other in zip(begun, answered, strict=True)
     )
     return PlayedPairs(points, luck, points.size)
 
@@ -38,5 +38,5 @@ def _played(
             games = ply.games[going]
             rolls, _ = dice(games, ply.number)
             gains = luck_of_rolls(judge, ply.boards[going], rolls, opening=ply.number == 0)
-            luck[games] += gains if ply.number % 2 == 0 else turned_equities(gains)
+            luck[games] += gains if ply.number % 2 == 0 else switched_equities(gains)
     return points, luck

@@ -39,8 +39,8 @@ def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -
     """Return the contest with its adviser, the newest weights, and its judge."""
     judge = None
     if luck_adjusted is not False:
-        judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).opinion()
-    adviser = as_player(default_player()).opinion() if rules.cube or rules.length else None
+        judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
+    adviser = as_player(default_player()).require_evaluator() if rules.cube or rules.length else None
     return Contest(rules, adviser, judge)
 
 

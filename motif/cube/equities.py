@@ -22,7 +22,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.board.rules import gammons_count, is_cube_dead, may_double
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.evaluators.probabilities import OUTPUTS, Probabilities, turned_equities
+from motif.evaluators.probabilities import OUTPUTS, Probabilities, switched_equities
 from motif.evaluators.stakes import (
     CENTRED,
     DEAD,
@@ -341,7 +341,7 @@ def model_stakes(
         last, played_out = _last_level(state)
         levels = range(last + _LEVELS_BEYOND)
         worth = _match_worth(state, table or match_equity_table(), levels, unit)
-    both = np.stack([worth, turned_equities(worth[:, ::-1])])
+    both = np.stack([worth, switched_equities(worth[:, ::-1])])
     return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, numbers)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
-from motif.evaluators.probabilities import Probabilities, equities, turned_equities
+from motif.evaluators.probabilities import Probabilities, equities, switched_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, cube_pairs
 from motif.runtime.errors import PlayerError
 
@@ -151,7 +151,7 @@ class Evaluator(ABC):
 
         This is how plays are ranked everywhere.
         """
-        return turned_equities(self.equity_many(plays.boards))
+        return switched_equities(self.equity_many(plays.boards))
 
     def play_estimates(
         self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
@@ -217,7 +217,7 @@ class Evaluator(ABC):
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
     ) -> npt.NDArray[np.float64]:
         """`play_equities` for `stakes`, where `side` moves."""
-        return turned_equities(self.staked_equities(plays.boards, stakes, 1 - side))
+        return switched_equities(self.staked_equities(plays.boards, stakes, 1 - side))
 
     def details(self, position: Position) -> dict[str, Any]:
         """Return what the evaluator sees in one position: ``features`` (name -> value), raw sums, scores.

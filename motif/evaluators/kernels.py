@@ -44,7 +44,7 @@ from motif.evaluators.probabilities import (
     probability_to_raw,
     squash_equity,
     squash_probability,
-    turn_value,
+    switch_value,
 )
 from motif.evaluators.stakes import (
     CUBELESS,
@@ -302,7 +302,7 @@ def best_scored(considered, order, space):
     """
     best, best_score = 0, -np.inf
     for k in range(considered):
-        mover_score = turn_value(space.scores[k])
+        mover_score = switch_value(space.scores[k])
         if mover_score > best_score:
             best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
     return best, best_score
@@ -356,11 +356,11 @@ def _table_equity(model, words, packed, play, space):
     """Return the mover's equity of a play in ``space.plays`` by the point table of the class before it."""
     points = finished_points(space.plays.words[play])
     if points != 0:
-        return turn_value(np.float64(points))
+        return switch_value(np.float64(points))
     position_class = _class_of(words, packed)
     intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
     score = model.unit * table_score_of_mover(space.plays.boards[play], model.tables[position_class])
-    return turn_value(math.tanh(intercept + slope * turn_value(score)))
+    return switch_value(math.tanh(intercept + slope * switch_value(score)))
 
 
 @lean_kernel(WHOLE)
@@ -371,12 +371,12 @@ def _best_at_stake(model, stakes, side, equity, considered, order, space):
     """
     best, value = np.int64(0), -np.inf
     for k in range(considered):
-        if equity_of_score(model, turn_value(space.scores[k])) < equity - RIVALS_WITHIN:
+        if equity_of_score(model, switch_value(space.scores[k])) < equity - RIVALS_WITHIN:
             continue
         play = order[k] if order.shape[0] > 0 else k
         words, packed = space.plays.words[play], space.plays.boards[play]
         trace_value(model, words, packed, space, space.row)
-        worth = turn_value(value_for_side(stakes, 1 - side, words, packed, space.row))
+        worth = switch_value(value_for_side(stakes, 1 - side, words, packed, space.row))
         if worth > value:
             best, value = np.int64(play), worth
     return best
@@ -436,7 +436,7 @@ def score_plays(model, words, packed, count, space, scores):
         everything = space.filter_kept[:0]
         score_boards(model, space.plays.words, space.plays.boards, everything, count, space, scores)
         for k in range(count):
-            scores[k] = turn_value(scores[k])
+            scores[k] = switch_value(scores[k])
 
 
 @lean_kernel(WHOLES)
@@ -461,7 +461,7 @@ def trace_value(model, words, packed, space, row):
     elif source == TABLES:
         bearoff_probabilities(model.bearoff, words, packed, row)
     else:
-        score = turn_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
+        score = switch_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
         intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
         certain(0, row)
         row[WIN] = squash_probability(intercept + slope * score)

@@ -58,7 +58,7 @@ from motif.evaluators.lookahead_kernels import (
     look_ahead_many,
     look_ahead_with_cube_many,
 )
-from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
+from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.stakes import MAX_STATES, NO_CUBE, NO_DOUBLE, Stakes, best_of_double
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
@@ -421,7 +421,7 @@ class LookaheadEvaluator(Evaluator):
         unmixed = np.empty(self._shape(count, view, rows=False))
         plies_of = np.full(count, _UNSEEN)
         if view.stakes.is_cubeless:
-            unmixed, plies_of = turned_equities(values), np.zeros(count, np.int64)
+            unmixed, plies_of = switched_equities(values), np.zeros(count, np.int64)
         mixtures = unmixed.copy()
         worth = np.ones(count, np.bool_)
 
@@ -432,7 +432,7 @@ class LookaheadEvaluator(Evaluator):
             deeper = self._seen(plays.boards[rows], ply, opponent, rows=False)
             mixtures[rows] = self._mixture(plays.boards[rows], ply, deeper, unmixed[rows])
             unmixed[rows], plies_of[rows] = deeper, ply
-            return turned_equities(_value(opponent, mixtures[rows]))
+            return switched_equities(_value(opponent, mixtures[rows]))
 
         for ply in range(1, self.plies + 1):
             limits = self.depth.filters[ply - 1]
@@ -451,7 +451,7 @@ class LookaheadEvaluator(Evaluator):
             if shallow.any():
                 latest[shallow] = at(self.plies, shallow)
             means = _equities_for(player, plays.boards[rows], opponent)
-            return turned_equities(_value(opponent, how.mixed(self.plies, mixtures[rows], means)))
+            return switched_equities(_value(opponent, how.mixed(self.plies, mixtures[rows], means)))
 
         rolled = _let_through(values, plays, worth, how.filter)
         contact = classify_many(pack_many(plays.boards)) != RACE
@@ -502,7 +502,7 @@ class LookaheadEvaluator(Evaluator):
         closer = values.copy()
         late &= seen
         ends, opponent = self._endings(), view.turned()
-        closer[late] = turned_equities(_value(opponent, _equities_for(ends, plays.boards[late], opponent)))
+        closer[late] = switched_equities(_value(opponent, _equities_for(ends, plays.boards[late], opponent)))
         sources = np.where(late, ROLLOUT_SOURCE, estimates.sources)
         return PlayEstimates(with_closer_look(values, plays, seen, closer[seen]), sources)
 
@@ -611,7 +611,9 @@ class LookaheadEvaluator(Evaluator):
         else:
             below = best.equities
             if plies > 1:
-                below = turned_equities(_value(opponent, self._seen(best.boards, plies - 1, opponent, rows)))
+                below = switched_equities(
+                    _value(opponent, self._seen(best.boards, plies - 1, opponent, rows))
+                )
             values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
 

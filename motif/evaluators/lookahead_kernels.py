@@ -19,7 +19,7 @@ from motif.evaluators.kernels import (
     score_boards,
     trace_value,
 )
-from motif.evaluators.probabilities import OUTPUTS, equity_of, turn_probabilities, turn_value
+from motif.evaluators.probabilities import OUTPUTS, equity_of, switch_probabilities, switch_value
 from motif.evaluators.stakes import MAX_STATES, first_value, hold_states, is_known, with_doubles
 
 CLEARLY = 0.02
@@ -121,15 +121,15 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
                 tree.rows[level, :] = 0.0
                 continue
             if wants_rows or not is_leaf:
-                worth = turn_value(_worth(model, after, board, space, space.row))
-                turn_probabilities(space.row)
+                worth = switch_value(_worth(model, after, board, space, space.row))
+                switch_probabilities(space.row)
                 _add_row(space.row, _share(number, seen), tree.rows[level])
                 equity = equity if is_leaf else worth
         elif level == 0:
             return tree.equity[0]
         else:
-            equity = turn_value(tree.equity[level])
-            turn_probabilities(tree.rows[level])
+            equity = switch_value(tree.equity[level])
+            switch_probabilities(tree.rows[level])
             level -= 1
             number, seen = tree.number[level], EVERY_ROLL
             _add_row(tree.rows[level + 1], ROLL_SHARES[number], tree.rows[level])
@@ -165,11 +165,11 @@ def _take_if_better(stakes, states, side, play, tree, level):
     ``tree.cube.held_after`` is what the opponent, on roll after it, has without a double.
     """
     now = stakes.like[stakes.state]
-    value = turn_value(first_value(stakes, now, 1 - side, tree.cube.held_after))
+    value = switch_value(first_value(stakes, now, 1 - side, tree.cube.held_after))
     is_played = value > tree.cube.best[level, now]
     for state in range(MAX_STATES):
         if states >> state & 1:
-            value = turn_value(first_value(stakes, state, 1 - side, tree.cube.held_after))
+            value = switch_value(first_value(stakes, state, 1 - side, tree.cube.held_after))
             if is_played:
                 tree.cube.played[state] = value
             if value > tree.cube.best[level, state]:
@@ -214,7 +214,7 @@ def _choose_replies(model, stakes, side, level, high, low, space, tree):
     for state in range(MAX_STATES):
         tree.cube.best[level, state], tree.cube.play[level, state] = -np.inf, first
     for k in range(considered):
-        if considered > 1 and equity_of_score(model, turn_value(space.scores[k])) < least:
+        if considered > 1 and equity_of_score(model, switch_value(space.scores[k])) < least:
             continue
         play = first
         if considered > 1:
@@ -250,10 +250,10 @@ def _close_level(stakes, side, level, tree, wants_rows):
     share = tree.share[level - 1]
     for state in range(MAX_STATES):
         if tree.cube.wanted[level] >> state & 1:
-            value = turn_value(first_value(stakes, state, side, tree.cube.held[level]))
+            value = switch_value(first_value(stakes, state, side, tree.cube.held[level]))
             tree.cube.held[level - 1, state] += share * value
     if wants_rows and tree.cube.wanted[level] >> stakes.like[stakes.state] & 1:
-        turn_probabilities(tree.rows[level])
+        switch_probabilities(tree.rows[level])
         _add_row(tree.rows[level], share, tree.rows[level - 1])
 
 
@@ -289,7 +289,7 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
                 tree.cube.held[level, state] += share * tree.cube.best[level, state]
         if wants_rows and alike >> stakes.like[stakes.state] & 1:
             trace_value(model, after, space.plays.boards[play], space, space.row)
-            turn_probabilities(space.row)
+            switch_probabilities(space.row)
             _add_row(space.row, share, tree.rows[level])
 
 

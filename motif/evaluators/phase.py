@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.named_sets import features
@@ -60,8 +60,8 @@ class PhaseEvaluator(StaticEvaluator):
 
     def __init__(self) -> None:
         # The weights are those of the player who has just moved; raw sums to the player on roll.
-        bias = turned_equities(np.array(INTERCEPT - SLOPE * LOWEST / (HIGHEST - LOWEST)))
-        linear = turned_equities(SLOPE * _ROW / (HIGHEST - LOWEST))
+        bias = switched_equities(np.array(INTERCEPT - SLOPE * LOWEST / (HIGHEST - LOWEST)))
+        linear = switched_equities(SLOPE * _ROW / (HIGHEST - LOWEST))
         heads = {"win": linear_head(float(bias), linear)}
         weights = WeightFile("phase", 0, None, PHASE_SET, {"contact": heads})
         super().__init__("phase", weights_model(weights), weights)

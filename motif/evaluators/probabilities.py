@@ -2,7 +2,7 @@
 
 ``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll,
 before the roll; a gammon counts backgammons in.  A play's result is seen by the OTHER player:
-`turned` (with its compiled twins `turn_probabilities` and `turn_value`) makes the mover's value
+`turned` (with its compiled twins `switch_probabilities` and `switch_value`) makes the mover's value
 of it, and nothing else does.
 
 A raw sum x is squashed to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2.  Source:
@@ -67,13 +67,13 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return rows
 
 
-def turned_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+def switched_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
     """Equities, scores or points of one player as the other player's."""
     return np.negative(values)
 
 
 @inline_kernel
-def turn_probabilities(row):
+def switch_probabilities(row):
     """Switch sides in one row of five probabilities, in place."""
     row[WIN] = 1 - row[WIN]
     row[WIN_GAMMON], row[LOSE_GAMMON] = row[LOSE_GAMMON], row[WIN_GAMMON]
@@ -81,7 +81,7 @@ def turn_probabilities(row):
 
 
 @inline_kernel
-def turn_value(value):
+def switch_value(value):
     """Return an equity or score of one player as the other player's."""
     return -value
 

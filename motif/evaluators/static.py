@@ -45,7 +45,7 @@ from motif.evaluators.probabilities import (
     HEADS,
     OUTPUTS,
     WIN,
-    turned_equities,
+    switched_equities,
 )
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
@@ -148,8 +148,8 @@ class StaticEvaluator(Evaluator):
         intercept, slope = self.model.calibration[classes].T
         points = finished_points_many(after.view(np.int64)).astype(np.float64)
         # As `trace_value` has it: the next player's score, squashed, and turned back to the mover.
-        chances = np.tanh(intercept + slope * turned_equities(scores))
-        return turned_equities(np.where(points, points, chances))
+        chances = np.tanh(intercept + slope * switched_equities(scores))
+        return switched_equities(np.where(points, points, chances))
 
     def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
         """See `Evaluator.staked`.  A point table has one score for everything: it stays as it is."""

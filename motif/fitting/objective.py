@@ -91,7 +91,7 @@ class Objective:
 
     def _point(self, raw: FloatArray, penalty: float) -> Linearization:
         link = self.problem.link
-        residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
+        residuals = self.roots * (link.inverse_link(raw) - self.problem.train.labels)
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
         return Linearization(error, residuals, self.roots * link.slope(raw))
 
@@ -185,7 +185,7 @@ def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
     if total == 0:
         return None
     raw = raw_predictions(problem.terms, rows.features, weights)
-    squares = (problem.link.predict(raw) - rows.labels) ** 2
+    squares = (problem.link.inverse_link(raw) - rows.labels) ** 2
     return float(np.sqrt(np.sum(rows.sample_weights * squares) / total))
 
 
@@ -347,7 +347,7 @@ def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
         return checked_weights(problem.terms, start, "start")
     weights = np.zeros(problem.terms.count)
     mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
-    weights[0] = problem.link.inverse(mean)
+    weights[0] = problem.link.link(mean)
     return weights
 
 

@@ -87,7 +87,7 @@ class Link:
         array = np.asarray(values)
         return (array >= self.low - slack) & (array <= self.high + slack)
 
-    def predict(self, raw: npt.ArrayLike) -> FloatArray:
+    def inverse_link(self, raw: npt.ArrayLike) -> FloatArray:
         """Values y of raw predictions, in their shape."""
         return self.middle + self.half_range * np.tanh(np.asarray(raw, np.float64))
 
@@ -95,7 +95,7 @@ class Link:
         """dy/dx at raw predictions, in their shape."""
         return self.half_range * (1 - np.tanh(np.asarray(raw, np.float64)) ** 2)
 
-    def inverse(self, values: npt.ArrayLike) -> FloatArray:
+    def link(self, values: npt.ArrayLike) -> FloatArray:
         """Raw predictions whose values are `values`, always finite.
 
         Values beyond `INVERSE_MARGIN` of the range from a bound count as that far from it (a label

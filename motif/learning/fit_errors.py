@@ -10,7 +10,7 @@ from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
-from motif.evaluators.probabilities import bounds, turned_equities
+from motif.evaluators.probabilities import bounds, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitResult
@@ -125,7 +125,7 @@ def overall_errors(
             boards = part.boards[part.training :]
             use = rows_of_head(boards, HEAD, settings)
             labels = part.labels[part.training :][use, LABELS.index(HEAD)]
-            squares.append((link.predict(_ranking_scores(boards[use], weights)) - labels) ** 2)
+            squares.append((link.inverse_link(_ranking_scores(boards[use], weights)) - labels) ** 2)
         errors[HEAD] = NoiseFreeError(root_mean(squares), label_noise_of(rows, ranked, HEAD, settings))
     return errors
 
@@ -136,7 +136,7 @@ def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[
         validation = slice(part.training, None)
         equity = part.labels[validation, LABELS.index("equity")]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
-        scores = turned_equities(_ranking_scores(part.boards[validation], weights))
+        scores = switched_equities(_ranking_scores(part.boards[validation], weights))
         yield part.decisions[validation], equity, code, part.games[validation], scores
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.fitting.problem import decision_starts
@@ -28,7 +28,7 @@ def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
     equity = rows.labels[train, LABELS.index("equity")]
     gram = np.zeros((POINT_COLUMNS, POINT_COLUMNS))
     moment = np.zeros(POINT_COLUMNS)
-    gain = turned_equities(equity.astype(np.float64))
+    gain = switched_equities(equity.astype(np.float64))
     starts = decision_starts(decision, len(decision))
     for first, last in decision_chunks(starts, _ROWS_AT_ONCE):
         part = slice(int(starts[first]), int(starts[last]))

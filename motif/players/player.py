@@ -65,13 +65,13 @@ class Player(ABC):
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
-        return self.opinion().evaluate_many(positions)
+        return self.require_evaluator().evaluate_many(positions)
 
     def evaluate(self, position: PositionLike) -> Probabilities:
         """Return the five probabilities of one position; raises `PlayerError` where it has no opinion."""
-        return self.opinion().evaluate(position)
+        return self.require_evaluator().evaluate(position)
 
-    def opinion(self) -> Evaluator:
+    def require_evaluator(self) -> Evaluator:
         """Return the evaluator of positions; raises `PlayerError` for a player that only chooses plays."""
         if self.evaluator is None:
             raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate a position")

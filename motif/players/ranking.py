@@ -23,7 +23,7 @@ from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
-from motif.evaluators.probabilities import turned, turned_equities
+from motif.evaluators.probabilities import switched_equities, turned
 from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, without_cube
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, side_by_side, text_table
@@ -262,7 +262,7 @@ def estimate_plays(
     deeper = wanted & (sources != full) & ~known
     if deeper.any():
         opponents = evaluator.staked(stakes, side=1)
-        values[deeper] = turned_equities(opponents.equity_many(batch.boards[deeper]))
+        values[deeper] = switched_equities(opponents.equity_many(batch.boards[deeper]))
         sources[deeper] = full[deeper]
     # What was seen with fewer plies is shown below what was seen fully.
     seen = (sources == full) | known
@@ -303,7 +303,7 @@ def _set_exact(
         held = unit.equity(equities.no_double)
         taken = held if equities.double_take is None else unit.equity(equities.double_take)
         value = best_of_double(stakes, 1, np.array([[held, taken]]))
-        values[row], sources[row], known[row] = turned_equities(value)[0], EXACT_SOURCE, True
+        values[row], sources[row], known[row] = switched_equities(value)[0], EXACT_SOURCE, True
     return known
 
 
@@ -315,7 +315,7 @@ def best_first(
     Equal `values` (m,) are ordered as `without_ties` does; else the first of the legal plays comes first.
     """
     # Ascending ranks of a descending order: nothing is negated but by the one function for it.
-    return np.lexsort((turned_equities(without_ties(values, before, batch, evaluator)), batch.decision))
+    return np.lexsort((switched_equities(without_ties(values, before, batch, evaluator)), batch.decision))
 
 
 def source_words(source: int) -> str:

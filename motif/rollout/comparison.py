@@ -30,7 +30,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import turned, turned_equities
+from motif.evaluators.probabilities import switched_equities, turned
 from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
 from motif.rollout.rollout_settings import RolloutSettings, check_count, valued_for
@@ -437,7 +437,7 @@ def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) ->
 
 def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
     """Return values (n,) to the mover of probabilities `means` (n, 5) after plays."""
-    return turned_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
+    return switched_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
 
 
 def _is_near(stage: Stage, se: float) -> bool:

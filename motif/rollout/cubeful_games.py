@@ -19,7 +19,7 @@ from motif.board.packed import Board, pack_many, unpack
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.kernels import best_reply_at_stake
-from motif.evaluators.probabilities import WIN, WIN_GAMMON, turned, turned_equities, write_finished
+from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boards, value_held
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollout.games import Dice, Games, Rolls, States, luck_of_rolls
@@ -263,7 +263,7 @@ class _Table:
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.worth[states, sides, 0, EVEN + points]
         self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
-        self.ends.points[self.games[rows]] = np.where(sides == 0, points, turned_equities(points))
+        self.ends.points[self.games[rows]] = np.where(sides == 0, points, switched_equities(points))
 
     def turn(self) -> None:
         """Let the players on roll double, and the others answer."""
@@ -306,7 +306,7 @@ class _Table:
             rows = np.flatnonzero((self.states == state) & (self.sides == side))
             staked = judge.staked(self.cubes._replace(state=state), side)
             own = luck_of_rolls(staked, self.boards[rows], rolls[rows], opening)
-            gains[rows] = own if side == 0 else turned_equities(own)
+            gains[rows] = own if side == 0 else switched_equities(own)
         return gains
 
     def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
@@ -324,7 +324,7 @@ class _Table:
 
 def _for_first(results: Values, sides: Games) -> Values:
     """Return results (n, 6) of the players on roll, `sides` (n,), as side 0 has them."""
-    others = np.concatenate([turned(results[:, :-1]), turned_equities(results[:, -1:])], axis=1)
+    others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
 
 

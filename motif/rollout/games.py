@@ -16,7 +16,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.rollout.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
 from motif.runtime.errors import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
@@ -68,7 +68,7 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
     games = np.arange(len(boards))
     for number in range(MAX_PLIES + 1):
         points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
-        yield Ply(number, games, boards, points if number % 2 == 0 else turned_equities(points))
+        yield Ply(number, games, boards, points if number % 2 == 0 else switched_equities(points))
         games, boards = games[points == 0], boards[points == 0]
         if not len(games) or number == MAX_PLIES:
             return

@@ -22,7 +22,7 @@ from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import RANDOM, choose, choose_within, trace_value
-from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
+from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
 
@@ -48,7 +48,7 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
         _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
         # The position after the play is seen by the player of ply + 1; at odd plies that is the first player.
         if ply % 2 == 0:
-            turn_probabilities(row)
+            switch_probabilities(row)
         weight = ROLL_COUNTS[number] / THROWS
         if other_high == high and other_low == low:
             weight -= 1.0
@@ -196,7 +196,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
                 known[place] = True
         ply += 1
     if ply % 2 == 1:
-        turn_probabilities(row)
+        switch_probabilities(row)
     for j in range(len(OUTPUTS)):
         row[j] += adjustment[j]
 

@@ -22,7 +22,7 @@ from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
 from motif.rollout.comparison import Numbers, eliminated
@@ -112,7 +112,7 @@ class RolloutEvaluator(Evaluator):
             return self._judge.staked_play_equities(before, plays, stakes, side)
 
         def decided(packed: Board, items: Items, starts: Items) -> Values:
-            return turned_equities(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
+            return switched_equities(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
 
         return self._of_plays(before, plays, static, decided)
 
@@ -149,7 +149,7 @@ class RolloutEvaluator(Evaluator):
     def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
         """Return equities (n,) to the movers of plays; a decision goes from one of `starts` to the next."""
         if not self.settings.eliminate:
-            return turned_equities(self._equities(packed, items))
+            return switched_equities(self._equities(packed, items))
         parts = (slice(*ends) for ends in pairwise(starts.tolist()))
         return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
 
@@ -162,7 +162,7 @@ class RolloutEvaluator(Evaluator):
 
         def play(plays: Numbers, first: int, count: int) -> Values:
             results = self._trials(packed[plays], np.full(len(plays), item), first, count)
-            return turned_equities(scored_equities(results, self.settings.scoring))[..., None]
+            return switched_equities(scored_equities(results, self.settings.scoring))[..., None]
 
         stages = eliminated(
             play,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from motif.board.packed import Board, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.own import OwnEvaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
 from motif.rollout.games import Rolls, SeededDice, States, lockstep, starts, trial_states
@@ -88,8 +88,8 @@ def few_candidates(
 
     They are the one that was chosen, the best by the evaluator, and as many drawn by lot.
     """
-    gains = turned_equities(evaluator.equity_many(boards))
-    by_value = _places(decision, ~chosen, turned_equities(gains))
+    gains = switched_equities(evaluator.equity_many(boards))
+    by_value = _places(decision, ~chosen, switched_equities(gains))
     lots = trial_states(seed, decision, 0, 1)[:, 0] ^ trial_states(seed, np.arange(len(decision)), 1, 1)[:, 0]
     late = by_value > candidates // 2
     return np.asarray(_places(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates)

@@ -261,7 +261,7 @@ def sample(
     if settings.decide == "rollout" and not isinstance(evaluator, StaticEvaluator):
         raise SettingError(f"decide: {chosen.name} has no rollouts that choose plays", "decide")
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
-        labeller = load(settings.label).opinion()
+        labeller = load(settings.label).require_evaluator()
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,

@@ -15,7 +15,7 @@ from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
-from motif.evaluators.probabilities import equity_of, turn_value
+from motif.evaluators.probabilities import equity_of, switch_value
 from motif.parameters.position_class import CONTACT, classify
 from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
@@ -154,7 +154,7 @@ def _best_by_rollouts(tried, count, scores):
     """Return the best of `count` plays that were rolled out, whose values for the mover go to `scores`."""
     best = 0
     for k in range(count):
-        scores[k] = turn_value(tried.sums[k, _EQUITY])
+        scores[k] = switch_value(tried.sums[k, _EQUITY])
         if scores[k] > scores[best]:
             best = k
     return best

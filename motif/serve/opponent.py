@@ -42,7 +42,7 @@ class Opponent:
         self.name = name
         self.seed = seed
         self._player: Player = load(name)
-        self._cube = cube_evaluator(self._player) or load(ADVISER).opinion()
+        self._cube = cube_evaluator(self._player) or load(ADVISER).require_evaluator()
         self._plays = 0
         self._at_plies: dict[int, Opponent] = {}
 

@@ -10,7 +10,7 @@ from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS, match_winner
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.session.session import GameSession
 
 _LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
@@ -35,7 +35,7 @@ def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None
         return None
     before = np.repeat(own.boards, len(ROLLS), axis=0)
     theirs = next(play_batches(before, np.tile(ROLLS, (len(own.boards), 1))))
-    lost = np.maximum.reduceat(turned_equities(_points(theirs.boards)), theirs.offsets[:-1])
+    lost = np.maximum.reduceat(switched_equities(_points(theirs.boards)), theirs.offsets[:-1])
     by_play = lost.reshape(len(own.boards), len(ROLLS))
     most = int(np.minimum.reduceat(by_play.max(axis=1), own.offsets[:-1]).max())
     return _LOSSES[most] if most == by_play.min() > 0 else None
@@ -52,8 +52,8 @@ def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: E
     """
     board = position.board[None]
     if roll is None:
-        return float(turned_equities(evaluator.equity_many(board))[0])
-    return float(turned_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
+        return float(switched_equities(evaluator.equity_many(board))[0])
+    return float(switched_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
 
 
 def is_accepted(session: GameSession, evaluator: Evaluator, offered: str) -> bool:

@@ -257,7 +257,7 @@ def test_the_luck_of_rolls_has_mean_zero():
     for opening, weights in ((False, shares), (True, openings)):
         luck = np.array(
             [
-                luck_of_rolls(PUBEVAL.opinion(), boards, np.repeat([roll], 2, axis=0), opening)
+                luck_of_rolls(PUBEVAL.require_evaluator(), boards, np.repeat([roll], 2, axis=0), opening)
                 for roll in ROLLS.tolist()
             ]
         )

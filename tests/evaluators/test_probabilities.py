@@ -15,10 +15,10 @@ from motif.evaluators.probabilities import (
     equities,
     equity_of,
     make_consistent,
-    turn_probabilities,
-    turn_value,
+    switch_probabilities,
+    switch_value,
+    switched_equities,
     turned,
-    turned_equities,
 )
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -28,7 +28,7 @@ estimates = st.lists(st.floats(-0.5, 1.5), min_size=5, max_size=5)
 
 @kernel
 def compiled_turn(row):
-    turn_probabilities(row)
+    switch_probabilities(row)
 
 
 @kernel
@@ -38,7 +38,7 @@ def compiled_equity(row):
 
 @kernel
 def compiled_turn_value(value):
-    return turn_value(value)
+    return switch_value(value)
 
 
 @kernel
@@ -101,7 +101,7 @@ def test_all_equities_agree(row):
 def test_the_other_players_equity_is_the_negative(row):
     here = Probabilities(*row)
     assert here.turned().equity == pytest.approx(-here.equity, abs=1e-12)
-    assert compiled_turn_value(here.equity) == turned_equities(np.array([here.equity]))[0] == -here.equity
+    assert compiled_turn_value(here.equity) == switched_equities(np.array([here.equity]))[0] == -here.equity
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ def test_players_and_fits_squash_alike():
     raw = np.linspace(-6, 6, 101)
     assert Link(*bounds("win")) == PROBABILITY
     assert Link(*bounds("equity")) == EQUITY
-    assert _squashed(raw) == pytest.approx(PROBABILITY.predict(raw), abs=1e-12)
+    assert _squashed(raw) == pytest.approx(PROBABILITY.inverse_link(raw), abs=1e-12)
 
 
 def test_equity_to_raw_inverts_the_equity_link():
     raw = np.linspace(-6, 6, 101)
-    assert _raw(EQUITY.predict(raw)) == pytest.approx(raw, abs=1e-6)
+    assert _raw(EQUITY.inverse_link(raw)) == pytest.approx(raw, abs=1e-6)
 
 
 def test_certain_equities_stay_finite_and_in_order():

@@ -61,7 +61,7 @@ def noisy_problem(
     """All pairs, labels with `noise` of the range, and a bend that the model cannot follow."""
     features, terms = correlated_features(count, size, seed), Terms.all_pairs(size)
     raw = terms.expand(features).astype(np.float64) @ planted_weights(terms, features, seed)
-    values = link.predict(raw + 0.1 * np.sin(3 * raw))
+    values = link.inverse_link(raw + 0.1 * np.sin(3 * raw))
     noises = noise * (link.high - link.low) * np.random.default_rng(seed + 1).standard_normal(count)
     labels = np.clip(values + noises, link.low, link.high)
     return Problem(features, labels, terms, link, decisions=decision_ids(count), **settings)
@@ -72,5 +72,5 @@ def exact_problem(count: int, size: int, **settings) -> tuple[Problem, np.ndarra
     features = np.random.default_rng(5).random((count, size), np.float32)
     terms = Terms.all_pairs(size)
     weights = planted_weights(terms, features, 6)
-    labels = PROBABILITY.predict(terms.expand(features).astype(np.float64) @ weights)
+    labels = PROBABILITY.inverse_link(terms.expand(features).astype(np.float64) @ weights)
     return Problem(features, labels, terms, **settings), weights

@@ -175,7 +175,7 @@ def test_linear_passes_that_gain_nothing_are_no_convergence():
     """A label that is the product of two features: no linear weight alone helps."""
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], np.float32)
     features = np.tile(signs, (500, 1))
-    labels = PROBABILITY.predict(0.7 * features[:, 0] * features[:, 1])
+    labels = PROBABILITY.inverse_link(0.7 * features[:, 0] * features[:, 1])
     for method, solve in SOLVERS.items():
         result = solve(Problem(features, labels, Terms.all_pairs(2)))
         assert result.stopped == "converged", method
@@ -217,7 +217,7 @@ def test_large_weights_of_planted_or_collinear_terms_are_no_divergence(method):
     assert SOLVERS[method](problem, max_passes=200).diverging is None
     features = correlated_features(2000, 3)
     features[:, 2] = features[:, 1] + 1e-3 * np.random.default_rng(0).standard_normal(2000)
-    labels = PROBABILITY.predict(features @ [0.3, -20.0, 20.0])
+    labels = PROBABILITY.inverse_link(features @ [0.3, -20.0, 20.0])
     twins = Problem(features, labels, Terms.linear(3))
     result = SOLVERS[method](twins, max_passes=200)
     assert result.diverging is None

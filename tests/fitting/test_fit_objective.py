@@ -27,7 +27,7 @@ def _problem() -> Problem:
 def test_error_is_the_formula():
     problem = _problem()
     weights = _random_weights(problem.terms)
-    residuals = problem.link.predict(problem.terms.expand(problem.features) @ weights) - problem.labels
+    residuals = problem.link.inverse_link(problem.terms.expand(problem.features) @ weights) - problem.labels
     shares = problem.sample_weights / problem.sample_weights.sum()
     error = shares @ residuals**2 + 0.01 * np.sum(weights[1:] ** 2)
     for decision in np.unique(problem.decisions):

@@ -77,13 +77,15 @@ def test_solvers_agree_closely_with_least_squares(solve, size, tolerance, rankin
     problem = noisy_problem(6000, size, ranking=ranking, ridge=1e-6)
     results = [solve(problem, tolerance=tolerance), solve_least_squares(problem, tolerance=1e-10)]
     assert results[0].history[-1].error == pytest.approx(results[1].history[-1].error, rel=1e-8)
-    values = [problem.link.predict(problem.terms.expand(problem.features) @ r.weights) for r in results]
+    values = [problem.link.inverse_link(problem.terms.expand(problem.features) @ r.weights) for r in results]
     np.testing.assert_allclose(*values, atol=1e-4)
 
 
 def test_ranking_term_trades_level_for_order():
     def spread(problem, weights):
-        residuals = problem.link.predict(problem.terms.expand(problem.features) @ weights) - problem.labels
+        residuals = (
+            problem.link.inverse_link(problem.terms.expand(problem.features) @ weights) - problem.labels
+        )
         grouped = residuals.reshape(-1, 10)
         return np.mean((grouped - grouped.mean(axis=1, keepdims=True)) ** 2)
 
@@ -103,7 +105,7 @@ def test_ridge_shrinks(solve):
     assert sizes[0] < 0.02
     # The bias is free: it alone still predicts the mean label.
     assert strong.weights[0] == pytest.approx(
-        PROBABILITY.inverse(noisy_problem(**settings).labels.mean()), abs=0.02
+        PROBABILITY.link(noisy_problem(**settings).labels.mean()), abs=0.02
     )
 
 
@@ -132,7 +134,7 @@ def test_weight_two_equals_a_row_given_twice(solve):
 def test_terms_that_never_occur_keep_their_weight(solve):
     features = correlated_features(2000, 4)
     features[:, 2] = 0
-    labels = PROBABILITY.predict(features[:, 0] - features[:, 1])
+    labels = PROBABILITY.inverse_link(features[:, 0] - features[:, 1])
     terms = Terms.all_pairs(4)
     result = solve(Problem(features, labels, terms))
     silent = (terms.first == 2) | (terms.second == 2)
@@ -154,7 +156,7 @@ def test_labels_on_the_bounds_do_not_blow_up(solve):
 def test_some_pairs_only(solve):
     features, terms = correlated_features(3000, 6), Terms(6, [[4, 5], [1, 1], [0, 3]])
     planted = planted_weights(terms, features)
-    labels = PROBABILITY.predict(terms.expand(features).astype(np.float64) @ planted)
+    labels = PROBABILITY.inverse_link(terms.expand(features).astype(np.float64) @ planted)
     result = solve(Problem(features, labels, terms), tolerance=TIGHT, max_passes=5000)
     np.testing.assert_allclose(result.weights, planted, atol=0.01)
 
@@ -192,7 +194,7 @@ def test_rare_terms_do_not_slow_a_fit(solve, passes):
     features[5:count:997, 3] = np.linspace(0.5, 1, len(range(5, count, 997)))
     terms = Terms.all_pairs(6)
     weights = planted_weights(terms, features)
-    labels = PROBABILITY.predict(terms.expand(features).astype(np.float64) @ weights)
+    labels = PROBABILITY.inverse_link(terms.expand(features).astype(np.float64) @ weights)
     result = solve(Problem(features, labels, terms), tolerance=TIGHT)
     assert result.stopped == "converged"
     assert result.passes < passes

@@ -117,20 +117,27 @@ def test_wrong_shapes_are_named():
 @pytest.mark.parametrize("link", [PROBABILITY, EQUITY, Link(2.0, 2.5)])
 def test_link_inverts(link):
     raw = np.linspace(-4, 4, 41)
-    np.testing.assert_allclose(link.inverse(link.predict(raw)), raw, atol=1e-9)
-    assert link.low < link.predict(-5) < link.middle == link.predict(0) < link.predict(5) < link.high
+    np.testing.assert_allclose(link.link(link.inverse_link(raw)), raw, atol=1e-9)
+    assert (
+        link.low
+        < link.inverse_link(-5)
+        < link.middle
+        == link.inverse_link(0)
+        < link.inverse_link(5)
+        < link.high
+    )
 
 
 @pytest.mark.parametrize("link", [PROBABILITY, EQUITY])
 def test_labels_on_the_bounds_stay_finite(link):
-    ends = link.inverse([link.low - 1, link.low, link.high, link.high + 1])
+    ends = link.link([link.low - 1, link.low, link.high, link.high + 1])
     assert ends[0] == ends[1] == -ends[2] == -ends[3]
     assert abs(ends[0]) == pytest.approx(np.arctanh(1 - 2 * INVERSE_MARGIN))
 
 
 def test_slope_is_the_derivative():
     raw, step = np.linspace(-3, 3, 31), 1e-6
-    difference = (EQUITY.predict(raw + step) - EQUITY.predict(raw - step)) / (2 * step)
+    difference = (EQUITY.inverse_link(raw + step) - EQUITY.inverse_link(raw - step)) / (2 * step)
     np.testing.assert_allclose(EQUITY.slope(raw), difference, atol=1e-8)
 
 

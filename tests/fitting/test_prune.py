@@ -22,7 +22,7 @@ def _problem(count: int = 4000, seed: int = 0, **settings) -> Problem:
     rng = np.random.default_rng(seed)
     features = rng.random((count, _SIZE), np.float32)
     raw = sum(features[:, i] * features[:, j] for i, j in _PLANTED) - 0.8 * features.sum(axis=1) + 1.5
-    labels = PROBABILITY.predict(raw) + 0.05 * rng.standard_normal(count)
+    labels = PROBABILITY.inverse_link(raw) + 0.05 * rng.standard_normal(count)
     labels += 0.05 * rng.standard_normal(count)[decision_ids(count)]
     labels = np.clip(labels, 0, 1)
     training = np.arange(count) < 0.8 * count

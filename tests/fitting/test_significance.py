@@ -32,7 +32,7 @@ def _sandwich(problem: Problem, weights: np.ndarray, clusters: np.ndarray) -> np
             block = np.diag(here) - np.outer(here, here) / here.sum()
             metric[begin:end, begin:end] += problem.ranking * block
     jacobian = problem.link.slope(raw)[:, None] * values
-    residuals = problem.link.predict(raw) - train.labels
+    residuals = problem.link.inverse_link(raw) - train.labels
     penalty = problem.ridge * np.eye(len(weights))
     penalty[0, 0] = 0
     inverse = np.linalg.inv(jacobian.T @ metric @ jacobian + penalty)
@@ -99,7 +99,7 @@ def test_errors_are_those_of_a_bootstrap_over_games():
     features = correlated_features(count, 3, seed=2) + 0.5 * rng.random((games, 3))[game].astype(np.float32)
     terms = Terms.all_pairs(3)
     raw = terms.expand(features).astype(float) @ [-0.4, 0.5, -0.3, 0.4, 0.2, -0.2, 0.1, 0.3, 0.0, -0.3]
-    labels = PROBABILITY.predict(raw) + 0.1 * rng.standard_normal(games)[game] * (1 + features[:, 0])
+    labels = PROBABILITY.inverse_link(raw) + 0.1 * rng.standard_normal(games)[game] * (1 + features[:, 0])
     labels = np.clip(labels + 0.1 * rng.standard_normal(count), 0, 1)
     problem = Problem(features, labels, terms, decisions=decision_ids(count), ranking=2.0, ridge=1e-6)
     fit = solve_gauss_newton(problem)

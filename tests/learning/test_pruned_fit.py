@@ -100,7 +100,7 @@ def test_pruned_weights_play_as_they_were_fitted(made, samples, tmp_path):
     terms, _ = weight_vector(loaded.classes["contact"]["equity"])
     raw = terms.expand(features(loaded.parameters, boards)) @ fit.results["contact", "equity"].weights
     played = StaticEvaluator("made", weights_model(loaded)).equity_many(boards)
-    np.testing.assert_allclose(played, EQUITY.predict(raw), atol=1e-5)
+    np.testing.assert_allclose(played, EQUITY.inverse_link(raw), atol=1e-5)
 
 
 def test_the_table_tells_of_every_head(made):

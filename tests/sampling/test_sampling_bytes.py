@@ -49,12 +49,12 @@ def test_the_same_bytes_however_many_games_are_done_at_a_time(tmp_path, monkeypa
 
 def test_dear_games_are_done_a_few_at_a_time():
     plan = SampleSettings(games=12_000, trials=36, player="pubeval")
-    dear, cheap = load("pubeval@2").opinion(), load("pubeval").opinion()
+    dear, cheap = load("pubeval@2").require_evaluator(), load("pubeval").require_evaluator()
     assert sampling.games_a_part(plan) == 52
     assert sampling.games_a_call(plan, None) == 1
     assert sampling.games_a_call(replace(plan, rate=0.05, candidates=4), None) == 94
     assert sampling.games_a_call(plan, dear) == 1
-    assert sampling.games_a_call(plan, load("pubeval@1").opinion()) == 14
+    assert sampling.games_a_call(plan, load("pubeval@1").require_evaluator()) == 14
     assert sampling.games_a_call(plan, cheap) == 42
 
 

@@ -33,7 +33,7 @@ from motif.analysis.explain.situation import OFF, Situation, own_checkers
 from motif.board.moves import Play
 from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
 from motif.runtime.streams import THROWS
@@ -164,7 +164,7 @@ def parts_between(
                 *map(Contribution, events, amounts, gains),
                 Contribution(None, exposure, Counted(fewer, 0.0, 0.0)),
             )
-    return tuple(map(Contribution, events, shapley(turned_equities(values_of(static, seen))), gains))
+    return tuple(map(Contribution, events, shapley(switched_equities(values_of(static, seen))), gains))
 
 
 def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
@@ -259,7 +259,7 @@ def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np
         mixed[count:, exposed] = rows[-1, exposed]
         return mixed
 
-    return turned_equities(values_of(static, np.concatenate([seen, seen]), exchanged))
+    return switched_equities(values_of(static, np.concatenate([seen, seen]), exchanged))
 
 
 def _exposed(static: StaticEvaluator) -> npt.NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from motif.analysis.explain.replies import Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.stakes import EVEN, Stakes
 from motif.players.ranking import EXACT
 
@@ -162,7 +162,7 @@ def gather_evidence(
     static = evaluator.without_lookahead
     at_stake, staked = static.staked(stakes, side=1), None
     if at_stake is not static:
-        first, second = turned_equities(at_stake.equity_many(boards)).tolist()
+        first, second = switched_equities(at_stake.equity_many(boards)).tolist()
         staked = first, second
     seen, played_out = None, False
     if isinstance(evaluator, LookaheadEvaluator):

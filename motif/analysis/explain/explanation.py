@@ -45,7 +45,7 @@ from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
-from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
+from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.stakes import Stakes
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.errors import PlayError
@@ -350,7 +350,7 @@ def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases)
         measured = group_facts(group, pieces.cause, weights.parameters, two, view, words)
         return [fact.sentence(words, "compared") for fact in measured]
 
-    x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
+    x, values = switched_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     return StaticComparison(
         (x[0], x[1]),
         (values[0], values[1]),

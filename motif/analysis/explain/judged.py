@@ -364,7 +364,7 @@ def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: 
     """Return the five probabilities (5,) that `raws` give a position, calibrated and made to agree."""
     row = np.zeros(len(OUTPUTS))
     for head, raw in raws.items():
-        row[OUTPUTS.index(head)] = PROBABILITY.predict(raw)
+        row[OUTPUTS.index(head)] = PROBABILITY.inverse_link(raw)
     _agree(row, own_off, opponent_off)
     if len(knots):
         row[:1] = calibrated_chances(knots, row[:1])

@@ -50,7 +50,7 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POIN
 from motif.evaluators import OUTPUTS
 from motif.evaluators.hidden_unit_words import unit_term
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
-from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
+from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, switched_equities
 from motif.evaluators.weight_file import PAIR, WeightFile
 from motif.fitting.problem import PROBABILITY
 from motif.parameters import ParameterSet
@@ -117,10 +117,10 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
     else:
         terms += _rest_terms(judges, rest, cause)
     if of_other_player:
-        values = turned_equities(np.array([value for _, value in terms]))
+        values = switched_equities(np.array([value for _, value in terms]))
         terms = [(name, float(value)) for (name, _), value in zip(terms, values, strict=True)]
-        by_parameter, places = turned_equities(by_parameter), turned_equities(places)
-        rest = float(turned_equities(np.array([rest]))[0])
+        by_parameter, places = switched_equities(by_parameter), switched_equities(places)
+        rest = float(switched_equities(np.array([rest]))[0])
     return Split(tuple(terms), by_parameter, places, rest, cause)
 
 
@@ -139,7 +139,7 @@ def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second
         before = _calibration(judge) if head == OUTPUTS[WIN] else float
 
         def chance(raw: float, before: Callable[[float], float] = before) -> float:
-            return float(PROBABILITY.predict(before(raw)))
+            return float(PROBABILITY.inverse_link(before(raw)))
 
         factors[head] = weight * secant(chance, *two)
         equities += weight * np.array([chance(raw) for raw in two])

@@ -44,7 +44,7 @@ from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.stakes import Stakes
 from motif.players.ranking import (
     EXACT,
@@ -281,7 +281,7 @@ def roll_luck(
             )
             own_mean = (values[openings] * OPENING_SHARES).sum(axis=1)
             other_mean = (others * OPENING_SHARES).sum(axis=1)
-            means[openings] = (own_mean + turned_equities(other_mean)) / 2
+            means[openings] = (own_mean + switched_equities(other_mean)) / 2
         luck[part] = values[np.arange(len(values)), places[part]] - means
     return luck
 

@@ -36,7 +36,7 @@ from motif.evaluators.bearoff.lookup import (
     home_number,
     home_words,
 )
-from motif.evaluators.probabilities import turn_value
+from motif.evaluators.probabilities import switch_value
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
@@ -207,6 +207,6 @@ def _add_sums(start, stop, starts, after, equities):
             for roll in range(ROLLS.shape[0]):
                 best = -1.0
                 for k in range(starts[own, roll], starts[own, roll + 1]):
-                    best = max(best, turn_value(equities[opponent, after[k]]))
+                    best = max(best, switch_value(equities[opponent, after[k]]))
                 equity += ROLL_COUNTS[roll] * best
             equities[own, opponent] = equity / _THROWS

@@ -62,7 +62,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
     equities,
     make_consistent,
-    turned_equities,
+    switched_equities,
     write_finished,
 )
 from motif.parameters import ParameterSet
@@ -292,7 +292,7 @@ class MoverScoreEvaluator(Evaluator):
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)
         rows = np.zeros((len(boards), len(OUTPUTS)), np.float32)
-        rows[:, WIN] = np.clip((1 + turned_equities(self._mover_equities(boards))) / 2, 0, 1)
+        rows[:, WIN] = np.clip((1 + switched_equities(self._mover_equities(boards))) / 2, 0, 1)
         write_finished(pack_many(boards), rows)
         return rows
 
@@ -300,7 +300,7 @@ class MoverScoreEvaluator(Evaluator):
         """See `Evaluator.equity_many`; a win is worth 1 and a loss -1, whatever its size."""
         boards = as_boards(boards)
         points = finished_points_many(pack_many(boards).view(np.int64))
-        return np.where(points, np.sign(points), turned_equities(_within(self._mover_equities(boards))))
+        return np.where(points, np.sign(points), switched_equities(_within(self._mover_equities(boards))))
 
     def _mover_equities(self, boards: Board) -> npt.NDArray[np.float64]:
         """Return the scores, stretched from 0..1 to -1..1: float64 (n,)."""

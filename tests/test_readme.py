@@ -55,7 +55,7 @@ def test_matches_end_after_as_many_games_as_it_says():
         (line,) = (line for line in COMMANDS if f"match {player} {opponent} --until-certain" in line)
         first, second = line.split()[3:5]
         result = play_money_games(first, second, until_certain=True)
-        assert (result.games, result.stopped) == (int(games), CERTAIN)
+        assert (result.games, result.cubeless.stopped) == (int(games), CERTAIN)
 
 
 def test_what_make_is_asked_for_is_there():

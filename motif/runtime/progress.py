@@ -4,6 +4,7 @@ All is said on stderr, and only after one second; the bar on a terminal alone.  
 hears of the steps instead.  Work that may be called off, as a server's, ends at the next `checkpoint`.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -125,6 +126,10 @@ ON_COMPILING = (
     "motif: compiling kernels, once for this machine and version: about "
     f"{SECONDS_OF_A_HINT} s for a first hint, {SECONDS_OF_ALL} s for all of motif (`motif warm`)"
 )
+ON_COMPILING_BY_NUMBA = (
+    "motif: compiling kernels, once for this machine and version: about a minute for a first hint"
+)
+"""The same for kernels that are not linked; see `motif.compiler.choice`."""
 Span = tuple[float, float]
 """When something began and ended, in seconds of the clock that all processes of a machine share."""
 
@@ -132,7 +137,8 @@ Span = tuple[float, float]
 def say_that_kernels_compile() -> None:
     """Say so on stderr, whatever that is."""
     with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
-        print(wrapped(ON_COMPILING, sys.stderr), file=sys.stderr, flush=True)
+        line = ON_COMPILING_BY_NUMBA if os.environ.get("MOTIF_COMPILER") == "numba" else ON_COMPILING
+        print(wrapped(line, sys.stderr), file=sys.stderr, flush=True)
 
 
 class Compilation:

@@ -144,7 +144,7 @@ def test_files_and_their_letters(tmp_path):
     ("before", "after", "said"),
     [
         ("(;FF", "FF", "line 1: no .sgf file: it must begin with (;GM[6]"),
-        ("(;FF", "(FF", "line 1: a property must stand in a node, which ; begins"),
+        ("(;FF", "(FF", "line 1: a property must be in a node, which ; begins"),
         ("GM[6]", "GM[1]", "line 1: game 1: the game is GM[1], not backgammon, GM[6]"),
         (";W[21mkxw]", ";W[21mkxa]", "line 2: game 1: '13/11 24/1' is not a legal play; legal are"),
         (";W[21mkxw]", ";W[71mkxw]", "line 2: game 1: '71mkxw' is no move such as 31hefe, nor double"),

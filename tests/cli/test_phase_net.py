@@ -1,11 +1,11 @@
 """The command train-phase-net."""
 
-import inspect
 import json
 
 import pytest
+import typer
 
-from motif.cli.learn import train_phase_net
+from motif.cli.main import app
 from motif.phase_net import PhaseNetSettings
 
 TINY = (
@@ -54,10 +54,11 @@ def test_one_stage_and_then_the_other_against_other_players(motif, motif_json, t
 
 def test_defaults_are_those_of_the_settings():
     settings = vars(PhaseNetSettings())
-    options = inspect.signature(train_phase_net).parameters
+    command = typer.main.get_command(app).commands["train-phase-net"]
+    options = {option.name: option.default for option in command.params}
     shared = settings.keys() & options.keys()
     assert settings.keys() - shared == {"batch", "patience", "gain"}
-    assert {name: options[name].default for name in shared} == {name: settings[name] for name in shared}
+    assert {name: options[name] for name in shared} == {name: settings[name] for name in shared}
 
 
 @pytest.mark.parametrize(

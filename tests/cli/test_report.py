@@ -47,12 +47,10 @@ def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("{run}", "--class", "contact", "--plan", "x"), "--class: `motif terms WEIGHTS` tells the terms"),
         (
             ("motif-v1", "--worst", "3"),
             "'motif-v1' is no folder of a run; `motif terms WEIGHTS` tells",
         ),
-        (("motif-v1", "--data=x"), "--data: `motif terms WEIGHTS` tells the terms of a weight file"),
         (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
         (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is no bootstrap run"),
         (("{run}", "--html", "{run}"), "{run}: cannot be written"),

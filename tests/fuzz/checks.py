@@ -18,6 +18,7 @@ import numpy as np
 
 from motif.analysis.position_records import read_decisions, read_positions
 from motif.benchmark import BenchmarkFile, read_benchmark
+from motif.board.game_record import MatchRecord
 from motif.board.identifiers import (
     boards_from_gnubg_ids,
     boards_from_keys,
@@ -166,18 +167,24 @@ def bgf_check(content: bytes, folder: Path) -> None:
 
 
 def match_check(content: bytes, folder: Path) -> None:
-    _match_check(folder / "match", content)
+    path = folder / "match"
+    path.write_bytes(content)
+    _written_and_read(path, read_match(path))
 
 
 def _match_check(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     record = read_match(path)
+    _written_and_read(path, record)
+    write_match(path, record)
+    assert read_match(path) == record
+
+
+def _written_and_read(path: Path, record: MatchRecord) -> None:
     for suffix in WRITTEN_SUFFIXES:
         again = path.with_suffix(suffix)
         write_match(again, record)
         assert read_match(again).games == record.games
-    write_match(path, record)
-    assert read_match(path) == record
 
 
 class _Games:

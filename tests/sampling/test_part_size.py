@@ -32,7 +32,7 @@ def test_a_part_of_a_large_dataset_holds_some_ten_thousand_positions(tmp_path, k
     assert 15_000 < len(few) / 40 * games_a_part(settings) < 80_000
 
 
-def test_the_presets_are_small_but_for_four_steps():
+def test_the_presets_are_small_but_for_two_steps():
     large = []
     for name in preset_names():
         config = load_preset(name)
@@ -40,4 +40,4 @@ def test_the_presets_are_small_but_for_four_steps():
             settings = step.sample_settings(config.start, config.step_seed(version))
             if games_a_part(settings) != -(-step.games // 64):
                 large.append((name, version, -(-step.games // games_a_part(settings))))
-    assert large == [*(("strong", version, 80) for version in (9, 11, 13)), ("strong", 14, 419)]
+    assert large == [("strong", 3, 84), ("strong", 4, 419)]

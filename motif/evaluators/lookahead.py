@@ -25,7 +25,6 @@ of the two is better than either.
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ import numpy.typing as npt
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
-from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack_many
+from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
@@ -58,15 +57,15 @@ from motif.evaluators.lookahead_kernels import (
     look_ahead_many,
     look_ahead_with_cube_many,
 )
+from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
-from motif.evaluators.stakes import MAX_STATES, NO_CUBE, NO_DOUBLE, Stakes, best_of_double
+from motif.evaluators.stakes import NO_CUBE, NO_DOUBLE, Stakes, best_of_double
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import checkpoint
 
-MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16
 """Positions that are looked ahead at, by a kernel, before the work may be called off: some tenths of a second
@@ -208,84 +207,6 @@ class View(NamedTuple):
 
 
 _MONEY = View(NO_CUBE, 0)
-
-
-class CubeTree(NamedTuple):
-    """Memory of lookahead with a cube, by level of the tree of rolls and state of the cube."""
-
-    wanted: npt.NDArray[np.int64]
-    """(levels,): the states of the cube, as bits, in which the board's value is asked for."""
-    states: npt.NDArray[np.int64]
-    """(levels,): these, and those after a double."""
-    held: npt.NDArray[np.float64]
-    """(levels, states): the values without a double, summed up until now."""
-    best: npt.NDArray[np.float64]
-    """(levels, states): what the best reply to the present roll is worth without lookahead."""
-    play: npt.NDArray[np.int64]
-    """(levels, states): which reply that is."""
-    waiting: npt.NDArray[np.int64]
-    """(levels,): boards after replies to the present roll that are still to be looked at."""
-    next_words: npt.NDArray[np.int64]
-    """(levels, states, 8): these boards."""
-    next_states: npt.NDArray[np.int64]
-    """(levels, states): for which states."""
-    held_after: npt.NDArray[np.float64]
-    """(states,): the values of a board after a play."""
-    played: npt.NDArray[np.float64]
-    """(states,): what the best reply in the present state is worth in each of them."""
-
-
-class Tree(NamedTuple):
-    """Memory of one thread, by level of the tree of rolls."""
-
-    words: npt.NDArray[np.int64]
-    """Packed boards (levels, 8)."""
-    boards: npt.NDArray[np.int8]
-    """The same memory as bytes (levels, 64)."""
-    number: npt.NDArray[np.int64]
-    """(levels,): the roll that comes next."""
-    equity: npt.NDArray[np.float64]
-    """(levels,): summed up until now."""
-    rows: npt.NDArray[np.float64]
-    """(levels, 5): the probabilities, likewise."""
-    share: npt.NDArray[np.float64]
-    """(levels,): how likely the present roll is."""
-    cube: CubeTree
-    """The same with a cube."""
-
-
-_thread = local()
-
-
-def _thread_tree() -> Tree:
-    tree: Tree | None = getattr(_thread, "tree", None)
-    if tree is None:
-        words = np.zeros((MAX_PLIES, PACKED_WORDS), np.int64)
-        boards = words.view(np.int8).reshape(MAX_PLIES, PACKED_SIZE)
-        rows = np.zeros((MAX_PLIES, len(OUTPUTS)))
-        shape = MAX_PLIES, MAX_STATES
-        tree = Tree(
-            words,
-            boards,
-            np.zeros(MAX_PLIES, np.int64),
-            np.zeros(MAX_PLIES),
-            rows,
-            np.zeros(MAX_PLIES),
-            CubeTree(
-                np.zeros(MAX_PLIES, np.int64),
-                np.zeros(MAX_PLIES, np.int64),
-                np.zeros(shape),
-                np.zeros(shape),
-                np.zeros(shape, np.int64),
-                np.zeros(MAX_PLIES, np.int64),
-                np.zeros((*shape, PACKED_WORDS), np.int64),
-                np.zeros(shape, np.int64),
-                np.zeros(MAX_STATES),
-                np.zeros(MAX_STATES),
-            ),
-        )
-        _thread.tree = tree
-    return tree
 
 
 class LookaheadEvaluator(Evaluator):
@@ -656,7 +577,7 @@ def _looked_ahead(
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    tree, cubeless = _thread_tree(), view.stakes.is_cubeless
+    tree, cubeless = thread_tree(), view.stakes.is_cubeless
     equities = np.empty(len(boards) if cubeless else (len(boards), 2))
     # A call without boards compiles, or loads, the kernel.
     for part in _slices(len(boards), _BETWEEN_CHECKPOINTS) or [slice(0)]:

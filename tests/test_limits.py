@@ -1,0 +1,48 @@
+"""Limits of size in the package; what is beyond them is listed, and the lists may only become shorter."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent / "motif"
+FILE_LINES, FUNCTION_LINES, PARAMETERS, FIELDS = 700, 60, 12, 15
+LONG_FUNCTIONS = {
+    "analyse", "benchmark", "bootstrap", "calibrate", "make_benchmark", "match", "play", "play_money_games",
+    "play_tournament", "terms",
+}  # fmt: skip
+MANY_PARAMETERS = {"terms"}
+MANY_FIELDS = {"PhaseNetSettings", "Stakes"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def nodes() -> Iterator[ast.AST]:
+    for path in sorted(ROOT.rglob("*.py")):
+        yield from ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def test_files_are_not_long():
+    lengths = {path: path.read_text("utf-8").count("\n") for path in ROOT.rglob("*.py")}
+    assert [path for path, length in lengths.items() if length > FILE_LINES] == []
+
+
+def test_functions_are_not_long():
+    functions = [node for node in nodes() if isinstance(node, Function)]
+    long = {node.name for node in functions if node.end_lineno - node.lineno >= FUNCTION_LINES}
+    assert long == LONG_FUNCTIONS
+    arguments = {node.name: node.args for node in functions}
+    many = {
+        name
+        for name, of in arguments.items()
+        if len(of.posonlyargs) + len(of.args) + len(of.kwonlyargs) > PARAMETERS
+    }
+    assert many == MANY_PARAMETERS
+
+
+def test_classes_have_names_of_their_own_and_few_fields():
+    classes = [node for node in nodes() if isinstance(node, ast.ClassDef)]
+    counts = Counter(node.name for node in classes if not node.name.startswith("_"))
+    assert [name for name, count in counts.items() if count > 1] == []
+    fields = {node.name: sum(isinstance(part, ast.AnnAssign) for part in node.body) for node in classes}
+    assert {name for name, count in fields.items() if count > FIELDS} == MANY_FIELDS

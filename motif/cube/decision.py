@@ -250,7 +250,8 @@ class CubeDecision(Tabular):
         the rules do not allow here.
         """
         if action_taken in _WAITS:
-            return self.value - self.no_double
+            # Where both are the same, rounding may have it below 0.
+            return max(0.0, self.value - self.no_double)
         if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
             raise SettingError(f"{action_taken!r} is no cube action")
         if self.doubled is None:

@@ -72,6 +72,12 @@ def test_more_wins_are_better(chances, state):
     assert (np.diff(cubeful_equities(np.clip(rows, 0, 1), state, DEFAULT_EFFICIENCY.contact)) >= -1e-9).all()
 
 
+def test_waiting_costs_nothing_where_a_double_is_the_same():
+    chances = Probabilities(0.429688, 0.429688, 0.0, 0.570312 - 1e-16, 0.0)
+    decision = cube_decision(chances, MatchState(3, 0, 0, 2, "me"), efficiency=0.0)
+    assert min(decision.cost("redouble"), decision.cost("no redouble")) == 0
+
+
 @given(probabilities(), STATES, SHARES)
 def test_decisions_are_what_their_equities_say(chances, state, x):
     decision = cube_decision(chances, state, efficiency=x)

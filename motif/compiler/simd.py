@@ -31,8 +31,8 @@ _LONG = 2 * LANES if _HAS_LONG_VECTORS else LANES
 """Lanes of a sum of rows; each lane is a sum of its own, so their number changes no bit."""
 _COLUMNS = WIDTH if _HAS_LONG_VECTORS else WIDTH // TOGETHER
 """Sums of each of several boards that are kept in registers together."""
-PATTERN_LIMIT = 3.0
-"""See `sum_of_squashed`."""
+SQUASH_LIMIT = 3.0
+"""See `sums_of_squashed`."""
 OUTPUT_COUNT = 5
 """Sums that `sums_of_squashed` makes."""
 _CHAINS = 4
@@ -274,9 +274,9 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
 
 
 def _squashed(builder: Any, x: Any) -> Any:
-    """Return the squash of `sum_of_squashed` of each lane."""
+    """Return the squash of `sums_of_squashed` of each lane."""
     high, low, a, b = (
-        ir.Constant(_vector(LANES), [number] * LANES) for number in (PATTERN_LIMIT, -PATTERN_LIMIT, 27, 9)
+        ir.Constant(_vector(LANES), [number] * LANES) for number in (SQUASH_LIMIT, -SQUASH_LIMIT, 27, 9)
     )
     x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
     x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
@@ -294,36 +294,10 @@ def _in_order(builder: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def sum_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any) -> Any:
-    """sum_k amounts_k s(sums_k) over k < `count`, a float32; `count` is a multiple of `LANES`.
-
-    s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`PATTERN_LIMIT` to `PATTERN_LIMIT`, and -1 or 1 beyond.
-    Arrays are float32 and contiguous.
-    """
-    signature = types.float32(amounts, sums, count)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        amount_data, sum_data = (
-            _data(context, builder, kind, value)
-            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
-        )
-        total = cgutils.alloca_once_value(builder, ir.Constant(_vector(LANES), [0.0] * LANES))
-        step = ir.Constant(_INT, LANES)
-        with cgutils.for_range(builder, builder.udiv(arguments[2], step)) as block:
-            first = builder.mul(block.index, step)
-            squashed = _squashed(builder, _load(builder, sum_data, first))
-            part = builder.fmul(_load(builder, amount_data, first), squashed)
-            builder.store(builder.fadd(builder.load(total), part), total)
-        return _in_order(builder, builder.load(total))
-
-    return signature, codegen
-
-
-@intrinsic
 def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, results: Any) -> Any:
     """Write to results_h the sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `LANES`.
 
-    s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`PATTERN_LIMIT` to `PATTERN_LIMIT`, and -1 or 1 beyond.
+    s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`SQUASH_LIMIT` to `SQUASH_LIMIT`, and -1 or 1 beyond.
     `amounts` float32 (`OUTPUT_COUNT`, n), `sums` float32 and `results` float64 are contiguous.
     """
     signature = types.void(amounts, sums, count, results)

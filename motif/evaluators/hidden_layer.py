@@ -18,7 +18,7 @@ from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
 from motif.compiler.simd import (
     OUTPUT_COUNT,
-    PATTERN_LIMIT,
+    SQUASH_LIMIT,
     TOGETHER,
     WIDTH,
     add_rows,
@@ -30,7 +30,7 @@ from motif.compiler.simd import (
 MAX_UNITS = 512
 """Hidden units that a class may have."""
 _ONE = np.uint64(1)
-_LIMIT = np.float32(PATTERN_LIMIT)
+_LIMIT = np.float32(SQUASH_LIMIT)
 
 
 class HiddenTables(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
-from motif.compiler.jit import inline_kernel, trailing_zeros
+from motif.compiler.jit import inline_kernel
 from motif.parameters.position_class import CLASS_NAMES
 
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
@@ -50,21 +50,6 @@ def table_sums(table: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]) -> 
     """Return the sums (n,) of a table (2, 25, 16) over packed boards (n, 64); side 0 is on roll."""
     counts = checkers_by_place(packed)[..., None].astype(np.int64)
     return np.asarray(np.take_along_axis(table[None], counts, axis=-1).sum(axis=(1, 2, 3), dtype=np.float64))
-
-
-@inline_kernel
-def points_of_side(packed, half, places, table):
-    """Return what the checkers of one side add, a float32.
-
-    Its half of `packed` starts at `half`, `places` is the mask of those that it occupies, and `table` is
-    float32 (25, 16). Added up from the ace point on.
-    """
-    total = np.float32(0.0)
-    while places:
-        place = np.int64(trailing_zeros(places))
-        places &= places - _ONE
-        total += table[place, packed[half + place]]
-    return total
 
 
 @inline_kernel

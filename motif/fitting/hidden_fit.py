@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
-from motif.compiler.simd import PATTERN_LIMIT
+from motif.compiler.simd import SQUASH_LIMIT
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
@@ -63,7 +63,7 @@ _MIN_SPREAD = 0.05
 """Inputs that hardly ever differ are not blown up beyond this."""
 _VALIDATED = 4096
 """Rows that are validated at once."""
-_LIMIT = np.float32(PATTERN_LIMIT)
+_LIMIT = np.float32(SQUASH_LIMIT)
 _NEVER = np.float32(-30)
 """The raw sum of a probability of 0, which no slope leaves."""
 

@@ -93,7 +93,7 @@ class FitSettings:
             raise FitError(f"hidden must be 0 to {MAX_UNITS} units, not {self.hidden}", "hidden")
 
     def _check_hidden(self) -> None:
-        if self.prune:
+        if self.prune is not None:
             raise FitError("prune: hidden units are fitted without", "prune")
         if self.heads != "all" or self.terms != "pairs":
             raise FitError("hidden: hidden units go with heads all and terms pairs", "hidden")

@@ -33,8 +33,6 @@ PLANS = (
     *(f"crashed {wreck}, {back} back" for wreck in WRECKS for back in BACK),
 )
 """Names of the plans by their numbers."""
-PLAN_CLASS = (*(CONTACT for _ in range(len(AIMS) ** 2)), *(CRASHED for _ in range(len(WRECKS) * len(BACK))))
-"""Class of each plan, as a number of `CLASS_NAMES`."""
 NO_PLAN = -1
 _FIRST_CRASHED = len(AIMS) ** 2
 
@@ -151,9 +149,3 @@ def plans_many(packed):
         own_made, other_made = made(board, 0), made(board, PACKED_WORDS // 2)
         plans[row] = plan_of(board, packed[row], own_made, other_made, position_class)
     return plans
-
-
-def plans_of_class(class_name: str) -> tuple[str, ...]:
-    """Return names of the plans that a class has."""
-    code = CLASS_NAMES.index(class_name)
-    return tuple(name for name, its_class in zip(PLANS, PLAN_CLASS, strict=True) if its_class == code)

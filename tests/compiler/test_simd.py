@@ -12,6 +12,7 @@ from motif.compiler.simd import (
     COLUMNS,
     FORM_ROWS,
     LANES,
+    OUTPUT_COUNT,
     TOGETHER,
     WIDTH,
     add_rows,
@@ -19,7 +20,7 @@ from motif.compiler.simd import (
     add_weighted_rows,
     blocks_of,
     column_sums,
-    sum_of_squashed,
+    sums_of_squashed,
     tile_floats,
     tile_places,
     transpose_tile,
@@ -44,8 +45,8 @@ def rows_added(picked, table, sums):
 
 
 @kernel
-def squashed_sum(amounts, sums, count):
-    return sum_of_squashed(amounts, sums, count)
+def squashed_sums(amounts, sums, count, results):
+    sums_of_squashed(amounts, sums, count, results)
 
 
 @kernel
@@ -178,17 +179,21 @@ def test_picked_rows_of_a_table_are_added():
 
 def test_squashed_sums_are_added_lane_by_lane():
     rng = np.random.default_rng(7)
-    amounts, sums = rng.normal(size=(2, 3 * LANES)).astype(np.float32)
+    amounts = rng.normal(size=(OUTPUT_COUNT, 3 * LANES)).astype(np.float32)
+    sums = rng.normal(size=3 * LANES).astype(np.float32)
     sums[:4] = 1e9, -1e9, 3.0, np.inf
     three, nine, all27 = (np.float32(number) for number in (3, 9, 27))
     x = np.clip(sums, -three, three)
-    parts = amounts * (x * (all27 + x * x) / (all27 + nine * (x * x)))
-    lanes = parts[:LANES] + parts[LANES : 2 * LANES] + parts[2 * LANES :]
-    total = lanes[0]
-    for lane in lanes[1:]:
-        total = total + lane
-    assert squashed_sum(amounts, sums, 3 * LANES) == total
-    assert parts[[0, 1, 2, 3]] == pytest.approx(amounts[:4] * [1, -1, 1, 1])
+    results = np.zeros(OUTPUT_COUNT)
+    squashed_sums(amounts, sums, 3 * LANES, results)
+    for row, result in zip(amounts, results, strict=True):
+        parts = row * (x * (all27 + x * x) / (all27 + nine * (x * x)))
+        lanes = parts[:LANES] + parts[LANES : 2 * LANES] + parts[2 * LANES :]
+        total = lanes[0]
+        for lane in lanes[1:]:
+            total = total + lane
+        assert result == total
+        assert parts[[0, 1, 2, 3]] == pytest.approx(row[:4] * [1, -1, 1, 1])
 
 
 @pytest.mark.parametrize(("lanes", "columns"), [(LANES, 2 * LANES), (2 * LANES, WIDTH)])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
-from motif.compiler.simd import PATTERN_LIMIT
+from motif.compiler.simd import SQUASH_LIMIT
 from motif.evaluators.kernels import ABSENT
 from motif.evaluators.nets.net import (
     BY_EQUITY,
@@ -245,7 +245,7 @@ def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
     terms = graph.add("Concat", values, *_point_terms(graph), axis=0)
     products = graph.add("MatMul", graph.constant(np.concatenate(rows).astype(np.float64)), terms)
     sums = graph.add("Add", products, graph.constant(bias[:, None]))
-    x = graph.add("Clip", sums, graph.constant(-PATTERN_LIMIT), graph.constant(PATTERN_LIMIT))
+    x = graph.add("Clip", sums, graph.constant(-SQUASH_LIMIT), graph.constant(SQUASH_LIMIT))
     square, whole = graph.add("Mul", x, x), graph.constant(27.0)
     above = graph.add("Mul", x, graph.add("Add", square, whole))
     below = graph.add("Add", graph.add("Mul", square, graph.constant(9.0)), whole)

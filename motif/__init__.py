@@ -16,16 +16,15 @@ Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselv
 wrong is a `MotifError` of one line.  ``help(motif.rank)`` tells more; so do the pages in docs/how-to.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from motif.runtime.package import functions, lazy_names
+from motif.runtime.package import lazy_names
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
     from motif.analysis.turn import TurnDecision
-    from motif.benchmark.benchmark_making import make_benchmark
+    from motif.benchmarks.benchmark_making import make_benchmark
     from motif.board.match_file import read_match, write_match
     from motif.board.match_state import MatchState
     from motif.board.moves import Play
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
         play_money_games,
         play_tournament,
     )
-    from motif.cube import CubeDecision
-    from motif.cube.bras_windows import doubling_set as cube_windows
-    from motif.cube.cubeful_rollout import CubeRollout
-    from motif.cube.efficiency_fit import fit_efficiency as cube_efficiency
+    from motif.doubling import CubeDecision
+    from motif.doubling.bras_windows import doubling_set as cube_windows
+    from motif.doubling.cubeful_rollout import CubeRollout
+    from motif.doubling.efficiency_fit import fit_efficiency as cube_efficiency
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.evaluators.own import from_sklearn
     from motif.learning.fit_settings import FitSettings
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
     from motif.players import Player
     from motif.players import as_player as load_player
     from motif.players.ranking import Ranking
-    from motif.rollout import Comparison, RolloutResult, RolloutSettings
+    from motif.rollouts import Comparison, RolloutResult, RolloutSettings
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
     from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset
@@ -153,7 +152,7 @@ _HOMES = {
     "motif.analysis.match": ("MatchAnalysis",),
     "motif.players.ranking": ("Ranking",),
     "motif.analysis.turn": ("TurnDecision",),
-    "motif.benchmark.benchmark_making": ("make_benchmark",),
+    "motif.benchmarks.benchmark_making": ("make_benchmark",),
     "motif.board.match_file": ("read_match", "write_match"),
     "motif.board.match_state": ("MatchState",),
     "motif.board.moves": ("Play",),
@@ -162,23 +161,23 @@ _HOMES = {
     "motif.contests": (
         "ContestResult", "TournamentResult", "play_matches", "play_money_games", "play_tournament",
     ),
-    "motif.cube": ("CubeDecision",),
-    "motif.cube.bras_windows": ("cube_windows=doubling_set",),
-    "motif.cube.efficiency_fit": ("cube_efficiency=fit_efficiency",),
-    "motif.cube.cubeful_rollout": ("CubeRollout",),
+    "motif.doubling": ("CubeDecision",),
+    "motif.doubling.bras_windows": ("cube_windows=doubling_set",),
+    "motif.doubling.efficiency_fit": ("cube_efficiency=fit_efficiency",),
+    "motif.doubling.cubeful_rollout": ("CubeRollout",),
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
     "motif.evaluators.own": ("from_sklearn",),
     "motif.learning.fit_settings": ("FitSettings",),
     "motif.library": (
-        "analyse", "bearoff", "best_play", "compare_plays", "decide", "evaluate", "evaluate_many", "explain",
-        "legal_plays", "load_evaluator", "rank", "rollout_cube",
+        "analyse", "bearoff", "best_play", "compare_plays", "cube", "decide", "evaluate", "evaluate_many",
+        "explain", "legal_plays", "load_evaluator", "rank", "rollout", "rollout_cube",
     ),
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
-    "motif.library_play": ("BenchmarkResult", "speed"),
+    "motif.library_play": ("BenchmarkResult", "benchmark", "speed"),
     "motif.phase_net": ("train_phase_net",),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),
-    "motif.rollout": ("Comparison", "RolloutResult", "RolloutSettings"),
+    "motif.rollouts": ("Comparison", "RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
     "motif.runtime.package": ("__version__=VERSION",),
     "motif.runtime.parallel": ("working_on",),
@@ -186,22 +185,8 @@ _HOMES = {
     "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset"),
 }  # fmt: skip
 # Imported on first use, so that a command which needs only the rules does not wait for the rest.
-_from_its_home = lazy_names(__name__, _HOMES)
-# These functions are packages, too, which the import system binds to their names.
-functions.update(
-    {
-        "motif.benchmark": "motif.library_play:benchmark",
-        "motif.cube": "motif.library:cube",
-        "motif.rollout": "motif.library:rollout",
-    }
-)
-
-
-def __getattr__(name: str) -> Any:
-    package = f"{__name__}.{name}"
-    return import_module(package) if package in functions else _from_its_home(name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    names = [entry.partition("=")[0] for entries in _HOMES.values() for entry in entries]
-    return sorted([*names, *(package.partition(".")[2] for package in functions)])
+    return sorted(entry.partition("=")[0] for entries in _HOMES.values() for entry in entries)

@@ -33,10 +33,10 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
-from motif.cube import CubeDecision, match_equity_table
-from motif.cube.cube_states import cube_maker
-from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
-from motif.cube.match_equity import DEFAULT_TABLE
+from motif.doubling import CubeDecision, match_equity_table
+from motif.doubling.cube_states import cube_maker
+from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
+from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
 from motif.evaluators.named import LATEST
@@ -44,10 +44,10 @@ from motif.evaluators.probabilities import equities
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, as_player
 from motif.players.ranking import Ranking, rank_plays
-from motif.rollout import Comparison, RolloutResult, RolloutSettings
-from motif.rollout import compare_plays as compared
-from motif.rollout.comparison import CANDIDATES
-from motif.rollout.trials import rollout as roll_out
+from motif.rollouts import Comparison, RolloutResult, RolloutSettings
+from motif.rollouts import compare_plays as compared
+from motif.rollouts.comparison import CANDIDATES
+from motif.rollouts.trials import rollout as roll_out
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
 

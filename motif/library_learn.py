@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from motif.analysis.term_report import with_words
-from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
+from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator
 from motif.evaluators.named import LATEST
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed

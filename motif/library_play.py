@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
-from motif.benchmark.choices import (
+from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
+from motif.benchmarks.choices import (
     DatasetDecisions,
     ErrorRates,
     WorstDecision,
@@ -16,8 +16,8 @@ from motif.benchmark.choices import (
     summary,
     worst_decisions,
 )
-from motif.benchmark.losses import ByGroup, Losses, PairedRate, paired
-from motif.benchmark.speed import measure_speed
+from motif.benchmarks.losses import ByGroup, Losses, PairedRate, paired
+from motif.benchmarks.speed import measure_speed
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.named import LATEST
 from motif.library import evaluator_of

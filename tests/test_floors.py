@@ -104,10 +104,10 @@ def test_tools_import_no_tests():
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("motif/cube/equities.py", "from motif.board.position import Position"),
-        ("motif/cube/equities.py", "from motif.cube.table import TABLE"),
-        ("motif/cube/equities.py", "from . import table\nfrom .table import TABLE"),
-        ("motif/cube/equities.py", "from motif import board, runtime"),
+        ("motif/doubling/equities.py", "from motif.board.position import Position"),
+        ("motif/doubling/equities.py", "from motif.doubling.table import TABLE"),
+        ("motif/doubling/equities.py", "from . import table\nfrom .table import TABLE"),
+        ("motif/doubling/equities.py", "from motif import board, runtime"),
         ("motif/board/moves.py", "import motif.compiler.jit"),
         ("motif/cli/main.py", "from motif.serve import http"),
         ("motif/__init__.py", "from motif.cli.main import main"),
@@ -124,11 +124,14 @@ def test_allowed_imports(module, source):
         ("motif/board/moves.py", "from motif.parameters.sets import SETS"),
         ("motif/board/moves.py", "def late():\n    import motif.parameters"),
         ("motif/board/moves.py", "from ..players import match"),
-        ("motif/board/moves.py", "from importlib import import_module\nimport_module('motif.cube.equities')"),
-        ("motif/cube/equities.py", "from motif.players.match import play"),
-        ("motif/cube/equities.py", "from motif import players"),
-        ("motif/cube/equities.py", "from motif import Position"),
-        ("motif/cube/equities.py", "import motif"),
+        (
+            "motif/board/moves.py",
+            "from importlib import import_module\nimport_module('motif.doubling.equities')",
+        ),
+        ("motif/doubling/equities.py", "from motif.players.match import play"),
+        ("motif/doubling/equities.py", "from motif import players"),
+        ("motif/doubling/equities.py", "from motif import Position"),
+        ("motif/doubling/equities.py", "import motif"),
         ("motif/compiler/jit.py", "import motif.board"),
         ("motif/compiler/jit.py", "import joblib"),
         ("motif/sampling/label.py", "from joblib import Parallel"),
@@ -202,7 +205,7 @@ def test_openings_in_the_wall_are_seen(low, high, expected):
         "motif/board/table.py": "TABLE = 1",
         "motif/board/shell.py": "from motif.runtime.errors import PlayError",
         "motif/board/low.py": low_kernel,
-        "motif/rollout/high.py": high_kernel,
+        "motif/rollouts/high.py": high_kernel,
     }
     lines = CompiledCore({Path(name): text for name, text in texts.items()}).breaches()
     assert len(lines) == expected

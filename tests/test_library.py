@@ -73,8 +73,7 @@ def test_match_and_cube_are_keywords():
     assert at_the_score.valued_for == "2-away 1-away, Crawford game"
 
 
-def test_cube_and_rollout_are_functions_and_packages():
-    assert motif.cube.cube_decision_at is not None
+def test_cube_and_rollout_are_functions():
     assert motif.cube("AQAAiAAAAAAAAA").action == "double, take"
     assert motif.rollout(START, PLAYER, trials=36, cut=2, seed=4).trials.tolist() == [36]
 

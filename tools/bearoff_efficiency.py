@@ -16,7 +16,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import HOME
 from motif.compiler.jit import kernel
-from motif.cube.equities import cubeful_equities
+from motif.doubling.equities import cubeful_equities
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, chance_before, number_of
 from motif.evaluators.bearoff.tables import equities

@@ -23,16 +23,16 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.cube.cube_states import cube_maker, stakes_of
-from motif.cube.efficiency_fit import self_play
-from motif.cube.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
+from motif.doubling.cube_states import cube_maker, stakes_of
+from motif.doubling.efficiency_fit import self_play
+from motif.doubling.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollout.games import starts
-from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.rollouts.games import starts
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.trials import RESULT_NAMES, CubeStart, tally_trials
 from motif.runtime.parallel import one_thread
 from motif.runtime.streams import derive_states
 from tools.marked_page import write_region

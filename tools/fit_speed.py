@@ -40,7 +40,7 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CONTACT, classify_many
 from motif.players import load
-from motif.rollout.games import SeededDice, lockstep, starts
+from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import FitError, MotifError
 from motif.runtime.parallel import one_thread
 from tools.marked_page import write_region

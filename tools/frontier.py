@@ -18,9 +18,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
-from motif.benchmark.choices import player_choices
-from motif.benchmark.losses import mean_and_error
+from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmarks.choices import player_choices
+from motif.benchmarks.losses import mean_and_error
 from motif.evaluators.named import default_player
 from motif.players import Player, load
 from motif.reports.style import picture

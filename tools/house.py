@@ -13,13 +13,13 @@ FLOORS = {
     "board": 0,
     "parameters": 1,
     "evaluators": 2,
-    "rollout": 3,
-    "cube": 4,
+    "rollouts": 3,
+    "doubling": 4,
     "players": 5,
     "sampling": 6,
     "fitting": 6,
     "contests": 6,
-    "benchmark": 6,
+    "benchmarks": 6,
     "learning": 7,
     "analysis": 8,
     "phase_net": 8,
@@ -32,7 +32,7 @@ CELLARS = ("runtime", "compiler")
 """Folders below all floors, open to each of them."""
 TOP = ""
 """The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
-CORE = {"board", "parameters", "evaluators", "rollout", "players", "sampling"}
+CORE = {"board", "parameters", "evaluators", "rollouts", "players", "sampling"}
 """Folders of the compiled core."""
 _JIT = "motif.compiler.jit"
 _JIT_FILES = {Path("motif/compiler/jit.py"), Path("motif/compiler/simd.py")}

@@ -5,11 +5,9 @@ They hold directives of Sphinx's autodoc, which reads signatures, types and docs
 
 import inspect
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import motif
-from motif.runtime.package import functions
 
 _EXCEPTION, _CLASS, _FUNCTION, _DATA = "exception", "class", "function", "data"
 _MEMBERS = "   :members:\n   :undoc-members:\n   :member-order: bysource\n   :inherited-members: {without}\n"
@@ -23,19 +21,10 @@ def public_names() -> list[str]:
     return sorted(dir(motif), key=lambda name: (name.lower(), name))
 
 
-def thing_of(name: str) -> Any:
-    """Return what the public `name` stands for; of a package that can be called, the function."""
-    thing = getattr(motif, name)
-    if not inspect.ismodule(thing):
-        return thing
-    home, _, function = functions[thing.__name__].partition(":")
-    return getattr(import_module(home), function)
-
-
 @cache
 def public_places() -> dict[str, str]:
     """Public names by the places that the source has them in, such as ``motif.board.moves.Play``."""
-    things = {name: thing_of(name) for name in dir(motif)}
+    things = {name: getattr(motif, name) for name in dir(motif)}
     return {_place(thing): name for name, thing in things.items() if kind_of(thing) != _DATA}
 
 
@@ -45,7 +34,7 @@ def _place(thing: Any) -> str:
 
 def page_name(name: str) -> str:
     """Return what the page of the public `name` is called; no two differ in capitals alone."""
-    folder = "class" if inspect.isclass(thing_of(name)) else "function"
+    folder = "class" if inspect.isclass(getattr(motif, name)) else "function"
     return f"{folder}-{name.strip('_')}"
 
 
@@ -67,7 +56,7 @@ def _index(names: list[str]) -> str:
         rows = [
             f"| [`{name}`]({page_name(name)}.md) | {_first_line(name)} |"
             for name in names
-            if kind_of(thing_of(name)) in kinds
+            if kind_of(getattr(motif, name)) in kinds
         ]
         parts += [f"## {heading}\n", "| name | |\n|---|---|", *rows, ""]
     parts += ["```{toctree}\n:hidden:\n", *map(page_name, names), "```\n"]
@@ -82,7 +71,7 @@ def kind_of(thing: Any) -> str:
 
 
 def _first_line(name: str) -> str:
-    thing = thing_of(name)
+    thing = getattr(motif, name)
     if kind_of(thing) == _DATA:
         return f"`{thing!r}`"
     text = inspect.getdoc(thing) or ""
@@ -91,7 +80,7 @@ def _first_line(name: str) -> str:
 
 def library_page(name: str) -> str:
     """Return the page of one public name, as Markdown."""
-    thing = thing_of(name)
+    thing = getattr(motif, name)
     kind = kind_of(thing)
     # Behind the name autodoc would see the package.
     target = _place(thing) if inspect.ismodule(getattr(motif, name)) else f"motif.{name}"

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from motif.benchmark.speed import measure_speed
+from motif.benchmarks.speed import measure_speed
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.named import default_player
-from motif.rollout import RolloutSettings, rollout
+from motif.rollouts import RolloutSettings, rollout
 from tools.text_gnubg import TextGnubg, gnubg_path
 
 ROUNDS = 3

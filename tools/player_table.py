@@ -18,15 +18,15 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
-from motif.benchmark.choices import ErrorRate, error_rate
-from motif.benchmark.speed import bulk_evaluations_per_second
+from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmarks.choices import ErrorRate, error_rate
+from motif.benchmarks.speed import bulk_evaluations_per_second
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
 from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
-from motif.rollout.rollout_settings import check_count
+from motif.rollouts.rollout_settings import check_count
 from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text

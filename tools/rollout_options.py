@@ -19,8 +19,8 @@ from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import static_player
-from motif.rollout import RolloutResult, RolloutSettings, rollout
-from motif.rollout.games import Games, Rolls, States, lockstep, starts
+from motif.rollouts import RolloutResult, RolloutSettings, rollout
+from motif.rollouts.games import Games, Rolls, States, lockstep, starts
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import THROWS, derive_states
 from tools.marked_page import write_region

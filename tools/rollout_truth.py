@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.benchmark_files import shipped_lines
-from motif.benchmark.benchmark_lines import RolledDecision, by_play, write_benchmark
-from motif.benchmark.verdict import RolledPlay
+from motif.benchmarks.benchmark_files import shipped_lines
+from motif.benchmarks.benchmark_lines import RolledDecision, by_play, write_benchmark
+from motif.benchmarks.verdict import RolledPlay
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
@@ -31,7 +31,7 @@ from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
-from motif.rollout.games import SeededDice, lockstep, starts
+from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import json_of, make_folder, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.benchmark_making import roller_of
-from motif.benchmark.verdict import Roller, Rule, rolled_plays
+from motif.benchmarks.benchmark_making import roller_of
+from motif.benchmarks.verdict import Roller, Rule, rolled_plays
 from motif.board.identifiers import position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.benchmark_files import read_benchmark
-from motif.benchmark.losses import mean_and_error
+from motif.benchmarks.benchmark_files import read_benchmark
+from motif.benchmarks.losses import mean_and_error
 from motif.board.identifiers import position_key
 from motif.board.position import Position
 from motif.runtime.errors import BenchmarkError

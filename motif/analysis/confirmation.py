@@ -19,20 +19,20 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.cube import CubeDecision
-from motif.cube.cubeful_rollout import roll_out_cube
-from motif.cube.decision import rolled_decision
+from motif.doubling import CubeDecision
+from motif.doubling.cubeful_rollout import roll_out_cube
+from motif.doubling.decision import rolled_decision
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model
 from motif.evaluators.stakes import Stakes
 from motif.players.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
-from motif.rollout.comparison import staked_stage
-from motif.rollout.playout import ROUND
-from motif.rollout.rollout_evaluator import items_of
-from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.tally import Tally
-from motif.rollout.trials import RESULT_NAMES, results_of_trials
+from motif.rollouts.comparison import staked_stage
+from motif.rollouts.playout import ROUND
+from motif.rollouts.rollout_evaluator import items_of
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.tally import Tally
+from motif.rollouts.trials import RESULT_NAMES, results_of_trials
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 

@@ -11,10 +11,10 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
-from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
-from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
-from motif.cube.equities import efficiency_class
-from motif.cube.match_equity import DEFAULT_TABLE
+from motif.doubling import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
+from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
+from motif.doubling.equities import efficiency_class
+from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
 from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 

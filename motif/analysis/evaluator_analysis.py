@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.losses import rows_of_classes
+from motif.benchmarks.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import BrasEvaluator
@@ -33,7 +33,7 @@ from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
-from motif.rollout.games import SeededDice, lockstep, starts
+from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.files import csv_text
 from motif.runtime.package import VERSION

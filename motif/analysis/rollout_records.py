@@ -7,14 +7,14 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
-from motif.cube import CubeDecision, cube_decision_at
-from motif.cube.cube_states import cube_maker
-from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
+from motif.doubling import CubeDecision, cube_decision_at
+from motif.doubling.cube_states import cube_maker
+from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators import Evaluator
-from motif.rollout import Comparison, RolloutResult, RolloutSettings, compare_plays
-from motif.rollout import rollout as roll_out
-from motif.rollout.comparison import CANDIDATES
-from motif.rollout.trials import by_name
+from motif.rollouts import Comparison, RolloutResult, RolloutSettings, compare_plays
+from motif.rollouts import rollout as roll_out
+from motif.rollouts.comparison import CANDIDATES
+from motif.rollouts.trials import by_name
 
 Record = dict[str, Any]
 

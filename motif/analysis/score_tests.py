@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.evaluator_analysis import EvaluatorAnalysis, judgement
-from motif.benchmark.losses import rows_of_classes
+from motif.benchmarks.losses import rows_of_classes
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import StaticEvaluator
 from motif.runtime.errors import PlayerError

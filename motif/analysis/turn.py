@@ -8,7 +8,7 @@ from motif.analysis.position_records import SHOWN
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
-from motif.cube import CubeDecision, cube_decision_by
+from motif.doubling import CubeDecision, cube_decision_by
 from motif.evaluators import Evaluator
 from motif.players.ranking import Ranking, rank_plays
 from motif.runtime.frames import Tabular

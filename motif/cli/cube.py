@@ -27,9 +27,9 @@ from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
-    from motif.cube import CubeDecision
-    from motif.cube.bras_windows import DoublingSet, ScoreWindow
-    from motif.cube.decision import MarketWindow
+    from motif.doubling import CubeDecision
+    from motif.doubling.bras_windows import DoublingSet, ScoreWindow
+    from motif.doubling.decision import MarketWindow
     from motif.evaluators import Probabilities
 
 
@@ -48,7 +48,7 @@ def cube_efficiency(
     From cubeful money rollouts: the player plays both sides, and both decide the cube by the model; x is
     the share of the way from a dead to a live cube that the rollouts went.
     """
-    from motif.cube.efficiency_fit import fit_efficiency
+    from motif.doubling.efficiency_fit import fit_efficiency
 
     fit = fit_efficiency(static_evaluator(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
     if json:
@@ -97,7 +97,7 @@ def cube_windows(
     E[p] and SD, a table by ranges of D, and how many doubles fall into the article's early zone (D from
     0.5 on).
     """
-    from motif.cube.bras_windows import doubling_set, window_in
+    from motif.doubling.bras_windows import doubling_set, window_in
     from motif.evaluators.bras import formula_of
     from motif.reports.style import check_picture
 
@@ -119,7 +119,7 @@ def cube_windows(
 
 
 def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
-    from motif.cube.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM
+    from motif.doubling.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM
 
     low, high = LIVE_FROM
     rows = [
@@ -194,8 +194,8 @@ def cube(
     from motif.analysis.cube_records import cube_answers
     from motif.analysis.position_records import read_states
     from motif.board.parsing import parse_position
-    from motif.cube import match_equity_table
-    from motif.cube.match_equity import DEFAULT_TABLE
+    from motif.doubling import match_equity_table
+    from motif.doubling.match_equity import DEFAULT_TABLE
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)

@@ -243,7 +243,7 @@ def bootstrap(
     Each version plays and labels the next one's samples.  A run that was stopped continues where it was.
     """
     from motif.analysis.term_report import with_words
-    from motif.benchmark.benchmark_files import shipped_lines
+    from motif.benchmarks.benchmark_files import shipped_lines
     from motif.learning import load_config, load_preset, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, drawn_beside
 
@@ -387,7 +387,7 @@ def report(
     """
     if not folder.is_dir():
         raise SettingError(f"{str(folder)!r} is no folder of a run; {_TERMS_ELSEWHERE}")
-    from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
+    from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
     from motif.reports.run_report import draw_run
 
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmark)] if benchmark else shipped_lines()
@@ -400,7 +400,7 @@ def report(
 
 
 def _print_versions(drawn: "RunReport") -> None:
-    from motif.benchmark.losses import MILLIPOINTS
+    from motif.benchmarks.losses import MILLIPOINTS
 
     titles = ["version", "positions", "error", "v PubEval", "v previous", "choices"]
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()

@@ -30,9 +30,9 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
-    from motif.benchmark.benchmark_making import MakeSettings
-    from motif.benchmark.choices import Choices, ErrorRates, WorstDecision
-    from motif.benchmark.losses import ByGroup, Losses, PairedRate
+    from motif.benchmarks.benchmark_making import MakeSettings
+    from motif.benchmarks.choices import Choices, ErrorRates, WorstDecision
+    from motif.benchmarks.losses import ByGroup, Losses, PairedRate
     from motif.board.packed import Board
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
@@ -77,8 +77,8 @@ def benchmark(
     between players on the same dataset much; --versus tells them, with their standard errors. Weights
     that were fitted to a dataset have an advantage on it: take another one.
     """
-    from motif.benchmark.choices import summary, worst_decisions
-    from motif.benchmark.losses import paired
+    from motif.benchmarks.choices import summary, worst_decisions
+    from motif.benchmarks.losses import paired
 
     paths, names = list(dict.fromkeys(files)), [player] if versus is None else [player, versus]
     shown = worst or (_USUALLY_SHOWN if html else 0)
@@ -123,7 +123,7 @@ def benchmark(
 )
 def benchmark_make(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to make, NAME.bm or NAME.bm.gz.")],
-    settings: Annotated["MakeSettings", Settings("motif.benchmark.benchmark_making")],
+    settings: Annotated["MakeSettings", Settings("motif.benchmarks.benchmark_making")],
     sources: Annotated[
         list[Path],
         option(
@@ -143,7 +143,7 @@ def benchmark_make(
     with common random numbers, until each is certain to be worse than the best or known to be nearly as good.
     The file has the lines of the GNUbg team's benchmark: motif benchmark and gnubg's own tools read it.
     """
-    from motif.benchmark.benchmark_making import make_benchmark
+    from motif.benchmarks.benchmark_making import make_benchmark
 
     if out.suffix not in (".bm", ".gz"):
         raise SettingError(f"{out}: a benchmark file ends in .bm or .bm.gz")
@@ -189,8 +189,8 @@ def _on_files(
     paths: Sequence[str], names: Sequence[str], seed: int, jobs: int | None
 ) -> tuple[list[list["Choices"]], int]:
     """Choices of each of the players on each of the files, and the number of cube decisions there."""
-    from motif.benchmark.benchmark_files import read_benchmark
-    from motif.benchmark.choices import player_choices
+    from motif.benchmarks.benchmark_files import read_benchmark
+    from motif.benchmarks.choices import player_choices
     from motif.players import load
 
     players = [load(name) for name in names]
@@ -203,7 +203,7 @@ def _on_files(
 
 def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -> list[list["Losses"]]:
     """Losses of each of the players on each of the datasets."""
-    from motif.benchmark.choices import choosing_by_value, dataset_decisions, dataset_losses
+    from motif.benchmarks.choices import choosing_by_value, dataset_decisions, dataset_losses
     from motif.players import load
     from motif.sampling import read_parts
 
@@ -225,7 +225,7 @@ def speed(
 
     On one core, and on all; the motif figures are those of PLAYER, a weight file.
     """
-    from motif.benchmark.speed import measure_speed
+    from motif.benchmarks.speed import measure_speed
 
     rates = measure_speed(player, jobs, seconds)
     if json:

@@ -125,7 +125,7 @@ def play(
     With the doubling cube, and a tutor if wanted.  The prompt says what can be typed.  With --json the
     conversation goes to stderr.
     """
-    from motif.rollout.games import SeededDice
+    from motif.rollouts.games import SeededDice
     from motif.session.advisor import Advisor
     from motif.session.event_game import EventGame
     from motif.session.prompter import Screen

@@ -252,9 +252,9 @@ def _roll_out(
     from motif.board.identifiers import gnubg_id
     from motif.board.moves import legal_plays
     from motif.cli.rollouts import print_comparison
-    from motif.rollout import compare_plays
-    from motif.rollout.comparison import CANDIDATES, EARLY
-    from motif.rollout.rollout_settings import check_count
+    from motif.rollouts import compare_plays
+    from motif.rollouts.comparison import CANDIDATES, EARLY
+    from motif.rollouts.rollout_settings import check_count
 
     count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)

@@ -25,9 +25,9 @@ from motif.runtime.parallel import working_on
 if TYPE_CHECKING:
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.moves import Play
-    from motif.cube import CubeDecision
-    from motif.cube.cubeful_rollout import CubeRollout
-    from motif.rollout import Comparison, RolloutResult, RolloutSettings
+    from motif.doubling import CubeDecision
+    from motif.doubling.cubeful_rollout import CubeRollout
+    from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ _NO_COMPARISON = PlayComparison()
 def rollout(
     identifier: IdArgument,
     settings: Annotated[
-        "RolloutSettings", Settings("motif.rollout.rollout_settings", without=("luck_plies",))
+        "RolloutSettings", Settings("motif.rollouts.rollout_settings", without=("luck_plies",))
     ],
     options: MatchChoice,
     die1: FirstDie = None,
@@ -74,7 +74,7 @@ def rollout(
     """
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
-    from motif.rollout.rollout_settings import parse_luck_plies
+    from motif.rollouts.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check(with_cube=cubeful)
@@ -183,8 +183,8 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
 
 
 def _print_result(result: "RolloutResult") -> None:
-    from motif.rollout import RESULT_NAMES
-    from motif.rollout.trials import by_name
+    from motif.rollouts import RESULT_NAMES
+    from motif.rollouts.trials import by_name
 
     mean, se, sd = (by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [

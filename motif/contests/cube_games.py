@@ -2,9 +2,9 @@
 
 Plays are chosen for the score and with the cube where it lies.  The player on roll doubles, and the opponent
 takes or passes, by Janowski's model with the probabilities of the player's own evaluator
-(`motif.cube.decision`), or of an adviser where the player has none.
+(`motif.doubling.decision`), or of an adviser where the player has none.
 
-Matches are played side by side, a game of each at a time (`motif.rollout.cubeful_games.games_with_cube`); of
+Matches are played side by side, a game of each at a time (`motif.rollouts.cubeful_games.games_with_cube`); of
 those at one score all games together.
 """
 
@@ -19,13 +19,13 @@ from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
 from motif.contests.result import ContestRules, PlayedPairs
-from motif.cube.cube_states import decided_ahead, stakes_of, without_doubles
-from motif.cube.equities import scale
+from motif.doubling.cube_states import decided_ahead, stakes_of, without_doubles
+from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.evaluators.stakes import Stakes
 from motif.players.player import Player
-from motif.rollout.cubeful_games import CubePlayer, games_with_cube
-from motif.rollout.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
+from motif.rollouts.cubeful_games import CubePlayer, games_with_cube
+from motif.rollouts.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Games of a match: fewer, since each brings a point."""

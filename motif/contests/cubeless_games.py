@@ -7,8 +7,8 @@ from motif.contests.result import PlayedPairs
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.players.player import Player
-from motif.rollout.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
-from motif.rollout.playout import MAX_PLIES
+from motif.rollouts.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
+from motif.rollouts.playout import MAX_PLIES
 
 
 def play_cubeless_games(

@@ -4,7 +4,7 @@ from motif.board.rules import check_match_length
 from motif.contests.pairs import joined, new_contest, played_blocks
 from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.players.player import PlayerLike, as_player
-from motif.rollout.rollout_settings import check_count
+from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import check_seed
 
 MATCHES = 100

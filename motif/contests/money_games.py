@@ -15,7 +15,7 @@ from motif.contests.result import (
 )
 from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interval
 from motif.players.player import Player, PlayerLike, as_player
-from motif.rollout.rollout_settings import check_count, check_error_rate
+from motif.rollouts.rollout_settings import check_count, check_error_rate
 from motif.runtime.errors import SettingError, check_seed
 
 GAMES = 1000

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from motif.board.rules import check_match_length
 from motif.evaluators import Evaluator
-from motif.rollout.tally import p_value
+from motif.rollouts.tally import p_value
 from motif.runtime.frames import Row, Tabular
 
 EVEN_SHARE = 0.5
@@ -64,7 +64,7 @@ class LuckAdjusted:
 
     The luck of a roll is the equity of its best play less the mean over all rolls, both by a judge.  Its mean
     is 0 for any judge: the adjusted result has the same mean, and a smaller error where the judge is any good
-    (a control variate, as in `motif.rollout.playout`).
+    (a control variate, as in `motif.rollouts.playout`).
     """
 
     judge: str

@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
-from motif.rollout.rollout_settings import check_error_rate
+from motif.rollouts.rollout_settings import check_error_rate
 
 ERROR_RATE = 0.05
 """Share of contests between equal players that may end with a difference called certain."""

@@ -29,7 +29,7 @@ from motif.contests.result import (
 )
 from motif.contests.sequential import ERROR_RATE, certain_interval
 from motif.players.player import Player, PlayerLike, as_player
-from motif.rollout.rollout_settings import check_count
+from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered

@@ -130,7 +130,7 @@ class PlayerSpec:
         return _made(self.home)(*match.groups())
 
 
-_ROLLOUTS = "motif.rollout.rollout_evaluator:"
+_ROLLOUTS = "motif.rollouts.rollout_evaluator:"
 
 
 def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
@@ -191,7 +191,7 @@ def known_players() -> tuple[PlayerSpec, ...]:
               description="GNU Backgammon's neural nets, 0-ply, in a process of its own"),
         PlayerSpec("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
               description="`gnubg`, looking N plies ahead, 1 to 3"),
-        PlayerSpec("rollout:PLAYER", Kind.ROLLOUT, "motif.rollout.rollout_evaluator:load_rollout",
+        PlayerSpec("rollout:PLAYER", Kind.ROLLOUT, "motif.rollouts.rollout_evaluator:load_rollout",
               f"({ROLLOUT_PREFIX}.*)", description="a static evaluator, each play rolled out"),
         PlayerSpec("human", chooser, description="you, in `motif play`"),
     )  # fmt: skip

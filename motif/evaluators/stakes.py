@@ -21,7 +21,7 @@ that cube a player to whom more points are of no use any more is redoubled at on
 once more before the game is played out.
 
 The cube efficiency x says how much of a perfectly live cube's worth a cube has, by class of position: see
-`motif.cube.equities`.
+`motif.doubling.equities`.
 
 Sources: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg's `Cl2CfMoney`; for matches
 the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
@@ -57,7 +57,7 @@ EVEN = 3
 BEAROFF_CODE = len(CLASS_NAMES)
 """The class, for the cube's efficiency, of a race in which both sides have all their checkers at home."""
 NUMBERS = ("contact", "crashed", "bearoff", "race_base", "race_per_pip", "race_lowest", "race_highest")
-"""The numbers that give the efficiency of every position: see `motif.cube.equities.Efficiency`."""
+"""The numbers that give the efficiency of every position: see `motif.doubling.equities.Efficiency`."""
 _CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIGHEST = range(len(NUMBERS))
 _ENDS = 4
 """Points of a curve: nothing won, the two cash points, everything won."""

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.choices import recorded_decisions
-from motif.benchmark.losses import Rows, rows_of_classes
+from motif.benchmarks.choices import recorded_decisions
+from motif.benchmarks.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import bounds, switched_equities
@@ -21,7 +21,7 @@ from motif.learning.heads import HEAD, rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollout.tally import error_over_groups
+from motif.rollouts.tally import error_over_groups
 
 ALL = "all"
 """Stands for the decisions of every class."""

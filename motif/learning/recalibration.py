@@ -32,7 +32,7 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import without_calibration
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollout.tally import error_over_groups
+from motif.rollouts.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION

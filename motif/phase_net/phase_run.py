@@ -34,7 +34,7 @@ from motif.phase_net.phase_settings import ITSELF, PhaseNetSettings
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
 from motif.players.player import random_player
-from motif.rollout.games import SeededDice, lockstep, starts
+from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import SettingError
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.progress import Stopwatch, progress

@@ -76,7 +76,7 @@ class PhaseNetSettings:
         if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
             raise SettingError(f"opponent must be different players, not {self.opponent!r}", "opponent")
         from motif.contests.result import MIN_PAIRS
-        from motif.rollout.rollout_settings import check_count
+        from motif.rollouts.rollout_settings import check_count
 
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:

@@ -137,7 +137,7 @@ def static_player(evaluator: StaticEvaluator, name: str | None = None) -> Compil
 def load(name: str) -> Player:
     """Return the player `name`: ``pubeval``, ``motif-v1@1``, ``FILE.yaml`` or another known name.
 
-    ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollout.rollout_evaluator`).
+    ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollouts.rollout_evaluator`).
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
     """
     name = own_name(name)

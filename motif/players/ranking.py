@@ -55,7 +55,7 @@ class CubeContext(NamedTuple):
         if state is None:
             return NO_CUBE
         # Only now: it takes a while to import.
-        from motif.cube.cube_states import stakes_of
+        from motif.doubling.cube_states import stakes_of
 
         if self.has_cube:
             return stakes_of(state)
@@ -284,8 +284,8 @@ def _set_exact(
     known = np.zeros(len(values), np.bool_)
     if context.state is None or not context.has_cube:
         return known
-    from motif.cube.equities import scale
-    from motif.cube.exact import exact_equities, prepare_plays
+    from motif.doubling.equities import scale
+    from motif.doubling.exact import exact_equities, prepare_plays
 
     boards = batch.boards
     home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)

@@ -67,7 +67,7 @@ from motif.reports.analysis_plots import (
 from motif.reports.document import Picture, html_page
 from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
-from motif.rollout.rollout_settings import check_count
+from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 

@@ -18,7 +18,7 @@ from motif.learning.heads import possible
 from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, Look, picture
-from motif.rollout.tally import error_over_groups
+from motif.rollouts.tally import error_over_groups
 from motif.sampling import Dataset
 
 BINS = 10

@@ -11,7 +11,7 @@ from typing import Any
 from motif.analysis.confirmation import CERTAIN, DOUBTFUL
 from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
-from motif.benchmark.losses import MILLIPOINTS
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, MARKS

@@ -21,9 +21,9 @@ from motif.analysis.term_report import (
     told_terms,
 )
 from motif.analysis.unit_report import UnitSummary, unit_summaries
-from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
-from motif.benchmark.choices import WorstDecision, player_choices, summary, worst_decisions
-from motif.benchmark.losses import MILLIPOINTS
+from motif.benchmarks import BenchmarkFile, ErrorRate, ErrorRates
+from motif.benchmarks.choices import WorstDecision, player_choices, summary, worst_decisions
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.learning import BootstrapConfig, VersionStep, load_config

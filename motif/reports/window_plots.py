@@ -7,7 +7,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from motif.cube.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM, DoublingSet, ScoreWindow
+from motif.doubling.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM, DoublingSet, ScoreWindow
 from motif.evaluators.bras import BrasFormula
 from motif.reports.style import (
     BLUE,

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 from matplotlib.axes import Axes
 
-from motif.benchmark.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
-from motif.benchmark.losses import LossDistribution
+from motif.benchmarks.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
+from motif.benchmarks.losses import LossDistribution
 from motif.board.notation import NO_MOVE
 from motif.reports.document import Picture, ShownAction, ShownDecision, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture

@@ -1,11 +1,9 @@
-"""The package itself: its version, names that are imported late, and packages that are functions."""
+"""The package's version, and names that it imports on first use."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from inspect import Signature, signature
-from types import ModuleType
 from typing import Any
 
 from motif.runtime.errors import did_you_mean
@@ -45,26 +43,3 @@ def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[st
         return value
 
     return attribute
-
-
-functions: dict[str, str] = {}
-"""What a package does when it is called: ``module:name``, by the package; the library fills it."""
-
-
-class _CallablePackage(ModuleType):
-    @property
-    def __signature__(self) -> Signature:
-        return signature(_function_of(self.__name__))
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return _function_of(self.__name__)(*arguments, **options)
-
-
-def _function_of(package: str) -> Any:
-    home, _, name = functions[package].partition(":")
-    return getattr(import_module(home), name)
-
-
-def callable_package(package: str) -> None:
-    """Let `package` be called: the import system binds it to a name that the library gives a function."""
-    sys.modules[package].__class__ = _CallablePackage

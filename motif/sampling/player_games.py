@@ -14,11 +14,11 @@ from motif.evaluators.own import OwnEvaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
-from motif.rollout.games import Rolls, SeededDice, States, lockstep, starts, trial_states
-from motif.rollout.player_trials import best_of
-from motif.rollout.playout import MAX_PLIES
-from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.trials import tally_trials
+from motif.rollouts.games import Rolls, SeededDice, States, lockstep, starts, trial_states
+from motif.rollouts.player_trials import best_of
+from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.trials import tally_trials
 from motif.sampling.recorded_games import RecordedGame
 
 _NO_ONE = -1

@@ -28,9 +28,9 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
-from motif.rollout.playout import ROUND, board_trials, first_rolls, play_out
-from motif.rollout.rollout_settings import RolloutSettings, check_count, playout_rules
-from motif.rollout.tally import Tally, mean_and_error
+from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
+from motif.rollouts.rollout_settings import RolloutSettings, check_count, playout_rules
+from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import Tabular

@@ -17,12 +17,12 @@ from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, switch_value
 from motif.parameters.position_class import CONTACT, classify
-from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
+from motif.rollouts.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
 if TYPE_CHECKING:
     from motif.evaluators.model import Workspace
-    from motif.rollout.rollout_settings import PlayoutRules
+    from motif.rollouts.rollout_settings import PlayoutRules
 
 DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)

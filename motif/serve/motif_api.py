@@ -26,7 +26,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
-from motif.rollout import RolloutSettings
+from motif.rollouts import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint

@@ -13,10 +13,10 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.board.rules import gammons_count
-from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.cube_states import stakes_of
-from motif.cube.decision import BEAVERED
-from motif.cube.equities import DOUBLED_WORTH, scale
+from motif.doubling import CubeDecision, cube_decision_by
+from motif.doubling.cube_states import stakes_of
+from motif.doubling.decision import BEAVERED
+from motif.doubling.equities import DOUBLED_WORTH, scale
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
 from motif.players import Player, load

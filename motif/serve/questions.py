@@ -13,7 +13,7 @@ from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.board.rules import MAX_CUBE, MAX_SCORE
-from motif.rollout import RolloutSettings
+from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 
 _MAX_ID = 200

@@ -14,7 +14,7 @@ from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.cube.decision import cube_decision_by
+from motif.doubling.decision import cube_decision_by
 from motif.evaluators.named import default_player
 from motif.players import load
 from motif.players.player import Player

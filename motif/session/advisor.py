@@ -24,7 +24,7 @@ from motif.players.ranking import Ranking, rank_plays
 from motif.session.session import GameSession
 
 if TYPE_CHECKING:
-    from motif.cube import CubeDecision
+    from motif.doubling import CubeDecision
 
 _BEAVERED_CUBE = 4
 """Factor of the cube from before a double to after a beaver."""

@@ -15,14 +15,14 @@ from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
 from motif.session.advisor import Advisor, cube_advisor
 from motif.session.resignations import is_accepted
 from motif.session.session import GameSession
 
 if TYPE_CHECKING:
-    from motif.cube import CubeDecision
+    from motif.doubling import CubeDecision
 
 Event = list[Any]
 Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "wait"]

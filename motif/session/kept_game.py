@@ -17,7 +17,7 @@ from motif.board.rules import RESIGNATIONS
 from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.player import Player
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame

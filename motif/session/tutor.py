@@ -17,7 +17,7 @@ from motif.session.event_game import EventGame, Objection
 from motif.session.prompter import Prompter
 
 if TYPE_CHECKING:
-    from motif.cube import CubeDecision
+    from motif.doubling import CubeDecision
 
 
 def decision_lines(decision: "CubeDecision") -> list[str]:

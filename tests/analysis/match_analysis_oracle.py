@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from motif.board.moves import legal_plays
-from motif.cube import match_equity_table
+from motif.doubling import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import OUTPUTS
 

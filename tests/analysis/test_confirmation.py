@@ -27,9 +27,9 @@ from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.probabilities import turned
 from motif.evaluators.stakes import staked_values
-from motif.rollout.rollout_evaluator import items_of
-from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.trials import results_of_trials
+from motif.rollouts.rollout_evaluator import items_of
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.trials import results_of_trials
 from tests.board.test_mat_file import played
 
 QUICK = RolloutSettings(360, cut=6, stop_at_bearoff=True, stratified=True)

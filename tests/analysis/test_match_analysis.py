@@ -13,7 +13,7 @@ from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRec
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
 from motif.board.position import Position
-from motif.cube import cube_decision_at
+from motif.doubling import cube_decision_at
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import RecordError, SettingError
 from tests.analysis import match_analysis_oracle as oracle

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmark import error_rates, read_benchmark
-from motif.benchmark.choices import dataset_decisions, dataset_losses, summary
+from motif.benchmarks import error_rates, read_benchmark
+from motif.benchmarks.choices import dataset_decisions, dataset_losses, summary
 from motif.cli.main import main
 from motif.players import load
 from motif.sampling import read_dataset

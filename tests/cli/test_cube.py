@@ -9,7 +9,7 @@ from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState, match_id
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import cube_decision_at
+from motif.doubling import cube_decision_at
 from motif.evaluators import Probabilities
 
 RACE = "dPexAAB07zMAAA"

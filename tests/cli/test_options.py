@@ -11,7 +11,7 @@ import pytest
 from motif.cli.main import HOMES, _command
 from motif.learning.fit_settings import FitSettings
 from motif.phase_net.phase_settings import PhaseNetSettings
-from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import SettingError
 from motif.runtime.settings import help_of
 from motif.sampling.sample import SampleSettings
@@ -100,7 +100,7 @@ def test_errors_name_the_options_of_the_command(motif, monkeypatch, tmp_path, wo
 def test_a_command_imports_its_own_module_alone():
     code = (
         "import sys; from motif.cli.main import main; main(['hint', '4HPwATDgc/ABMA', '3', '1', '--json']);"
-        "heavy = {'scipy.stats', 'scipy.optimize', 'pyarrow', 'joblib', 'rich', 'sklearn', 'motif.cube'};"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'pyarrow', 'joblib', 'rich', 'sklearn', 'motif.doubling'};"
         "sys.stderr.write(' '.join(heavy & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -20,7 +20,7 @@ def cost(notation: str) -> float:
     from motif.board.match_state import MatchState
     from motif.board.moves import legal_plays
     from motif.board.position import Position
-    from motif.cube import cubeful_equity
+    from motif.doubling import cubeful_equity
 
     evaluator = load("motif-v1").evaluator
     opening = next(play for play in legal_plays(Position.start(), (5, 4)) if play.notation == "24/15")

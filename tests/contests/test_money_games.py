@@ -24,7 +24,7 @@ from motif.contests.result import (
 )
 from motif.contests.sequential import certain_interval
 from motif.players import EvaluatorPlayer, load
-from motif.rollout.games import luck_of_rolls, rolls_of_games
+from motif.rollouts.games import luck_of_rolls, rolls_of_games
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 

@@ -18,7 +18,7 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import model_fingerprint, with_bearoff, without_calibration
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
-from motif.rollout.rollout_settings import playing_for
+from motif.rollouts.rollout_settings import playing_for
 from motif.runtime.errors import PlayerError, WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions

@@ -10,7 +10,7 @@ from motif.board.movegen import ROLL_COUNTS, ROLL_SHARES, ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
+from motif.doubling.cube_states import stakes_of
 from motif.evaluators import (
     Evaluator,
     LookaheadEvaluator,

@@ -103,7 +103,7 @@ def test_the_names_cost_no_players():
     code = (
         "import sys; from motif.evaluators.named import known_players;"
         "names = [entry.name for entry in known_players()];"
-        "assert not [name for name in sys.modules if name.startswith(('motif.players', 'motif.rollout'))];"
+        "assert not [name for name in sys.modules if name.startswith(('motif.players', 'motif.rollouts'))];"
         "print(len(names))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match
-from motif.benchmark.benchmark_files import BenchmarkFile
-from motif.benchmark.choices import error_rate
+from motif.benchmarks.benchmark_files import BenchmarkFile
+from motif.benchmarks.choices import error_rate
 from motif.board.match_state import MatchState
 from motif.board.moves import play_batches
 from motif.board.position import Position
 from motif.contests import play_matches, play_money_games, play_tournament
-from motif.cube.cubeful_rollout import roll_out_cube
+from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.own import as_evaluator
 from motif.library import cube, rank
 from motif.players import as_player
-from motif.rollout import compare_plays, rollout
-from motif.rollout.rollout_evaluator import load_rollout
-from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollouts import compare_plays, rollout
+from motif.rollouts.rollout_evaluator import load_rollout
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import MotifError, SettingError
 from motif.sampling import SampleSettings, read_dataset, sample
 from tests.games import some_boards, some_decisions

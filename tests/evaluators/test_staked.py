@@ -9,11 +9,11 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
+from motif.doubling.cube_states import stakes_of
 from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
 from motif.evaluators.stakes import NO_CUBE, best_of_double, gammon_values, staked_values, without_cube
 from motif.players import load
-from motif.rollout.rollout_evaluator import load_rollout
+from motif.rollouts.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
 
 NEWEST = load_static("motif-v14")

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from motif.analysis.position_records import read_decisions, read_positions
-from motif.benchmark import read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.board.match_file import read_match
-from motif.cube.match_equity import match_equity_table
+from motif.doubling.match_equity import match_equity_table
 from motif.evaluators.nets import load_net
 from motif.evaluators.weight_reader import read_weight_file
 from motif.fitting.significance import read_terms

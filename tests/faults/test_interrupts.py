@@ -203,7 +203,7 @@ BENCHMARK = ("benchmark", "data/bench/race.bm.gz", "--player", "pubeval@2:full",
 ENDLESS = {"match": MATCH, "rollout": ROLLOUT, "tournament": TOURNAMENT, "benchmark": BENCHMARK}
 WORK = {
     "match": "motif.contests.pairs:play_pairs",
-    "rollout": "motif.rollout.trials:_play",
+    "rollout": "motif.rollouts.trials:_play",
     "tournament": "motif.contests.pairs:play_pairs",
     "benchmark": "motif.evaluators.lookahead:_looked_ahead",
 }

@@ -11,7 +11,7 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
-from motif.cube import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
+from motif.doubling import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
 from motif.evaluators import Probabilities
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_bearoff import FOLDERS

@@ -15,7 +15,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.board.rules import may_double
-from motif.cube import cube_decision_by
+from motif.doubling import cube_decision_by
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.ranking import CubeContext, Ranking, rank_plays

@@ -11,7 +11,7 @@ from motif.board.match_file import read_match, write_match
 from motif.board.position import Position
 from motif.cli.main import main
 from motif.players import load
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.session.session import GameSession, Seat
 from tests.board.test_mat_file import played
 

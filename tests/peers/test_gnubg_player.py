@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmark import error_rate, read_benchmark
+from motif.benchmarks import error_rate, read_benchmark
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from motif.benchmark.benchmark_making import roller_of
+from motif.benchmarks.benchmark_making import roller_of
 from motif.board.moves import legal_plays
 from motif.board.packed import pack_many
 from motif.board.position import Position

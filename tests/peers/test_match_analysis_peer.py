@@ -10,7 +10,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.match_file import read_match
 from motif.evaluators import load_evaluator
 from motif.players import load
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.session.session import GameSession, Seat
 from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.cube.test_textbook import BOOK, CUBE_ACTIONS, Textbook
+from tests.doubling.test_textbook import BOOK, CUBE_ACTIONS, Textbook
 from tools.text_gnubg import TABLE
 
 _SETTINGS = [

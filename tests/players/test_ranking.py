@@ -6,7 +6,7 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.cube import cube_decision_by
+from motif.doubling import cube_decision_by
 from motif.evaluators import load_evaluator
 from motif.players.ranking import CubeContext, rank_plays
 from tests.games import some_decisions

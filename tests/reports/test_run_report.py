@@ -20,9 +20,9 @@ from motif.analysis.term_report import (
     told_terms,
 )
 from motif.analysis.unit_report import unit_summaries
-from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
-from motif.benchmark.choices import player_choices, worst_decisions
-from motif.benchmark.losses import loss_distribution
+from motif.benchmarks import ErrorRate, ErrorRates, error_rates, read_benchmark
+from motif.benchmarks.choices import player_choices, worst_decisions
+from motif.benchmarks.losses import loss_distribution
 from motif.evaluators import OUTPUTS, read_weight_file
 from motif.fitting.significance import write_terms
 from motif.learning import BootstrapConfig, VersionStep

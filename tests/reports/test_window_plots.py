@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from motif.cube.bras_windows import DoublingSet, ScoreWindow
+from motif.doubling.bras_windows import DoublingSet, ScoreWindow
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.reports.window_plots import draw_windows
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
-from motif.benchmark import read_benchmark
-from motif.benchmark.choices import player_choices, summary, worst_decisions
+from motif.benchmarks import read_benchmark
+from motif.benchmarks.choices import player_choices, summary, worst_decisions
 from motif.board.identifiers import gnubg_id
 from motif.players import load
 from motif.reports.worst_page import plot_losses, write_worst_page

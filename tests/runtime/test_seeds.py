@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from motif.benchmark.benchmark_files import BenchmarkFile
-from motif.benchmark.choices import error_rate
+from motif.benchmarks.benchmark_files import BenchmarkFile
+from motif.benchmarks.choices import error_rate
 from motif.board.position import Position
 from motif.contests import play_money_games
 from motif.evaluators import load_static
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
-from motif.rollout import RolloutSettings, rollout
+from motif.rollouts import RolloutSettings, rollout
 from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.sampling import SampleSettings
 

@@ -15,12 +15,12 @@ from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.parameters.position_class import CLASS_NAMES, position_class
 from motif.players import load
-from motif.rollout import RolloutSettings
+from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, SettingError
 from motif.sampling import Dataset, SampleSettings, read_dataset, sample
 from motif.sampling.self_play import DECISIONS_A_GAME
 from tests.evaluators import tesauro
-from tests.rollout.exact import single_trials
+from tests.rollouts.exact import single_trials
 from tests.sampling.folders import QUICK, made
 
 ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.board.mat_file import parse_mat
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.serve.game_store import GameStore
 from tests.serve.kept_games import decisions, put, rows
 from tests.serve.page_client import opened

@@ -14,7 +14,7 @@ from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
-from motif.cube.decision import best_action
+from motif.doubling.decision import best_action
 from motif.evaluators.named import load_evaluator
 from motif.serve.page import FILES
 from tests.serve.page_client import opened

@@ -16,7 +16,7 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators.bearoff.race import bearoff_chances
 from motif.players import load
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.resignations import certain_loss, expected_loss, is_accepted
 from motif.session.session import GameSession, Seat

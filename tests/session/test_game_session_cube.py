@@ -11,7 +11,7 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import RecordError, SettingError
 from motif.session.resignations import is_accepted
 from motif.session.session import GameSession, Seat, SessionRules

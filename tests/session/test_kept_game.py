@@ -3,7 +3,7 @@
 import pytest
 
 from motif.board.mat_file import mat_text, parse_mat
-from motif.rollout.games import SeededDice
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
 from motif.session.kept_game import GameSettings, KeptGame, check_opponent, default_advisor, settings_of
 from motif.session.session import SessionRules

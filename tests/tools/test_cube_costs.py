@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.cube.equities import efficiency_classes
+from motif.doubling.equities import efficiency_classes
 from motif.evaluators import load_static
 from motif.evaluators.probabilities import equities
 from tools.cube_costs import KINDS, Decisions, Rolled, costs, near_doubles, rms_error

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from motif.benchmark.benchmark_files import read_benchmark
-from motif.benchmark.choices import error_rate
+from motif.benchmarks.benchmark_files import read_benchmark
+from motif.benchmarks.choices import error_rate
 from motif.players import load
 from tools.frontier import FIGURES, draw, measure, on_all_lines, table, ways, whole_table
 

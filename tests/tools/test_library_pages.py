@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 import motif
-from tools.library_pages import page_name, pages, public_names, public_places, thing_of
+from tools.library_pages import page_name, pages, public_names, public_places
 
 PAGES = pages()
 DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
@@ -17,7 +17,7 @@ def test_a_page_asks_for_what_stands_behind_the_name(name):
     ((kind, target),) = DIRECTIVE.findall(PAGES[page_name(name)])
     module, _, last = f"motif.{target}".rpartition(".")
     thing = getattr(import_module(module), last)
-    assert thing is thing_of(name)
+    assert thing is getattr(motif, name)
     assert kind == ("class" if isinstance(thing, type) else "function" if callable(thing) else "data") or (
         kind == "exception" and issubclass(thing, Exception)
     )

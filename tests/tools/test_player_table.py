@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmark import error_rate, read_benchmark
+from motif.benchmarks import error_rate, read_benchmark
 from motif.contests import play_money_games
 from motif.evaluators.named import shipped_weights
 from motif.players import load

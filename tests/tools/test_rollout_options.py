@@ -7,7 +7,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.parameters.position_class import position_class
-from motif.rollout import RolloutResult, RolloutSettings
+from motif.rollouts import RolloutResult, RolloutSettings
 from motif.runtime.errors import SettingError
 from tools import rollout_options
 from tools.marked_page import marks

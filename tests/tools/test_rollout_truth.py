@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmark import read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.board.identifiers import position_key
 from motif.board.moves import legal_plays
 from motif.board.position import Position

@@ -36,7 +36,7 @@ from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import Terms, split
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
-from motif.benchmark.losses import MILLIPOINTS
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLL_COUNTS

@@ -40,8 +40,8 @@ from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
-from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.equities import scale
+from motif.doubling import CubeDecision, cube_decision_by
+from motif.doubling.equities import scale
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
@@ -55,7 +55,7 @@ from motif.players.ranking import (
     plies_of,
     source_words,
 )
-from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress

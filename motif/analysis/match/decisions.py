@@ -23,7 +23,7 @@ from motif.analysis.match.decision_errors import (
     JudgedRoll,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll
-from motif.benchmark.losses import MILLIPOINTS
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
 from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, SIGNS, Mark, mark_of, rating

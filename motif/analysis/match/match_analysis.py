@@ -31,7 +31,7 @@ from motif.analysis.match.decisions import (
     with_results,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
-from motif.benchmark.losses import MILLIPOINTS
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation, MatchRecord, crawford_game, jacoby_rule
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
@@ -39,11 +39,11 @@ from motif.board.match_state import MatchState, match_id
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
 from motif.board.rules import is_match_point
-from motif.cube.match_equity import match_equity_table
+from motif.doubling.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
 from motif.players.ranking import CubeContext
-from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table

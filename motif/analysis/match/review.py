@@ -17,7 +17,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
-from motif.cube.equities import scale
+from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import numpy_helper
 
 import motif
-from motif.benchmark import error_rate, read_benchmark
+from motif.benchmarks import error_rate, read_benchmark
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import load_evaluator

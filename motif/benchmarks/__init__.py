@@ -1,0 +1,6 @@
+"""How well a player chooses: error rates on benchmark files and recorded decisions; and how fast."""
+
+from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmarks.choices import ErrorRate, ErrorRates, error_rate, error_rates
+
+__all__ = ["BenchmarkFile", "ErrorRate", "ErrorRates", "error_rate", "error_rates", "read_benchmark"]

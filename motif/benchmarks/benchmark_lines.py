@@ -1,0 +1,116 @@
+"""Benchmark files as they are written: `benchmark_files` describes the lines, and reads them.
+
+Beside the lines of gnubg's own files there are two of motif's, which other programs take for comments:
+
+``#S KEY EQUITY SE LOSS_SE TRIALS LOSS ...``
+    Behind the rollout (``#R``) of a play: its equity for the mover, the standard errors of that and of its
+    loss; and for each of the players that rolled out its trials, and the loss that these alone say.
+``#P KEY PLAYER ...``
+    The players that choose the play.
+"""
+
+import gzip
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from motif.benchmarks.verdict import RolledPlay
+from motif.board.identifiers import position_key
+from motif.board.packed import Board
+from motif.board.position import Position
+from motif.evaluators.probabilities import turned
+from motif.runtime.files import replacing
+
+_DIGITS = 7
+_ROUND = 6
+
+
+@dataclass(frozen=True)
+class RolledDecision:
+    """A decision whose plays were rolled out, as the lines of a file have it."""
+
+    key: str
+    """Of the position before the roll."""
+    roll: tuple[int, int]
+    """The higher die first."""
+    plays: tuple[tuple[str, RolledPlay], ...]
+    """Keys of the positions after the plays, with what the rollouts say; the best first."""
+    chosen_by: Mapping[str, tuple[str, ...]]
+    """The players that choose a play, by its key."""
+
+    def lines(self) -> Iterator[str]:
+        """Its lines in the file."""
+        for key, play in self.plays:
+            if any(play.trials):
+                # Those of the player on roll there; luck-adjusted ones may leave 0 to 1.
+                chances = turned(np.array([play.probabilities])).clip(0, 1)[0]
+                yield " ".join(("#R", key, *map(_number, chances.tolist())))
+                yield " ".join(("#S", key, *map(_number, (play.equity, play.se, play.loss_se)), *_by(play)))
+        for key, players in self.chosen_by.items():
+            yield " ".join(("#P", key, *players))
+        words = [
+            f"{key} {_number(play.loss if number else play.equity)}"
+            for number, (key, play) in enumerate(self.plays)
+        ]
+        yield f"m {self.key} {self.roll[0]} {self.roll[1]} {' '.join(words)}"
+
+
+def rolled_decision(
+    before: Board,
+    roll: Sequence[int],
+    after: Board,
+    plays: Iterable[RolledPlay],
+    choices: Mapping[str, int],
+) -> RolledDecision:
+    """Name what was rolled out by keys.
+
+    Parameters
+    ----------
+    before
+        Int8 (26,): the board before the roll.
+    roll
+        The two dice, the higher first.
+    after
+        Int8 (m, 26): the boards after the plays, to which the numbers of `plays` refer.
+    plays
+        What the rollouts say, the best first.
+    choices
+        By each player the number of the play that it chooses.
+    """
+    keys = [position_key(Position(board)) for board in after]
+    chosen = by_play({player: keys[number] for player, number in choices.items()})
+    named = tuple((keys[play.number], play) for play in plays)
+    return RolledDecision(position_key(Position(before)), (int(roll[0]), int(roll[1])), named, chosen)
+
+
+def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Name the players that choose each play; `choices` are the keys of plays by player."""
+    chosen: dict[str, tuple[str, ...]] = {}
+    for player, key in choices.items():
+        chosen[key] = (*chosen.get(key, ()), player)
+    return chosen
+
+
+def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Iterable[RolledDecision]) -> None:
+    """Write a benchmark file, as gzip where its name ends in .gz.
+
+    `settings` become words of the first line, ``s``: no name or value may hold a space.  Raises `FileError`
+    when the file cannot be written; then the one that was there is left.
+    """
+    first = " ".join(("s", *(f"{name} {value}" for name, value in settings.items())))
+    text = "\n".join((first, *(line for decision in decisions for line in decision.lines()), ""))
+    content = text.encode("ascii")
+    with replacing(path) as temporary:
+        # Without a time in it the same lines are the same bytes.
+        temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+def _by(play: RolledPlay) -> Iterator[str]:
+    for trials, loss in zip(play.trials, play.loss_by, strict=True):
+        yield f"{trials} {_number(loss)}"
+
+
+def _number(value: float) -> str:
+    return f"{round(value, _ROUND):.{_DIGITS}g}"

@@ -1,0 +1,423 @@
+"""Benchmarks made from positions: which are selected, whose plays are rolled out, and when that is enough.
+
+As the GNUbg team made theirs: some positions at random, and some that are interesting because 0-ply and 2-ply
+choose different plays; a random roll for each; and rollouts of the plays that matter.  Everything about a
+decision depends on the seed and its number alone.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmarks.benchmark_lines import RolledDecision, rolled_decision, write_benchmark
+from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
+from motif.board.moves import play_batches
+from motif.board.outcome import finished_points_many
+from motif.board.packed import Board, pack_many
+from motif.evaluators import Evaluator, StaticEvaluator, load_evaluator, load_static
+from motif.evaluators.named import LATEST, own_name, without_plies
+from motif.evaluators.probabilities import turned
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players import Player, load
+from motif.players.gnubg import GnubgPlayer
+from motif.rollouts.games import Choose
+from motif.rollouts.player_trials import player_trials
+from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.rollout_settings import RolloutSettings, check_count
+from motif.rollouts.tally import Values
+from motif.rollouts.trials import results_of_trials
+from motif.runtime.errors import BenchmarkError, FileError, SettingError, check_seed, shown
+from motif.runtime.files import json_of, whole_lines, working_in, write_text
+from motif.runtime.package import VERSION
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+from motif.runtime.settings import setting
+from motif.runtime.streams import derive_states
+
+ANY_CLASS = "any"
+PARTIAL_SUFFIX = ".partial"
+"""Behind the name of a file that is being made: the folder of what is done."""
+_DONE, _MADE_WITH = "decisions.jsonl", "settings.json"
+_ADJUSTED_COST = 60.0
+"""Of a luck-adjusted trial that a player plays, in trials that kernels play."""
+_PLAIN_PORTION, _ADJUSTED_PORTION = 1296, 36
+_AT_ONCE = 64
+"""Decisions that are looked at together, for whether lookahead changes the play."""
+
+
+@dataclass(frozen=True)
+class MakeSettings:
+    """How decisions are selected and rolled out."""
+
+    decisions: int = setting(1000, "Decisions of the benchmark, or fewer where the positions do not suffice.")
+    disagree: float = setting(
+        0.5, "Share of the decisions in which 0-ply and 2-ply of the first player choose different plays."
+    )
+    position_class: Literal["any", "contact", "crashed", "race"] = setting(
+        "any", "Class of the positions before the roll."
+    )
+    players: str = setting("latest,latest@2", "Players whose plays are rolled out, separated by commas.")
+    plays: int = setting(
+        5, "Plays of each decision that are rolled out: those of `players`, filled up with the next best."
+    )
+    rollers: str = setting("latest", "Players that roll out, separated by commas; each has the same weight.")
+    certain: float = setting(
+        0.95, "Certainty that a play is worse than the best one, or better, at which it gets no more trials."
+    )
+    se: float = setting(
+        0.02, "Standard error of the difference to the best play at which a play gets no more trials."
+    )
+    most: int = setting(36_000, "Trials of a play by each of `rollers`, at most.")
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise `SettingError` for a value that makes no sense, `PlayerError` for a player that is none."""
+        for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
+            check_count(name, getattr(self, name), low)
+        if not 0 <= self.disagree <= 1:
+            raise SettingError(f"disagree must be 0 to 1, not {shown(self.disagree)}", "disagree")
+        if not 0.5 < self.certain < 1:
+            raise SettingError(f"certain must be above 0.5 and below 1, not {shown(self.certain)}", "certain")
+        if not 0 < self.se < float("inf"):
+            raise SettingError(f"se must be above 0 and finite, not {shown(self.se)}", "se")
+        if self.position_class not in (ANY_CLASS, *CLASS_NAMES):
+            raise SettingError(
+                f"position_class must be {', '.join((ANY_CLASS, *CLASS_NAMES))}, "
+                f"not {shown(self.position_class)}",
+                "position_class",
+            )
+        check_seed(self.seed)
+        self.first_evaluator()
+        for name in (*names(self.players, "players"), *names(self.rollers, "rollers")):
+            player(name)
+
+    def rule(self) -> Rule:
+        """When the difference between two plays is known."""
+        from scipy.special import ndtri
+
+        return Rule(self.se, float(ndtri(self.certain)), self.most)
+
+    def first_evaluator(self, plies: int = 0) -> Evaluator:
+        """Return the evaluator of the first of `players`, looking so far ahead; raises `PlayerError`."""
+        name = without_plies(names(self.players, "players")[0])
+        return load_evaluator(f"{name}@{plies}" if plies else name)
+
+
+def names(text: str, setting: str) -> tuple[str, ...]:
+    """Split the names of players at commas, each once; raises `SettingError` where there is none."""
+    found = tuple(dict.fromkeys(own_name(word.strip()) for word in text.split(",") if word.strip()))
+    if not found:
+        raise SettingError(f"{setting} must name a player, not {shown(text)}", setting)
+    return found
+
+
+@cache
+def player(name: str) -> Player:
+    """Load a player, once in each process."""
+    return load(name)
+
+
+def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
+    """Make a roller of a player, that plays from the plays to the end of the game, or to the bearoff tables.
+
+    A static evaluator plays plain trials, in kernels.  Trials of other players cost a multiple; so they are
+    luck-adjusted by the default player's values, which is worth sixteen times as many trials.
+    """
+    own = player(name)
+    evaluator = own.evaluator
+    if isinstance(evaluator, StaticEvaluator):
+        play = partial(_plain_trials, evaluator, seed)
+        return Roller(name, play, portion or _PLAIN_PORTION, 1.0)
+    play = partial(_adjusted_trials, _choose(own), load_static(LATEST), seed)
+    return Roller(name, play, portion or _ADJUSTED_PORTION, _ADJUSTED_COST)
+
+
+def _choose(own: Player) -> Choose:
+    """How a player chooses in trials: gnubg as it answers, without asking it again where plays are alike."""
+    if isinstance(own, GnubgPlayer):
+        return lambda boards, rolls, _: own.own_plays(boards, rolls)
+    return own.choose_many
+
+
+def _plain_trials(
+    evaluator: StaticEvaluator, seed: int, packed: Board, item: int, first: int, count: int
+) -> Values:
+    settings = RolloutSettings(stop_at_bearoff=True, seed=seed)
+    model, items = settings.model_of(evaluator), np.full(len(packed), item)
+    results = results_of_trials(model, settings, packed, items, first, count, after_a_play=True, jobs=1)
+    return results[..., :-1]
+
+
+def _adjusted_trials(
+    choose: Choose,
+    judge: StaticEvaluator,
+    seed: int,
+    packed: Board,
+    item: int,
+    first: int,
+    count: int,
+) -> Values:
+    settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
+    model, items = settings.model_of(judge), np.full(len(packed), item)
+    results = player_trials(choose, model, settings.rules(), packed, items, seed, first, count)
+    return np.asarray(turned(results))
+
+
+class Selection(NamedTuple):
+    """The n decisions of a benchmark, before anything is rolled out."""
+
+    boards: Board
+    """(n, 26)"""
+    rolls: npt.NDArray[np.int64]
+    """(n, 2), the higher die first."""
+    disagree: int
+    """In how many 0-ply and 2-ply choose different plays, and were selected for it."""
+
+
+def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> Selection:
+    """Select decisions of the positions `boards` (m, 26), each at most once; forced plays are left out.
+
+    Raises `BenchmarkError` where no position leads to a decision.
+    """
+    rng = np.random.default_rng(settings.seed)
+    boards = np.unique(boards, axis=0)
+    packed = pack_many(boards)
+    usable = finished_points_many(packed.view(np.int64)) == 0
+    if settings.position_class != ANY_CLASS:
+        usable &= classify_many(packed) == CLASS_NAMES.index(settings.position_class)
+    order = rng.permutation(np.flatnonzero(usable))
+    rolls = -np.sort(-rng.integers(1, 7, (len(order), 2)), axis=1)
+    interesting = round(settings.disagree * settings.decisions)
+    candidates = _decisions(boards[order], rolls)
+    random = [row for row, _ in zip(candidates, range(settings.decisions - interesting), strict=False)]
+    differing = _differing(boards[order], rolls, candidates, settings, interesting, jobs)
+    rows = rng.permutation(np.array([*random, *differing], np.int64))
+    if not len(rows):
+        what = "" if settings.position_class == ANY_CLASS else f"{settings.position_class} "
+        raise BenchmarkError(f"none of the {len(boards):,} positions is a {what}decision between two plays")
+    return Selection(boards[order][rows], rolls[rows], len(differing))
+
+
+def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
+    """Yield the rows in which there are two different plays or more."""
+    for batch in play_batches(boards, rolls, _AT_ONCE):
+        choices = np.diff(batch.offsets)
+        yield from (batch.decisions.start + np.flatnonzero(choices > 1)).tolist()
+
+
+def _differing(
+    boards: Board,
+    rolls: npt.NDArray[np.int64],
+    candidates: Iterator[int],
+    settings: MakeSettings,
+    wanted: int,
+    jobs: int | None,
+) -> list[int]:
+    """Up to `wanted` of the rows `candidates` in which 0-ply and 2-ply choose different plays."""
+    found: list[int] = []
+    if not wanted:
+        return found
+    deep = settings.first_evaluator(2)
+    calls = ((deep, boards[rows], rolls[rows], rows) for rows in _portions(candidates))
+    with (
+        progress("looking for decisions on which lookahead matters", wanted) as advance,
+        closing(run_ordered(_rows_that_differ, calls, jobs)) as parts,
+    ):
+        for rows in parts:
+            advance(min(len(rows), wanted - len(found)))
+            found += rows[: wanted - len(found)]
+            if len(found) == wanted:
+                break
+    return found
+
+
+def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
+    while portion := [row for row, _ in zip(rows, range(_AT_ONCE), strict=False)]:
+        yield np.array(portion)
+
+
+def _rows_that_differ(
+    deep: Evaluator, boards: Board, rolls: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> list[int]:
+    """Run in a worker: which of `rows` (n,), with these boards (n, 26) and rolls, need lookahead."""
+    shallow = deep.without_lookahead
+    first, second = (one.best_plays(boards, rolls).boards for one in (shallow, deep))
+    return rows[(first != second).any(axis=1)].tolist()
+
+
+def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray[np.int64]) -> RolledDecision:
+    """Let the players choose in decision `number`, and roll out what they chose and the next best plays."""
+    state = derive_states(settings.seed, number, 1, 0)
+    batch = next(play_batches(board[None], roll[None], 1))
+    order = np.argsort(-settings.first_evaluator().play_equities(board[None], batch), kind="stable").tolist()
+    choices = {}
+    for name in names(settings.players, "players"):
+        chosen = player(name).choose_many(board[None], roll[None], state)[0]
+        choices[name] = int(np.argmax((batch.boards == chosen).all(axis=1)))
+    rows = list(dict.fromkeys([*choices.values(), *order]))
+    rows = rows[: max(settings.plays, len(set(choices.values())))]
+    after = batch.boards[rows]
+    rollers = [roller_of(name, settings.seed) for name in names(settings.rollers, "rollers")]
+    plays = rolled_plays(rollers, pack_many(after), number, settings.rule())
+    return rolled_decision(
+        board, roll.tolist(), after, plays, {name: rows.index(row) for name, row in choices.items()}
+    )
+
+
+@dataclass(frozen=True)
+class MadeBenchmark:
+    """A benchmark file that was made."""
+
+    path: Path
+    decisions: int
+    disagree: int
+    """Decisions that were selected because 0-ply and 2-ply choose different plays."""
+    plays: int
+    """Plays that were rolled out."""
+    trials: int
+    """Trials of all plays and rollers."""
+    open: int
+    """Decisions in which a play is neither certainly worse than the best nor known to the standard error."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name, for JSON."""
+        return asdict(self) | {"path": str(self.path)}
+
+
+def make_benchmark(
+    path: Path, boards: Board, settings: MakeSettings, *, resume: bool = False, jobs: int | None = None
+) -> MadeBenchmark:
+    """Make a benchmark file of decisions on `boards`.
+
+    What is done is kept in a folder beside the file until all is done.
+
+    Parameters
+    ----------
+    path
+        The file; as gzip where its name ends in .gz.
+    boards
+        Int8 (m, 26): positions before a roll.
+    settings
+        How decisions are selected and rolled out.
+    resume
+        Continue with a run that was interrupted, with the same positions and settings.
+    jobs
+        Processes; the file is the same for any number of them.
+
+    Raises
+    ------
+    SettingError, PlayerError
+        For settings that make no sense.
+    BenchmarkError
+        Where no position leads to a decision; without `resume` where an interrupted run can go on, and with
+        it where there is none, or one with other positions or settings.
+    FileError
+        When a file cannot be written.
+    """
+    settings.check()
+    folder = path.with_name(path.name + PARTIAL_SUFFIX)
+    record = {
+        "settings": asdict(settings),
+        "version": VERSION,
+        "positions": hashlib.sha256(np.unique(boards, axis=0).tobytes()).hexdigest(),
+    }
+    _check_resume(folder, record, resume)
+    with _working_beside(folder):
+        write_text(folder / _MADE_WITH, json.dumps(record))
+        try:
+            selection = selected(boards, settings, jobs)
+        except BenchmarkError:
+            (folder / _MADE_WITH).unlink()
+            raise
+        decisions = _all_decided(folder / _DONE, selection, settings, jobs)
+        facts = {
+            "motif": VERSION,
+            "nDecisions": len(decisions),
+            **{name: _word(getattr(settings, name)) for name in ("seed", "certain", "se", "most")},
+            **{name: ",".join(names(getattr(settings, name), name)) for name in ("players", "rollers")},
+        }
+        write_benchmark(path, {name: _word(value) for name, value in facts.items()}, decisions)
+        for name in (_DONE, _MADE_WITH):
+            (folder / name).unlink(missing_ok=True)
+    plays = [play for decision in decisions for _, play in decision.plays]
+    return MadeBenchmark(
+        path,
+        len(decisions),
+        selection.disagree,
+        len(plays),
+        sum(sum(play.trials) for play in plays),
+        sum(not _is_known(decision, settings.rule()) for decision in decisions),
+    )
+
+
+@contextmanager
+def _working_beside(folder: Path) -> Iterator[None]:
+    """Hold `folder` for the block, and remove it where nothing is left in it."""
+    try:
+        with working_in(folder):
+            yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _word(value: object) -> str:
+    return "_".join(str(value).split())
+
+
+def _is_known(decision: RolledDecision, rule: Rule) -> bool:
+    return all(
+        play.loss_se <= rule.se or play.loss >= rule.certain * play.loss_se for _, play in decision.plays
+    )
+
+
+def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
+    there = (folder / _MADE_WITH).exists()
+    if there and not resume:
+        raise BenchmarkError(f"{folder}: an interrupted run; --resume continues with it")
+    if resume and not there:
+        raise BenchmarkError(f"{folder}: no interrupted run to continue with")
+    if there and (before := json_of(folder / _MADE_WITH, FileError)) != record:
+        differing = [
+            name
+            for name, value in record["settings"].items()
+            if not isinstance(before, dict) or before.get("settings", {}).get(name) != value
+        ]
+        what = f"settings ({', '.join(differing)})" if differing else "positions or by another motif"
+        raise BenchmarkError(f"{folder}: was begun with other {what}")
+
+
+def _all_decided(
+    path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
+) -> list[RolledDecision]:
+    """Decide what is not done yet; each decision is written to `path` as it comes."""
+    done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
+    write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
+    count = len(selection.boards)
+    calls = ((k, selection.boards[k], selection.rolls[k]) for k in range(len(done), count))
+    with (
+        path.open("a", encoding="utf-8") as file,
+        progress("rolling out decisions", count) as advance,
+        closing(run_ordered(partial(decided, settings), calls, jobs)) as results,
+    ):
+        advance(len(done))
+        for decision in results:
+            file.write(f"{json.dumps(asdict(decision))}\n")
+            file.flush()
+            done.append(decision)
+            advance(1)
+    return done
+
+
+def _from_dict(record: dict[str, Any]) -> RolledDecision:
+    plays = tuple((key, RolledPlay.from_dict(play)) for key, play in record["plays"])
+    chosen_by = {key: tuple(players) for key, players in record["chosen_by"].items()}
+    return RolledDecision(record["key"], tuple(record["roll"]), plays, chosen_by)

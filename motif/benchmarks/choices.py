@@ -1,0 +1,385 @@
+"""Choices of players, and what they lose: on benchmark files, and among the recorded plays of a dataset.
+
+A dataset holds labelled positions after plays, but neither the roll nor the position before: choices there
+are made by the values of the positions.  The best label of several is the best partly by luck, and so even
+perfect choices lose something: the level of these losses says little, but differences between players on
+the same decisions say much.  Weights that were fitted to a dataset know its labels: they are measured on
+another one.
+
+And the decisions of benchmark files that cost a player most.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmarks.benchmark_files import BenchmarkFile
+from motif.benchmarks.losses import (
+    MILLIPOINTS,
+    ByGroup,
+    LossDistribution,
+    Losses,
+    by_group,
+    joined,
+    loss_distribution,
+    mean_and_error,
+)
+from motif.board.identifiers import gnubg_id, position_key
+from motif.board.match_ids import xgid
+from motif.board.match_state import MatchState
+from motif.board.moves import Play, legal_plays
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.evaluators import Evaluator
+from motif.evaluators.evaluator import first_best
+from motif.evaluators.probabilities import switched_equities
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
+from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
+from motif.runtime.frames import Tabular
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+from motif.runtime.streams import derive_states
+
+_DECISIONS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Choices(Losses):
+    """A player's plays for every decision of a file, in its order.
+
+    A play that the file does not list loses what its worst one does.  Classes are those of the positions
+    before the roll.
+    """
+
+    benchmark: BenchmarkFile
+    chosen: Board
+    """Boards after the chosen plays (n, 26)."""
+
+
+def player_choices(
+    player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
+) -> Choices:
+    """Let `player` choose a play for every decision of `benchmark`.
+
+    Raises `SettingError` for a seed that is none.
+    """
+    check_seed(seed)
+    after = np.concatenate(list(_boards_after(player, benchmark, seed, jobs)))
+    decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
+    same = (benchmark.listed == after[decision]).all(axis=1)
+    losses = np.maximum.reduceat(benchmark.losses, benchmark.offsets[:-1])
+    losses[decision[same]] = benchmark.losses[same]
+    listed = np.zeros(len(benchmark), np.bool_)
+    listed[decision[same]] = True
+    classes = classify_many(pack_many(benchmark.boards))
+    return Choices(benchmark.path, losses, listed, classes, benchmark, after)
+
+
+def _boards_after(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:
+    starts = range(0, len(benchmark), _DECISIONS_AT_ONCE)
+    states = derive_states(seed, 0, len(benchmark), 0)
+    parts = (slice(start, start + _DECISIONS_AT_ONCE) for start in starts)
+    calls = ((benchmark.boards[part], benchmark.rolls[part], states[part]) for part in parts)
+    with progress(f"{player.name} on {benchmark.path}", len(benchmark)) as advance:
+        for after in run_ordered(player.choose_many, calls, jobs):
+            advance(len(after))
+            yield after
+
+
+@dataclass(frozen=True)
+class RecordedDecisions:
+    """The n decisions of a dataset that have two recorded plays or more, m plays together."""
+
+    path: str
+    rows: npt.NDArray[np.intp]
+    """(m,): which positions of the dataset the plays lead to, decision after decision."""
+    gains: npt.NDArray[np.float64]
+    """(m,): labels of the plays for their mover, in points."""
+    classes: npt.NDArray[np.int8]
+    """(m,): of the positions that they lead to, as in `motif.parameters.position_class`."""
+    starts: npt.NDArray[np.intp]
+    """(n,): the first play of each decision."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def losses(self, values: npt.NDArray[np.float64]) -> Losses:
+        """Return the loss of choosing the play with the highest of `values` (m,), the mover's.
+
+        Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
+        that its best play leads to.  Without decisions there is no loss.
+        """
+        best, choice = first_best(self.gains, self.starts), first_best(values, self.starts)
+        lost = self.gains[best] - self.gains[choice]
+        return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
+
+
+def recorded_decisions(
+    path: str,
+    decisions: npt.NDArray[np.int64],
+    equities: npt.NDArray[np.floating],
+    classes: npt.NDArray[np.int8],
+) -> RecordedDecisions:
+    """Return the decisions in which there is something to choose, by ascending id.
+
+    Each position has the id of its decision, its labelled equity in points for the player on roll there,
+    who is the mover's opponent, and its class: three arrays (positions,).
+    """
+    order = np.argsort(decisions, kind="stable")
+    _, plays = np.unique(decisions, return_counts=True)
+    rows = order[np.repeat(plays > 1, plays)]
+    starts = np.cumsum(plays[plays > 1]) - plays[plays > 1]
+    gains = switched_equities(equities[rows].astype(np.float64))
+    return RecordedDecisions(path, rows, gains, classes[rows], starts)
+
+
+_POSITIONS_AT_ONCE = 2048
+
+
+class LabelledPositions(Protocol):
+    """The columns of a dataset, or of a part of one, that matter here; all of one length."""
+
+    @property
+    def boards(self) -> Board:
+        """After the recorded plays, seen by the next player (positions, 26)."""
+
+    @property
+    def equity(self) -> npt.NDArray[np.float32]:
+        """Labels in points, for that player."""
+
+    @property
+    def decision(self) -> npt.NDArray[np.int64]:
+        """Ids."""
+
+    @property
+    def position_class(self) -> npt.NDArray[np.int8]:
+        """(n,): codes, see `motif.parameters.position_class`."""
+
+
+@dataclass(frozen=True)
+class DatasetDecisions:
+    """The decisions of a dataset that have two recorded plays or more."""
+
+    recorded: RecordedDecisions
+    boards: Board
+    """After the plays, seen by the next player (m, 26)."""
+
+    def __len__(self) -> int:
+        return len(self.recorded)
+
+
+def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
+    """Return the decisions of the dataset at `path`, whose `parts` `motif.sampling.read_parts` reads.
+
+    Raises `BenchmarkError` where no decision has two recorded plays, and for a label that is no number.
+    """
+    columns = ((part.boards, part.decision, part.equity, part.position_class) for part in parts)
+    boards, *rest = (np.concatenate(column) for column in zip(*columns, strict=True))
+    recorded = recorded_decisions(path, *rest)
+    if not len(recorded):
+        raise BenchmarkError(f"{path}: no decision has two recorded plays to choose between")
+    if not np.isfinite(recorded.gains).all():
+        raise BenchmarkError(f"{path}: the equity of a position is not a finite number")
+    return DatasetDecisions(recorded, boards[recorded.rows])
+
+
+def choosing_by_value(player: Player) -> Evaluator:
+    """Return the evaluator whose values of positions decide what `player` plays.
+
+    Raises `PlayerError` for one who chooses in another way, as ``random``, ``best-of-four`` and ``gnubg``.
+    """
+    if player.evaluator is None or not isinstance(player, CompiledPlayer | EvaluatorPlayer):
+        raise PlayerError(
+            f"the player {player.name!r} does not choose by values of positions; a dataset has no rolls to "
+            "ask for plays with"
+        )
+    return player.evaluator
+
+
+def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: int | None = None) -> Losses:
+    """Return what the plays lose that `evaluator` values highest.
+
+    A point table is that of the class of the position after the play, not of the one before it, which
+    the dataset does not hold.
+    """
+    values = switched_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
+    return decisions.recorded.losses(values)
+
+
+def _equities(
+    evaluator: Evaluator, decisions: DatasetDecisions, jobs: int | None
+) -> Iterator[npt.NDArray[np.float64]]:
+    boards = decisions.boards
+    starts = range(0, len(boards), _POSITIONS_AT_ONCE)
+    calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
+    title = f"{evaluator.name} on {decisions.recorded.path}"
+    with (
+        progress(title, len(boards)) as advance,
+        closing(run_ordered(evaluator.equity_many, calls, jobs)) as parts,
+    ):
+        for part in parts:
+            advance(len(part))
+            yield part
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """Mean loss of a player on some decisions."""
+
+    er: float
+    """Mean loss per decision in millipoints."""
+    se: float
+    """Standard error of `er`; NaN for a single decision."""
+    decisions: int
+    unlisted: int
+    """Choices that the file does not list; each costs the largest loss listed for its decision."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, repr=False)
+class ErrorRates(Tabular, ByGroup[ErrorRate]):
+    """Mean losses of a player on several files."""
+
+    distribution: LossDistribution
+    """How all losses are spread."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return asdict(self) | {"distribution": self.distribution.to_dict()}
+
+
+def error_rate(
+    player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
+) -> ErrorRate:
+    """Let `player` choose a play for every decision of `benchmark` and compare with the listed losses.
+
+    Raises `SettingError` for a seed that is none.
+    """
+    choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
+    return _rate(choices.losses, choices.listed)
+
+
+def error_rates(
+    player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
+) -> ErrorRates:
+    """Error rates of `player` on all `benchmarks` together, on each, and by class of position.
+
+    Each file's is what `error_rate` gives.  Raises `BenchmarkError` for no file, `SettingError` for a
+    seed that is none.
+    """
+    return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
+
+
+def summary(choices: Sequence[Losses]) -> ErrorRates:
+    """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
+    every = joined(choices)
+    rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
+    distribution = loss_distribution(every.losses, every.listed)
+    return ErrorRates(rates.files, rates.classes, rates.overall, distribution)
+
+
+def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:
+    return ErrorRate(*mean_and_error(losses), len(losses), int(len(losses) - listed.sum()))
+
+
+@dataclass(frozen=True)
+class JudgedPlay:
+    """A play, and what it loses in millipoints against the best."""
+
+    notation: str
+    """The play as players write it; empty for a dance.  What a file lists and cannot be played is its key."""
+    loss: float
+    moves: tuple[tuple[int, int], ...]
+    """Moves of single dice (from, to)."""
+
+
+@dataclass(frozen=True)
+class WorstDecision:
+    """A decision, and what was played."""
+
+    path: str
+    line: int | None
+    """Where it is in the file, counted from 1; None where the decisions come from no file."""
+    position: Position
+    roll: tuple[int, int]
+    """The higher die first."""
+    class_name: str
+    played: JudgedPlay
+    is_listed: bool
+    """Whether the file lists the play; if not, it may lose more than the worst one listed, which counts."""
+    listed: tuple[JudgedPlay, ...]
+    """The file's plays, the best one first."""
+
+    @property
+    def state(self) -> MatchState:
+        """Money play with the roll on the board."""
+        return MatchState(dice=self.roll)
+
+    @property
+    def best(self) -> tuple[JudgedPlay, ...]:
+        """The plays that lose nothing."""
+        return tuple(play for play in self.listed if play.loss == 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: places, identifiers and plays."""
+        return {
+            "file": self.path,
+            "line": self.line,
+            "position": gnubg_id(self.position),
+            "xgid": xgid(self.position, self.state),
+            "roll": list(self.roll),
+            "class": self.class_name,
+            "play": self.played.notation,
+            "loss": self.played.loss,
+            "is_listed": self.is_listed,
+            "listed": [{"play": play.notation, "loss": play.loss} for play in self.listed],
+        }
+
+
+def worst_decisions(choices: Sequence[Choices], count: int) -> list[WorstDecision]:
+    """Return the `count` decisions that cost most, or fewer if fewer cost anything."""
+    losses = np.concatenate([one.losses for one in choices])
+    ends = np.cumsum([len(one.losses) for one in choices])
+    worst = np.argsort(-losses, kind="stable")[:count]
+    decisions = []
+    for row in worst[losses[worst] > 0].tolist():
+        number = int(np.searchsorted(ends, row, side="right"))
+        decisions.append(_decision(choices[number], row - int(ends[number]) + len(choices[number].losses)))
+    return decisions
+
+
+def _decision(choices: Choices, row: int) -> WorstDecision:
+    benchmark = choices.benchmark
+    position = Position(benchmark.boards[row])
+    high, low = benchmark.rolls[row].tolist()
+    plays = {play.position: play for play in legal_plays(position, (high, low))}
+    part = slice(*benchmark.offsets[row : row + 2].tolist())
+    listed = [
+        _judged(Position(board), plays, loss)
+        for board, loss in zip(benchmark.listed[part], benchmark.losses[part].tolist(), strict=True)
+    ]
+    return WorstDecision(
+        benchmark.path,
+        int(benchmark.record.lines[row]) if benchmark.record else None,
+        position,
+        (high, low),
+        CLASS_NAMES[choices.classes[row]],
+        _judged(Position(choices.chosen[row]), plays, float(choices.losses[row])),
+        bool(choices.listed[row]),
+        tuple(listed),
+    )
+
+
+def _judged(after: Position, plays: dict[Position, Play], loss: float) -> JudgedPlay:
+    play = plays.get(after)
+    if play is None:
+        return JudgedPlay(f"{position_key(after)} (not a legal play)", MILLIPOINTS * loss, ())
+    return JudgedPlay(play.notation, MILLIPOINTS * loss, play.moves)

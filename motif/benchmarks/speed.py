@@ -1,0 +1,135 @@
+"""Speed: games, plays and evaluations per second, on one core and on all of them at once.
+
+Each figure is measured for a fixed time; the cores of the second round run side by side, so that
+what they share (memory, clock, a noisy machine) shows.
+"""
+
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.evaluators import Evaluator, StaticEvaluator, load_static
+from motif.evaluators.kernels import score_packed
+from motif.evaluators.model import Model, random_model
+from motif.evaluators.static import filtered, prepared
+from motif.players import load
+from motif.rollouts.games import SeededDice, lockstep, starts
+from motif.rollouts.playout import play_games
+from motif.runtime.errors import SettingError
+from motif.runtime.parallel import run_ordered, worker_count, working_on
+from motif.runtime.progress import Stopwatch
+
+_GAMES_AT_ONCE = 100
+_ALL_CORES = "_all_cores"
+_FIRST_BATCH, _LONG_CALL = 16, 0.05
+"""Positions of the first call of an evaluator, and how long, in seconds, calls should take at least."""
+
+
+def measure_speed(
+    player: StaticEvaluator | str, jobs: int | None = None, seconds: float = 2.0
+) -> dict[str, float]:
+    """Figures by name, for one core and, with ``_all_cores`` behind the name, for `jobs` workers.
+
+    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: the weight
+    file `player` against itself, every legal play evaluated; ``motif_filtered_...`` with its
+    pre-filter.  ``plays_per_second``: legal plays generated in random games.
+    ``evaluations_per_second``: positions scored by `player`.  Each takes about `seconds`.
+    """
+    if not seconds > 0:
+        raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
+    evaluator = load_static(player) if isinstance(player, str) else player
+    workers = worker_count(jobs)
+    tasks = _tasks(evaluator)
+    for task, model in tasks.values():  # compile, or load what was compiled
+        task(model, 0.0)
+    one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
+    every = {}
+    with working_on(None):
+        for name, (task, model) in tasks.items():
+            every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
+    return {**one, **every}
+
+
+def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
+    """Positions per second of `evaluate_many` on one core, in batches, measured for about `seconds`.
+
+    Batches are as small as a slow evaluator needs and for a fast one all the positions there are.
+    """
+    boards, size = midgame_boards(), _FIRST_BATCH
+    evaluator.evaluate_many(boards[:size])  # compile, or load what was compiled
+    stopwatch = Stopwatch()
+    while size < len(boards) and stopwatch.seconds < _LONG_CALL:
+        size *= 2
+        stopwatch = Stopwatch()
+        evaluator.evaluate_many(boards[:size])
+    batch = boards[:size]
+    return _timed(lambda _: len(evaluator.evaluate_many(batch)), seconds)
+
+
+def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
+    return {
+        "pubeval_games_per_second": (_games_per_second, load_static("pubeval").model),
+        "motif_games_per_second": (_games_per_second, evaluator.model),
+        "motif_filtered_games_per_second": (_games_per_second, filtered(evaluator).model),
+        "plays_per_second": (_plays_per_second, random_model()),
+        "evaluations_per_second": (_evaluations_per_second, evaluator.model),
+    }
+
+
+def _timed(step: Callable[[int], int], seconds: float) -> float:
+    """Items a second of `step`, which is called with a running number and returns items done."""
+    step(0)  # compile, or load what was compiled
+    items, number = 0, 0
+    stopwatch = Stopwatch()
+    while True:
+        items += step(number)
+        number += 1
+        elapsed = stopwatch.seconds
+        if elapsed >= seconds:
+            return items / elapsed
+
+
+def _games_per_second(model: Model, seconds: float) -> float:
+    play = _player_of_games(model)
+
+    def step(number: int) -> int:
+        play(number)
+        return _GAMES_AT_ONCE
+
+    return _timed(step, seconds)
+
+
+def _plays_per_second(model: Model, seconds: float) -> float:
+    return _timed(_player_of_games(model), seconds)
+
+
+def _player_of_games(model: Model) -> Callable[[int], int]:
+    """Return what plays games of the batch of a number, and returns how many legal plays were generated.
+
+    Of a single game at a time a random player's plays would take hardly longer than a call from Python.
+    """
+    start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
+    return lambda number: int(
+        play_games(model, start, number * _GAMES_AT_ONCE, _GAMES_AT_ONCE, 0, space),
+    )
+
+
+def _evaluations_per_second(model: Model, seconds: float) -> float:
+    packed, (model, space) = pack_many(midgame_boards()), prepared(model)
+    scores = np.empty(len(packed))
+
+    def step(_: int) -> int:
+        score_packed(model, packed, space, scores)
+        return len(packed)
+
+    return _timed(step, seconds)
+
+
+def midgame_boards() -> Board:
+    """Boards (about 3000, 26) that come up when PubEval plays itself: those of 30 plies of each game."""
+    dice = SeededDice(0).of(np.arange(_GAMES_AT_ONCE))
+    games = lockstep(load("pubeval").choose_many, dice, starts(_GAMES_AT_ONCE))
+    return np.concatenate([ply.boards for ply in islice(games, 1, 31)])

@@ -1,0 +1,262 @@
+"""BRAS's cube windows: when its score S of the player on roll says to double, and when to drop.
+
+The article suggests for money play to think of a double from D = 0.5 on (the early zone), that a game is
+live from S about 62 to 65 on and that a double is dropped from S about 80 on.  `window_in`
+recalibrates these: over the positions of a player's games against itself, up to the first double of each
+(the `DoublingSet`), it fits the share of decisions to double, and to pass, as logistic functions of S, and
+takes the S at which half of them are.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import MatchState
+from motif.board.packed import Board
+from motif.doubling.efficiency_fit import self_play
+from motif.doubling.equities import DEFAULT_EFFICIENCY, Floats, cube_equities, efficiency_classes
+from motif.evaluators import Evaluator
+from motif.evaluators.bras import ARTICLE, BrasFormula
+from motif.evaluators.probabilities import WIN
+from motif.parameters.position_class import RACE
+from motif.rollouts.games import starts
+from motif.rollouts.rollout_settings import check_count
+from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.streams import derive_states
+
+LIVE_FROM = (62.0, 65.0)
+"""S from which the article doubles."""
+DROP_FROM = 80.0
+"""S from which the article drops."""
+EARLY_FROM = 0.5
+"""D from which the article considers a double."""
+RANGE = 0.5
+"""Width of the ranges of D in tables, as in the article."""
+
+_STEPS = 100
+_CONVERGED = 1e-9
+_RESAMPLES = 200
+_TRIAL = 2**41
+"""The trial number of the streams of these games."""
+
+
+@dataclass(frozen=True)
+class ScoreWindow:
+    """Where decisions switch, in S of the player on roll."""
+
+    double_from: float
+    double_se: float
+    drop_from: float
+    drop_se: float
+    positions: int
+    games: int
+    player: str
+    """The player who decided."""
+
+
+MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
+"""`window_in` the doubling set of motif-v6 (``motif cube-windows --games 4000 --seed 1``)."""
+
+
+def score_action(score: float, double_from: float, drop_from: float) -> str:
+    """Return what a window says at S = `score`."""
+    if score < double_from:
+        return "no double, take"
+    return "double, take" if score < drop_from else "double, pass"
+
+
+@dataclass(frozen=True)
+class DoublingSet:
+    """Positions with contact of a player's games against itself, each up to its first double.
+
+    Every array is (n,), a value a position, of the player on roll.
+    """
+
+    formula: BrasFormula
+    """The formula of the score."""
+    player: str
+    """The player of the games, who also decided."""
+    games: int
+    game: npt.NDArray[np.int64]
+    """Number of the game that each is from."""
+    raw: Floats
+    """D."""
+    chances: Floats
+    """Win probability by the player."""
+    doubles: npt.NDArray[np.bool_]
+    """Whether the player doubles, or is too good to double."""
+    drops: npt.NDArray[np.bool_]
+    """Whether the opponent passes a double."""
+
+    @property
+    def scores(self) -> Floats:
+        """S."""
+        return self.formula.squashed(self.raw)
+
+    @property
+    def early_from(self) -> float:
+        """S at which the early zone begins."""
+        return float(self.formula.squashed(EARLY_FROM))
+
+    def ranges(self) -> "list[ScoreRange]":
+        """Return the positions by ranges of D, `RANGE` wide; ranges without any are left out."""
+        numbers = np.floor(self.raw / RANGE).astype(np.int64)
+        return [self._range(number * RANGE, numbers == number) for number in np.unique(numbers).tolist()]
+
+    def _range(self, low: float, here: npt.NDArray[np.bool_]) -> "ScoreRange":
+        return ScoreRange(
+            low,
+            low + RANGE,
+            int(here.sum()),
+            float(self.scores[here].mean()),
+            float(self.chances[here].mean()),
+            float(self.doubles[here].mean()),
+            float(self.drops[here].mean()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object for JSON: E[p] and SD by score and player, the early zone, the ranges."""
+        early = self.raw >= EARLY_FROM
+        return {
+            "score_mean": float(self.scores.mean() / 100),
+            "score_sd": float(self.scores.std() / 100),
+            "chance_mean": float(self.chances.mean()),
+            "chance_sd": float(self.chances.std()),
+            "early": {
+                "d_from": EARLY_FROM,
+                "score_from": self.early_from,
+                "share": float(early.mean()),
+                "doubles": float(self.doubles[early].mean()) if early.any() else 0.0,
+                "share_of_doubles": float(early[self.doubles].mean()) if self.doubles.any() else 0.0,
+            },
+            "ranges": [asdict(score_range) for score_range in self.ranges()],
+        }
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """Decisions in a range of D."""
+
+    d_from: float
+    d_to: float
+    positions: int
+    score: float
+    """Mean S."""
+    chance: float
+    """Mean win probability by the player."""
+    doubles: float
+    """Share of positions in which the player doubles."""
+    drops: float
+    """Share in which a double is passed."""
+
+
+def doubling_set(
+    evaluator: Evaluator, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
+) -> DoublingSet:
+    """Collect the positions of `games` games for money (no Jacoby rule) of `evaluator` against itself.
+
+    Each game counts up to the position in which it doubles first; of races S says too little.  The same
+    `seed` gives the same result.
+    """
+    check_seed(seed)
+    check_count("games", games, 2)
+    game, boards = _undoubled(evaluator, games, seed)
+    contact = efficiency_classes(boards) < RACE
+    game, boards = game[contact], boards[contact]
+    chances = evaluator.evaluate_many(boards).astype(np.float64)
+    doubles, drops = _decided(chances, boards)
+    raw = formula.raw_scores(boards)
+    return DoublingSet(formula, evaluator.name, games, game, raw, chances[:, WIN], doubles, drops)
+
+
+def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
+    """Return the scores at which half of the decisions in `positions` switch.
+
+    Standard errors come from `resamples` draws of whole games.  Raises `SettingError` where no decision
+    switches.
+    """
+    scores = positions.scores
+    double = _switch(scores, positions.doubles, positions.game, seed, resamples)
+    drop = _switch(scores, positions.drops, positions.game, seed, resamples)
+    return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
+
+
+def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
+    """Return the games and boards of all positions after the first, up to the first double of each game."""
+    undoubled = np.ones(games, np.bool_)
+    parts = []
+    for ply in self_play(evaluator, starts(games), derive_states(seed, 0, games, _TRIAL)):
+        waiting = undoubled[ply.games] & (ply.points == 0)
+        if not undoubled.any():
+            break
+        if ply.number and waiting.any():
+            numbers, boards = ply.games[waiting], ply.boards[waiting]
+            parts.append((numbers, boards))
+            undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
+    numbers, boards = map(np.concatenate, zip(*parts, strict=True))
+    return numbers, boards
+
+
+def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return whether the player on roll of each of `boards` doubles or is too good, and whether to pass."""
+    return _decided(evaluator.evaluate_many(boards).astype(np.float64), boards)
+
+
+def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return what `_decisions` says where the five `chances` (n, 5) of `boards` are known."""
+    no_double, double_take, double_pass = cube_equities(
+        chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
+    )
+    doubles = (np.minimum(double_take, double_pass) >= no_double) | (no_double > double_pass)
+    return doubles, double_take >= double_pass
+
+
+def _switch(
+    scores: Floats,
+    decisions: npt.NDArray[np.bool_],
+    games: npt.NDArray[np.int64],
+    seed: int,
+    resamples: int,
+) -> tuple[float, float]:
+    """Return the score at which half of the decisions are made, and its standard error over games."""
+    random = np.random.default_rng(seed)
+    _, group = np.unique(games, return_inverse=True)
+    count = int(group.max()) + 1 if len(group) else 0
+    ones = np.ones(len(scores))
+    draws = [
+        _half(scores, decisions, random.multinomial(count, np.full(count, 1 / count))[group].astype(float))
+        for _ in range(resamples)
+    ]
+    return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
+
+
+def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
+    """Return where the logistic function fitted to `decisions`, by Newton's method, is one half.
+
+    Where one score parts all decisions, and no logistic function is steep enough, the middle of the gap.
+    """
+    present = weights > 0
+    not_yet, already = scores[present & ~decisions], scores[present & decisions]
+    if not len(not_yet) or not len(already):
+        raise SettingError("too few games: their decisions do not switch with the score")
+    if not_yet.max() < already.min():
+        return float(not_yet.max() + already.min()) / 2
+    # Imported where it is used: SciPy's special functions take a tenth of a second.
+    from scipy.special import expit
+
+    scale = (scores - 50) / 10
+    offset, slope = 0.0, 1.0
+    for _ in range(_STEPS):
+        share = expit(offset + slope * scale)
+        rest = weights * (decisions - share)
+        spread = weights * share * (1 - share)
+        gradient = np.array([rest.sum(), (rest * scale).sum()])
+        mixed = (spread * scale).sum()
+        step = np.linalg.solve([[spread.sum(), mixed], [mixed, (spread * scale**2).sum()]], gradient)
+        step /= max(1.0, np.abs(step).max())
+        offset, slope = offset + step[0], slope + step[1]
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return float(50 - 10 * offset / slope)

@@ -1,0 +1,212 @@
+"""Stakes of a state of the match, with every state of the cube that may follow from it.
+
+Ranking of plays, lookahead, cube decisions, games and rollouts value positions by them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import MatchState, owner_seen_by, owning_player
+from motif.board.packed import Board, pack_many
+from motif.board.rules import MAX_CUBE
+from motif.doubling.equities import (
+    DEFAULT_EFFICIENCY,
+    Efficiency,
+    EquityScale,
+    Floats,
+    check_valued,
+    model_stakes,
+    scale,
+)
+from motif.doubling.exact import MONEY_COLUMNS, CubeLevel, cube_levels, match_values
+from motif.doubling.match_equity import MatchEquityTable
+from motif.evaluators import Evaluator
+from motif.evaluators.bearoff.two_sided_cubes import money_cubes
+from motif.evaluators.stakes import (
+    EVEN,
+    MAX_STATES,
+    NO_CUBE,
+    NO_DOUBLE,
+    Stakes,
+    known_boards,
+    share_exact,
+    without_cube,
+)
+from motif.rollouts.cubeful_games import Flags, decide_cubes, value_rolled
+from motif.rollouts.games import Games
+
+MATCH_CHECKERS = 4
+"""Checkers of either side up to which the values of a match are worked out for all positions."""
+_KEPT = 256
+_SCORES_KEPT = 24
+"""Tables of exact values of a match that are kept, of 5 MB each."""
+
+
+def stakes_of(
+    state: MatchState,
+    table: MatchEquityTable | None = None,
+    efficiency: float | Efficiency | None = None,
+) -> Stakes:
+    """Return what is at stake in `state`, its player on roll being side 0, now and after doubles.
+
+    A match is valued by `table`, by default Kazaross-XG2, and exactly where both sides have at most
+    `MATCH_CHECKERS` checkers; money play by the tables of up to six checkers a side.  `efficiency` is that of
+    every position, or gives it by class (by default gnubg's).  Raises `SettingError` for a match that is over
+    and for what is no efficiency.
+    """
+    check_valued(state)
+    state = replace(state, dice=None, doubled=False, decision="me", player=0)
+    # What belongs to money play changes nothing in a match.
+    if state.length:
+        state = replace(state, jacoby=False, beavers=False, raccoons=False)
+    return _stakes_of(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
+
+
+@lru_cache(maxsize=_KEPT)
+def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: float | Efficiency) -> Stakes:
+    levels = list(cube_levels(state)) if state.length else _money_levels(state)
+    unit = scale(state, table)
+    parts = [_model_stakes(state, level, efficiency, unit, table) for level in levels]
+    cube = np.array([shown for shown, _ in levels], np.int64)
+    if state.length:
+        first_levels, doubled, exact = _match_tables(_first_state(state), table)
+        place = {level: number for number, level in enumerate(levels)}
+        column = np.array([[first_levels.index(level)] * 2 for level in levels])
+        doubles = np.array(
+            [[NO_DOUBLE if to == NO_DOUBLE else place[first_levels[to]] for to in doubled[number].tolist()]
+             for number, _ in column.tolist()]
+        )  # fmt: skip
+        like, ratio = np.arange(len(levels)), np.ones(len(levels))
+        middle, factor = np.array([unit.middle, 1 - unit.middle]), np.full(len(levels), 1 / unit.half)
+    else:
+        doubles, exact = _money_doubles(levels), share_exact(_money_tables(), _money_tables)
+        owners = [owner for _, owner in levels]
+        like = np.array([owners.index(owner) for owner in owners])
+        ratio = cube / cube[like]
+        column = np.array(
+            [[MONEY_COLUMNS[owner_seen_by(level[1], side)] for side in (0, 1)] for level in levels]
+        )
+        middle, factor = np.zeros(2), cube / state.cube
+    assert like.max() < MAX_STATES
+    most = max(part.worth.shape[2] for part in parts)
+    worth = [np.pad(part.worth[0], ((0, 0), (0, most - part.worth.shape[2]), (0, 0))) for part in parts]
+    return Stakes(
+        0,
+        np.concatenate([part.kind for part in parts]),
+        np.concatenate([part.owner for part in parts]),
+        np.concatenate([part.last for part in parts]),
+        np.stack(worth),
+        np.concatenate([part.played_out for part in parts]),
+        parts[0].efficiency,
+        cube,
+        doubles.astype(np.int64),
+        like.astype(np.int64),
+        ratio,
+        state.beavers,
+        exact,
+        column.astype(np.int64),
+        middle,
+        factor,
+    )
+
+
+@lru_cache(maxsize=_SCORES_KEPT)
+def _match_tables(
+    state: MatchState, table: MatchEquityTable | None
+) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
+    """Return the cubes from `state` on, and what `match_values` says of them."""
+    doubled, exact = match_values(state, MATCH_CHECKERS, table)
+    return list(cube_levels(state)), doubled, share_exact(exact, partial(_match_exact, state, table))
+
+
+def _match_exact(state: MatchState, table: MatchEquityTable | None) -> Floats:
+    return _match_tables(state, table)[2]
+
+
+@lru_cache(maxsize=1)
+def _money_tables() -> Floats:
+    return money_cubes()[None]
+
+
+def _first_state(state: MatchState) -> MatchState:
+    """Return the game before the first double, if any: its exact values serve every cube."""
+    first = replace(state, cube=1, cube_owner="centre")
+    return first if next(iter(cube_levels(state))) in cube_levels(first) else state
+
+
+@lru_cache(maxsize=_KEPT)
+def without_doubles(state: MatchState | None = None) -> Stakes:
+    """Return a cube that nobody can turn: the ends of the game in `state`, or money play without a cube."""
+    return NO_CUBE if state is None else without_cube(stakes_of(state))
+
+
+def _model_stakes(
+    state: MatchState,
+    level: CubeLevel,
+    efficiency: float | Efficiency,
+    unit: EquityScale,
+    table: MatchEquityTable | None,
+) -> Stakes:
+    """Return what is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
+    there = replace(state, cube=level[0], cube_owner=owner_seen_by(level[1], 0))
+    if not state.length:
+        unit = EquityScale(half=state.cube / level[0])
+    return model_stakes(there, table, efficiency, unit=unit)
+
+
+def _money_levels(state: MatchState) -> list[CubeLevel]:
+    """Return the cubes of money play, the present one first."""
+    levels: list[CubeLevel] = [(state.cube, owning_player(state.cube_owner, 0))]
+    cube = 2 * state.cube
+    while cube <= MAX_CUBE:
+        levels += [(cube, 0), (cube, 1)]
+        cube *= 2
+    return levels
+
+
+def _money_doubles(levels: list[CubeLevel]) -> npt.NDArray[np.int64]:
+    numbers = {level: number for number, level in enumerate(levels)}
+
+    def doubled(cube: int, owner: int | None, side: int) -> int:
+        return numbers.get((2 * cube, 1 - side), NO_DOUBLE) if owner in (None, side) else NO_DOUBLE
+
+    return np.array([[doubled(*level, side) for side in (0, 1)] for level in levels])
+
+
+def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], Stakes]:
+    """Return what makes the stakes of games in a worker; in games nobody beavers."""
+    return partial(stakes_of, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
+
+
+_NEAR = 0.12
+"""The margin of a double, in half the difference between a single game won and lost, below which lookahead
+decides it: beyond that lookahead hardly ever changes the decision."""
+ALMOST = 1e-9
+"""Differences below this are rounding."""
+
+
+def decided_ahead(
+    judge: Evaluator, cubes: Stakes, states: Games, sides: Games, boards: Board, chances: Floats
+) -> tuple[Flags, Flags]:
+    """Return whether `sides` (n,), who are on roll and may double, should, and whether the others take.
+
+    The model decides by the `chances` (n, 5) of `boards` (n, 26), and where that is close the `judge`'s
+    lookahead.
+    """
+    packed, doubled = pack_many(boards), cubes.doubled[states, sides]
+    held, taken = np.empty((2, len(states)))
+    value_rolled(cubes, states, sides, packed, chances, held)
+    value_rolled(cubes, doubled, sides, packed, chances, taken)
+    lost, won = (cubes.worth[states, sides, 0, EVEN + points] for points in (-1, 1))
+    known = known_boards(cubes, packed)
+    close = ~known & (np.abs(np.minimum(taken, won) - held) < _NEAR * (won - lost) / 2)
+    for state, side in np.unique(np.stack([states, sides], axis=1)[close], axis=0).tolist():
+        rows = np.flatnonzero(close & (states == state) & (sides == side))
+        held[rows], taken[rows] = judge.cube_equities(boards[rows], cubes._replace(state=state), side).T
+    doubles, takes = np.empty((2, len(states)), np.bool_)
+    decide_cubes(cubes, states, sides, chances, known, held - ALMOST, taken, doubles, takes)
+    return doubles, takes

@@ -1,0 +1,163 @@
+"""Rollouts of cube decisions: both sides double, take and pass, and the results have standard errors.
+
+The same dice play a position without a double and, in another game, after a double that was taken; a pass is
+exact.  Truncated trials are valued by the chances there and the cube where it lies; the player on roll then
+may still double.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import MatchState
+from motif.board.moves import check_goes_on
+from motif.board.packed import pack_many
+from motif.board.position import Position
+from motif.board.rules import may_double
+from motif.doubling.cube_states import cube_maker
+from motif.doubling.decision import best_action
+from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
+from motif.evaluators import Evaluator
+from motif.evaluators.stakes import NO_DOUBLE
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.tally import Tally
+from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
+from motif.runtime.frames import Tabular
+from motif.runtime.progress import Stopwatch
+
+
+@dataclass(frozen=True, repr=False)
+class CubeRollout(Tabular):
+    """A rollout without a double and after one that is taken.
+
+    Equities belong to the player on roll, normalised as those of a `CubeDecision`; a pass brings 1.  What a
+    double brings is None where it is of no use.
+    """
+
+    state: MatchState
+    mean: npt.NDArray[np.float64]
+    """(6,): without a double, the five probabilities and the equity."""
+    se: npt.NDArray[np.float64]
+    """(6,): their standard errors."""
+    double_take: float | None
+    double_take_se: float | None
+    difference: float | None
+    """Equity of a double that is answered correctly, less that without one."""
+    difference_se: float | None
+    trials: int
+    seconds: float
+
+    @property
+    def no_double(self) -> float:
+        """Equity without a double before this roll."""
+        return float(self.mean[-1])
+
+    @property
+    def double_pass(self) -> float | None:
+        """Equity after a double that is passed."""
+        return None if self.double_take is None else DOUBLE_PASS
+
+    @property
+    def action(self) -> str:
+        """The right cube action in the words of `CubeDecision.action`, as far as the trials can tell."""
+        if self.double_take is None and may_double(self.state):
+            return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
+        gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
+        return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        state = self.state
+        record = {
+            "action": self.action,
+            "no_double": self.no_double,
+            "no_double_se": float(self.se[-1]),
+            "double_take": self.double_take,
+            "double_take_se": self.double_take_se,
+            "double_pass": self.double_pass,
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "cube": state.cube,
+            "owner": state.cube_owner,
+            "length": state.length,
+        }
+        if not state.length:
+            return record | {"jacoby": state.jacoby}
+        equities = {name: getattr(self, name) for name in ("no_double", "double_take", "double_pass")}
+        chances = {f"mwc_{name}": None if it is None else self.mwc(it) for name, it in equities.items()}
+        score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+        return record | chances | score
+
+    def mwc(self, equity: float) -> float | None:
+        """Return the match-winning probability of an `equity`; None for money."""
+        if not self.state.length:
+            return None
+        middle, half = scale(self.state)
+        return middle + half * equity
+
+
+def roll_out_cube(
+    position: Position,
+    state: MatchState,
+    evaluator: Evaluator,
+    settings: RolloutSettings | None = None,
+    *,
+    efficiency: Efficiency = DEFAULT_EFFICIENCY,
+    jobs: int | None = None,
+) -> CubeRollout:
+    """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
+
+    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for what
+    makes no sense with a cube and for a match that is over, `PositionError` for a game that is.
+    """
+    settings = settings or RolloutSettings()
+    settings.check(with_cube=True)
+    check_goes_on(position)
+    state = replace(state, beavers=False, raccoons=False)
+    maker = cube_maker(state, efficiency)
+    doubled = int(maker().doubled[0, 0])
+    first = (0,) if doubled == NO_DOUBLE else (0, doubled)
+    packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
+
+    def enough(tally: Tally) -> bool:
+        return bool(tally.errors().reshape(-1, len(RESULT_NAMES))[:, -1].max() <= settings.se)
+
+    stopwatch = Stopwatch()
+    (tally,) = tally_trials(
+        settings.player_of(evaluator),
+        settings,
+        packed,
+        np.zeros(len(first), np.int64),
+        together=len(first),
+        cube=CubeStart(maker, first),
+        enough=enough if settings.se > 0 else None,
+        label=f"rolling out with {evaluator.name}",
+        jobs=jobs,
+    )
+    means = tally.mean().reshape(-1, len(RESULT_NAMES))
+    errors = tally.errors().reshape(-1, len(RESULT_NAMES))
+    seconds = stopwatch.seconds
+    if doubled == NO_DOUBLE:
+        return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
+    no_double, taken = (float(value) for value in means[:, -1])
+    passes = taken >= DOUBLE_PASS
+    slopes = np.zeros(means.size)
+    slopes[len(RESULT_NAMES) - 1], slopes[-1] = -1.0, 0.0 if passes else 1.0
+    variance = float(slopes @ tally.covariance() @ slopes)
+    return CubeRollout(
+        state,
+        means[0],
+        errors[0],
+        taken,
+        float(errors[1, -1]),
+        min(taken, DOUBLE_PASS) - no_double,
+        float(np.sqrt(max(variance, 0.0))) if variance == variance else float("nan"),
+        tally.trials,
+        seconds,
+    )

@@ -1,0 +1,533 @@
+"""Cube decisions: whether to double, whether to take, and how close it is, in words.
+
+Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
+"""
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.board.rules import is_double_useful, may_double
+from motif.doubling.cube_states import ALMOST, stakes_of
+from motif.doubling.equities import (
+    DOUBLE_PASS,
+    CubeCurves,
+    Curve,
+    Efficiency,
+    Floats,
+    Outcomes,
+    check_valued,
+    chosen_efficiency,
+    cube_curves,
+    efficiency_class,
+    outcomes,
+    scale,
+)
+from motif.doubling.exact import CubeValues, exact_equities
+from motif.doubling.match_equity import MatchEquityTable, match_equity_table
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import Probabilities
+from motif.runtime.errors import SettingError
+from motif.runtime.frames import Tabular
+from motif.runtime.layout import html_lines, html_table, text_table
+
+BEAVERED = 2.0
+"""What a unit is worth that the cube was beavered for, in units before the beaver."""
+
+_DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
+"""Differences in equity below which a decision is called so: missing a borderline one is no error that gnubg
+marks, missing a very clear one a blunder."""
+_BEYOND = "very clear"
+_SHOWN = 5e-4
+"""Less than this would be written 0.000."""
+_SENTENCES = {
+    "crawford": "Nobody doubles in the Crawford game.",
+    "owned": "The opponent owns the cube: only the opponent can double.",
+    "dead": "The cube is dead: a {double} wins nothing.",
+    "same double": "To {double} or to wait is the same.",
+    "double": "A {degree} {double}: waiting costs {cost}.",
+    "too good": "A {degree} case for playing on: cashing costs {cost}.",
+    "no double": "A {degree} no {double}: doubling costs {cost}.",
+    "same answer": "To take or to pass is the same.",
+    "same beaver": "To beaver or to take is the same.",
+    "take": "A {degree} take: passing costs {cost}.",
+    "pass": "A {degree} pass: taking costs {cost}.",
+    "beaver": "A {degree} beaver: a mere take costs {cost}.",
+    "raccoon": "Raccoon a beaver: not to costs {cost}.",
+    "no raccoon": "Do not raccoon a beaver: that costs {cost}.",
+    "exact": "Exact, from the bearoff tables.",
+}
+_DOUBLES = ("double", "redouble")
+_WAITS = ("no double", "no redouble", "roll")
+_PASSES = ("pass", "drop")
+_RACCOONS = ("raccoon", "no raccoon")
+
+
+@dataclass(frozen=True)
+class MarketWindow:
+    """A player's market window at one efficiency, in win probability; shares of gammons stay."""
+
+    name: str
+    """``dead``, ``live``, or ``efficiency``: the model's own."""
+    efficiency: float
+    double_point: float | None
+    """From here on a double is right; None when it never is."""
+    cash_point: float
+    """From here on the opponent passes; 1 when that is never right."""
+    too_good_point: float | None
+    """From here on playing for a gammon is better than cashing; None when it never is."""
+
+    @property
+    def take_point(self) -> float:
+        """Win probability that the opponent needs to take."""
+        return 1 - self.cash_point
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {**asdict(self), "take_point": self.take_point}
+
+
+_FIELDS = (
+    "action",
+    "no_double",
+    "double_take",
+    "double_pass",
+    "take_point",
+    "cash_point",
+    "value",
+    "mwc_no_double",
+    "mwc_double_take",
+    "mwc_double_pass",
+    "should_double",
+    "should_take",
+    "should_beaver",
+    "should_raccoon",
+    "exact",
+    "efficiency",
+    "words",
+)
+"""What JSON has of a decision under the names of `CubeDecision`."""
+
+
+@dataclass(frozen=True, repr=False)
+class CubeDecision(Tabular):
+    """The right cube action of both players before a roll.
+
+    Equities belong to the player on roll.  For money they are in units of the cube before the double; in a
+    match they are normalised: -1 and 1 are a single game lost and won at that cube.  Where the player on roll
+    may not double, what a double would bring is None, and `should_take` False.
+    """
+
+    action: str
+    """Such as ``double, take``, ``no double, take``, ``redouble, pass``, ``too good to double, pass``,
+    ``no double, beaver`` or ``no double, dead cube``."""
+    no_double: float
+    double_take: float | None
+    double_pass: float | None
+    mwc_no_double: float | None
+    """Match-winning probability without a double; this and the next two are None for money."""
+    mwc_double_take: float | None
+    mwc_double_pass: float | None
+    cash_point: float | None
+    """Win probability of the player on roll from which on a double should be passed."""
+    should_double: bool
+    should_take: bool
+    """Whether the opponent should take a double, beavers included."""
+    should_beaver: bool
+    should_raccoon: bool
+    """Whether the player on roll should raccoon a beaver; False where that is not allowed."""
+    exact: bool
+    """Whether the equities are exact, from the bearoff tables, and not the model's.  Take point, cash point
+    and windows, which speak of positions in general, are the model's all the same."""
+    state: MatchState
+    _model: "_WindowModel" = field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        record = {name: getattr(self, name) for name in _FIELDS}
+        record["windows"] = [window.to_dict() for window in self.windows]
+        record["opponent_windows"] = [window.to_dict() for window in self.opponent_windows]
+        state = self.state
+        record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
+        if state.length:
+            return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+        return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        named = {
+            "no double": self.no_double,
+            "double, take": self.double_take,
+            "double, pass": self.double_pass,
+        }
+        return [(name, f"{equity:+.3f}") for name, equity in named.items() if equity is not None]
+
+    def _sentence(self) -> str:
+        return f"{self.action[0].upper()}{self.action[1:]}.  {self.words}"
+
+    def __str__(self) -> str:
+        return f"{self._sentence()}\n{text_table(('', 'equity'), self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_lines([self._sentence()]) + html_table(("", "equity"), self._rows())
+
+    @property
+    def efficiency(self) -> float:
+        """Efficiency of the cube in Janowski's model."""
+        return self._model.efficiency
+
+    @property
+    def take_point(self) -> float | None:
+        """Win probability that the opponent needs to take a double."""
+        return None if self.cash_point is None else 1 - self.cash_point
+
+    @property
+    def answer(self) -> Literal["take", "pass", "beaver"]:
+        """The right answer to a double."""
+        return "beaver" if self.should_beaver else "take" if self.should_take else "pass"
+
+    @property
+    def value(self) -> float:
+        """Equity of the player on roll when both act correctly."""
+        return self.no_double if self.doubled is None or not self.should_double else self.doubled
+
+    @property
+    def doubled(self) -> float | None:
+        """Equity of a double that the opponent answers correctly."""
+        if self.double_take is None or self.double_pass is None:
+            return None
+        return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
+
+    @property
+    def raccooned(self) -> float | None:
+        """Equity after a double, a beaver and a raccoon; None where raccoons are not allowed."""
+        if self.double_take is None or not _allows_raccoons(self.state):
+            return None
+        return BEAVERED * BEAVERED * self.double_take
+
+    @cached_property
+    def windows(self) -> tuple[MarketWindow, ...]:
+        """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
+        return self._windows(self._model.ends, self.state)
+
+    @cached_property
+    def opponent_windows(self) -> tuple[MarketWindow, ...]:
+        """Market windows of the opponent, in the opponent's win probability."""
+        return self._windows(self._model.ends.switch_sides(), self.state.switch_sides())
+
+    def _windows(self, ends: Outcomes, state: MatchState) -> tuple[MarketWindow, ...]:
+        if not is_double_useful(state):
+            return ()
+        efficiencies = (("dead", 0.0), ("efficiency", self.efficiency), ("live", 1.0))
+        return tuple(_window(name, ends, state, x, self._model.table) for name, x in efficiencies)
+
+    @property
+    def words(self) -> str:
+        """A sentence about the double and one about the answer, each with its margin."""
+        return self.told_by(_in_english)
+
+    def told_by(self, say: "Say") -> str:
+        """Return the same in the sentences of `say`, which gets their keys, margins, degrees and doubles."""
+        if self.doubled is None:
+            return say("crawford" if self.state.crawford else "owned")
+        double = "redouble" if self.state.cube_owner == "me" else "double"
+        sentences = [_about_double(self, say, double, self.doubled), _about_answer(self, say)]
+        if self.raccooned is not None:
+            key = "raccoon" if self.should_raccoon else "no raccoon"
+            sentences.append(say(key, self.cost("no raccoon" if self.should_raccoon else "raccoon")))
+        return " ".join([*sentences, *([say("exact")] * self.exact)])
+
+    def cost(self, action_taken: str) -> float:
+        """Return the equity, 0 or more, that a cube action gives up.
+
+        ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are actions of the player on
+        roll; ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
+        raccoon`` belong to the player on roll again.  Raises `SettingError` for anything else, and for what
+        the rules do not allow here.
+        """
+        if action_taken in _WAITS:
+            # Where both are the same, rounding may have it below 0.
+            return max(0.0, self.value - self.no_double)
+        if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
+            raise SettingError(f"{action_taken!r} is no cube action")
+        if self.doubled is None:
+            raise SettingError(f"{action_taken}: the cube cannot be turned here")
+        if action_taken in _DOUBLES:
+            return self.value - min(self.value, self.doubled)
+        if action_taken in _RACCOONS:
+            return self._answered("beaver") - self._beavered(action_taken == "raccoon")
+        return self._answered(action_taken) - self.doubled
+
+    def _answered(self, answer: str) -> float:
+        """Return the equity of a double and the opponent's `answer`."""
+        assert self.double_take is not None
+        assert self.double_pass is not None
+        if answer in _PASSES:
+            return self.double_pass
+        if answer == "take":
+            return self.double_take
+        if self.state.length or not self.state.beavers:
+            raise SettingError("beaver: beavers are not allowed here")
+        return self._beavered(self.should_raccoon)
+
+    def _beavered(self, raccoons: bool) -> float:
+        """Return the equity of a double and a beaver, with a raccoon or without."""
+        assert self.double_take is not None
+        if not raccoons:
+            return BEAVERED * self.double_take
+        if self.raccooned is None:
+            raise SettingError("raccoon: raccoons are not allowed here")
+        return self.raccooned
+
+
+class _WindowModel(NamedTuple):
+    """What the market windows of a decision follow from."""
+
+    efficiency: float
+    ends: Outcomes
+    table: MatchEquityTable | None
+
+
+def cube_decision(
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    position_class: str = "contact",
+    pips: int | None = None,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """Return the cube decision in `state`, before the roll, from the cubeless probabilities.
+
+    The cube efficiency is `efficiency`, or that of `position_class` (one of
+    `motif.doubling.equities.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
+    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for what are no
+    probabilities, no efficiency or no class, and for a match that is over.
+    """
+    x = chosen_efficiency(efficiency, position_class, pips)
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table)
+
+
+def cube_decision_at(
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """Return `cube_decision` for `position`, whose class and pips give the efficiency.
+
+    Without an `efficiency` the equities are exact in bearoffs in which few checkers are left, see
+    `motif.doubling.exact`; there `probabilities` decide nothing.
+    """
+    x = chosen_efficiency(efficiency, *efficiency_class(position))
+    exact = exact_equities(position, state, table) if efficiency is None else None
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
+
+
+def cube_decision_by(
+    evaluator: Evaluator,
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """Return `cube_decision_at` by an `evaluator`, which gives the position its `probabilities`.
+
+    An evaluator that looks ahead lets both players double at every node of its lookahead.  With an
+    `efficiency` it is the model's at once.
+    """
+    known = exact_equities(position, state, table) if efficiency is None else None
+    exact = known is not None
+    if not exact and efficiency is None and evaluator.without_lookahead is not evaluator:
+        stakes = stakes_of(state, table)
+        held, taken = evaluator.cube_equities(position.board[None], stakes, 0)[0].tolist()
+        known = values_of(state, held, taken, table)
+    x = chosen_efficiency(efficiency, *efficiency_class(position))
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
+
+
+def values_of(
+    state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None
+) -> CubeValues:
+    """Return the values of a decision, of the equities without a double, and after one that is taken."""
+    unit = scale(state, table)
+    if not may_double(state):
+        return CubeValues(unit.value(held), None, None)
+    passed = (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
+    return CubeValues(unit.value(held), unit.value(taken), passed)
+
+
+def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
+    """Return `decision` with equities from a rollout in place of its own; the player on roll may double."""
+    state, (x, ends, table) = decision.state, decision._model
+    known = values_of(state, no_double, double_take, table)
+    return _decision(ends, state, x, table, known, exact=False)
+
+
+def _decision(
+    ends: Outcomes,
+    state: MatchState,
+    x: float,
+    table: MatchEquityTable | None,
+    known: CubeValues | None = None,
+    *,
+    exact: bool = True,
+) -> CubeDecision:
+    """Return the decision by values that are `known`, maybe `exact`; otherwise by the model."""
+    check_valued(state)
+    curves = cube_curves(ends, state, x, table)
+    double = curves.double_take
+    exact = exact and known is not None
+    values = known or CubeValues(
+        float(curves.no_double.at(ends.win)[0]),
+        None if double is None else float(double.at(ends.win)[0]),
+        None if double is None else curves.double_pass,
+    )
+    mwc = values if state.length else (None, None, None)
+    no_double, double_take, double_pass = (
+        None if value is None else float(scale(state, table).equity(value)) for value in values
+    )
+    assert no_double is not None
+    gammons = not exact and bool(ends.win_gammons[0] > 0)
+    action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
+    return CubeDecision(
+        action=action,
+        no_double=no_double,
+        double_take=double_take,
+        double_pass=double_pass,
+        mwc_no_double=mwc[0],
+        mwc_double_take=mwc[1],
+        mwc_double_pass=mwc[2],
+        cash_point=None if double is None else cash_point(curves),
+        should_double=doubles,
+        should_take=takes,
+        should_beaver=beavers,
+        should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
+        exact=exact,
+        state=state,
+        _model=_WindowModel(x, ends, table),
+    )
+
+
+def _allows_raccoons(state: MatchState) -> bool:
+    return state.raccoons and state.beavers and not state.length
+
+
+def best_action(
+    state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
+) -> tuple[str, bool, bool, bool]:
+    """Return the right cube action in words; and whether to double, to take, and to beaver."""
+    if double_take is None or double_pass is None:
+        why = "Crawford game" if state.crawford else "the opponent owns the cube"
+        return f"no double, {why}", False, False, False
+    takes = double_take < double_pass
+    beavers = takes and state.beavers and not state.length and double_take < 0
+    double = "redouble" if state.cube_owner == "me" else "double"
+    answer = "beaver" if beavers else "take" if takes else "pass"
+    if not is_double_useful(state):
+        return f"no {double}, dead cube", False, takes, False
+    doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
+    # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
+    if doubled >= no_double - ALMOST or (not takes and not gammons):
+        return f"{double}, {answer}", True, takes, beavers
+    if no_double > double_pass and gammons:
+        return f"too good to {double}, {answer}", False, takes, beavers
+    return f"no {double}, {answer}", False, takes, beavers
+
+
+class Say(Protocol):
+    """What puts a key, what a mistake costs, its degree and the name of the double into a sentence."""
+
+    def __call__(self, key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
+        """Return the sentence of `key`."""
+        ...
+
+
+def _in_english(key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
+    return _SENTENCES[key].format(cost=f"{cost:.3f}", degree=degree, double=double)
+
+
+def _about_double(decision: "CubeDecision", say: Say, double: str, doubled: float) -> str:
+    if decision.action.endswith("dead cube"):
+        return say("dead", double=double)
+    margin = abs(decision.no_double - doubled)
+    if margin < _SHOWN:
+        return say("same double", double=double)
+    key = "too good" if decision.action.startswith("too good") else "no double"
+    return say("double" if decision.should_double else key, margin, _degree(margin), double)
+
+
+def _about_answer(decision: "CubeDecision", say: Say) -> str:
+    right, other = "pass", "take"
+    if decision.should_beaver:
+        right = "beaver"
+    elif decision.should_take:
+        right, other = "take", "pass"
+    margin = decision.cost(other)
+    if margin < _SHOWN:
+        return say("same beaver" if right == "beaver" else "same answer")
+    return say(right, margin, _degree(margin))
+
+
+def _degree(margin: float) -> str:
+    return next((word for limit, word in _DEGREES if margin < limit), _BEYOND)
+
+
+def cash_point(curves: CubeCurves) -> float:
+    """Return the win probability from which on the opponent of the first position passes, at most 1."""
+    curve = curves.doubled
+    point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
+    return 1.0 if point is None else point
+
+
+def _window(
+    name: str, ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None
+) -> MarketWindow:
+    curves = cube_curves(ends, state, x, table)
+    cash = cash_point(curves)
+    beavers = state.beavers and not state.length
+    places = _places(curves, cash, beavers)
+    no_double, double_take = _over(curves.no_double, places), _over(curves.doubled, places)
+    if beavers:
+        double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
+    doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
+    late = places >= cash
+    good = _first_reached(places[late], no_double[late] - curves.double_pass, ALMOST)
+    return MarketWindow(name, x, doubled, cash, good)
+
+
+def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
+    """Return win probabilities between which everything that a window compares is straight."""
+    curve = curves.doubled
+    places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
+    even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
+    if even is not None:
+        places.append(np.array([even]))
+    return np.unique(np.concatenate(places))
+
+
+def _over(curve: Curve, places: Floats) -> Floats:
+    """Return the first position's equity at each of `places`."""
+    rows = np.zeros(len(places), np.int64)
+    return Curve(curve.chances[rows], curve.values[rows]).at(places)
+
+
+def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
+    """Return where `values`, straight between `places`, first reach 0 (more than 0 if `least` is more)."""
+    rows = np.flatnonzero(values >= least)
+    if not len(rows):
+        return None
+    k = int(rows[0])
+    if k == 0:
+        return float(places[0])
+    before, after = float(values[k - 1]), float(values[k])
+    part = min(max(-before / (after - before), 0.0), 1.0)
+    return float(places[k - 1] + part * (places[k] - places[k - 1]))

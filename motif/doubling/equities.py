@@ -1,0 +1,375 @@
+"""The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
+
+The model itself, and where it comes from, are in `motif.evaluators.stakes`; here are the stakes of a state of
+the match.  In money play equity is in units of the cube; in match play it is the probability of winning the
+match.
+
+The model mixes the equity of a dead cube with that of a live one, by the cube's efficiency x: how much of a
+perfectly live cube's worth a cube has, 0 (dead) to 1 (live).  The default values are gnubg's
+(`EvalEfficiency` in its eval.c), by class of position; those fitted from motif's own cubeful rollouts
+are in docs/how-to/cube.md.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import MatchState
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.board.rules import gammons_count, is_cube_dead, may_double
+from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
+from motif.evaluators.probabilities import OUTPUTS, Probabilities, switched_equities
+from motif.evaluators.stakes import (
+    CENTRED,
+    DEAD,
+    EVEN,
+    MATCH,
+    MONEY,
+    NUMBERS,
+    OPPONENTS_CUBE,
+    OWN_CUBE,
+    Stakes,
+    curve_values,
+    curves,
+    efficiencies,
+    efficiency_codes,
+    ends_of,
+    one_state,
+)
+from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.errors import SettingError
+
+Floats = npt.NDArray[np.float64]
+# Estimates may leave 0 to 1 by what float32 rounds.
+_ROUNDING = 1e-6
+DOUBLE_PASS = 1.0
+"""What a double that is passed wins, in units of the cube before it."""
+DOUBLED_WORTH = 2.0
+"""What a unit of the doubled cube is worth, in units of the cube before it."""
+_LEVELS_BEYOND = 3
+"""Levels of the cube from the last one whose double matters: it is doubled, and redoubled at once."""
+_OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
+
+BEAROFF = "bearoff"
+"""A race in which both sides have all their checkers at home; apart from it come `CLASS_NAMES`."""
+EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
+
+
+def checked_efficiency(x: float) -> float:
+    """Return `x`; raises `SettingError` unless it is a cube efficiency."""
+    if not math.isfinite(x) or not 0 <= x <= 1:
+        raise SettingError(f"a cube efficiency is 0 to 1, not {x:g}")
+    return x
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """x by class; in a race it grows with the pips of the player on roll, between two bounds.
+
+    Raises `SettingError` for one that is not 0 to 1.
+    """
+
+    contact: float = 0.68
+    crashed: float = 0.68
+    bearoff: float = 0.60
+    race_base: float = 0.55
+    race_per_pip: float = 0.00125
+    race_lowest: float = 0.60
+    race_highest: float = 0.70
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            checked_efficiency(getattr(self, field.name))
+
+    def of(self, position_class: str, pips: int | None = None) -> float:
+        """Return x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
+        if position_class not in EFFICIENCY_CLASSES:
+            names = ", ".join(EFFICIENCY_CLASSES)
+            raise SettingError(f"no class of positions is called {position_class!r}: {names}")
+        if position_class == "race":
+            if pips is None:
+                raise SettingError("the cube efficiency of a race depends on the pips of the player on roll")
+            return min(max(self.race_base + self.race_per_pip * pips, self.race_lowest), self.race_highest)
+        return float(getattr(self, position_class))
+
+    def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
+        """Return x, float64 (n,), of `boards` int8 (n, 26), each seen by the player on roll."""
+        return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
+
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """Return the fields in the order in which kernels read them, `motif.evaluators.stakes.NUMBERS`."""
+        return np.array([getattr(self, name) for name in NUMBERS])
+
+
+def constant_efficiency(x: float) -> Efficiency:
+    """Return the efficiency that is `x` in every position; raises `SettingError` for what is none."""
+    return Efficiency(**{**dict.fromkeys(NUMBERS, float(x)), "race_per_pip": 0.0})
+
+
+DEFAULT_EFFICIENCY = Efficiency()
+"""gnubg's values."""
+
+
+def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
+    """Return the index into `EFFICIENCY_CLASSES` (n,) of each of `boards` (n, 26)."""
+    return np.asarray(efficiency_codes(pack_many(boards)))
+
+
+def efficiency_class(position: Position) -> tuple[str, int]:
+    """Return what the default x of `position` depends on: its class, and the pips of the player on roll."""
+    return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])], position.pip_count
+
+
+class Outcomes(NamedTuple):
+    """Results of the games of n positions at one level of the cube, seen by one player; float64 (n,) each."""
+
+    win: Floats
+    win_gammons: Floats
+    """Share of the wins that are gammons or backgammons."""
+    win_backgammons: Floats
+    lose_gammons: Floats
+    lose_backgammons: Floats
+
+    def switch_sides(self) -> "Outcomes":
+        """Return the ends seen by the other player."""
+        return Outcomes(
+            1 - self.win,
+            self.lose_gammons,
+            self.lose_backgammons,
+            self.win_gammons,
+            self.win_backgammons,
+        )
+
+    def rows(self) -> Floats:
+        """Return the same as an array (n, 5)."""
+        return np.stack(self, axis=1)
+
+
+def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
+    """Return the `Outcomes` of five cumulative probabilities, (5,) or (n, 5).
+
+    Raises `SettingError` for what are no probabilities.
+    """
+    rows = np.atleast_2d(np.asarray(probabilities, np.float64))
+    if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
+        raise SettingError(f"the shape {rows.shape}: a position has {len(OUTPUTS)} probabilities")
+    bad = ~((rows >= -_ROUNDING) & (rows <= 1 + _ROUNDING))
+    if bad.any():
+        row, column = (int(index) for index in np.argwhere(bad)[0])
+        raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}: it must be 0 to 1")
+    return Outcomes(*ends_of(rows).T)
+
+
+class Curve(NamedTuple):
+    """Equity of n positions over the chance to win, k points each."""
+
+    chances: Floats
+    """(n, k), from 0 to 1, never falling."""
+    values: Floats
+    """(n, k)"""
+
+    def at(self, chances: Floats) -> Floats:
+        """Return the equity (n,) at one chance to win for each position."""
+        return np.asarray(curve_values(self.chances, self.values, np.ascontiguousarray(chances)))
+
+
+class CubeCurves(NamedTuple):
+    """The equity of the player on roll over the win probability.
+
+    It is in points of the current cube for money, and a match-winning probability in a match.
+    """
+
+    no_double: Curve
+    double_take: Curve | None
+    """None where the player on roll may not double."""
+    double_pass: float
+
+    @property
+    def doubled(self) -> Curve:
+        """`double_take` of a player who may double."""
+        if self.double_take is None:
+            raise ValueError("the player on roll may not double")
+        return self.double_take
+
+
+class CubeEquities(NamedTuple):
+    """Equities of n positions, for the player on roll, in units of `CubeCurves`; each float64 (n,)."""
+
+    no_double: Floats
+    double_take: Floats
+    double_pass: Floats
+
+
+def cube_curves(
+    ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
+) -> CubeCurves:
+    """Return the curves of `ends` in `state` at efficiency `x`; a match needs no `table` of its own."""
+    taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
+    if not state.length:
+        now, then, double_pass = EquityScale(), EquityScale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
+    else:
+        table = table or match_equity_table()
+        now, then, double_pass = EquityScale(), EquityScale(), table.after_game(state, state.cube)
+    return CubeCurves(
+        _curve(ends, model_stakes(state, table, unit=now), x),
+        _curve(ends, model_stakes(taken, table, unit=then), x) if taken else None,
+        double_pass,
+    )
+
+
+def _curve(ends: Outcomes, stakes: Stakes, x: float | Floats) -> Curve:
+    share = np.ascontiguousarray(np.broadcast_to(np.asarray(x, np.float64), ends.win.shape))
+    return Curve(*curves(stakes, share, ends.rows()))
+
+
+def cube_equities(
+    probabilities: npt.ArrayLike,
+    state: MatchState,
+    x: float | Floats,
+    table: MatchEquityTable | None = None,
+) -> CubeEquities:
+    """Return the three equities of n positions of `probabilities` (n, 5) in `state`.
+
+    The player on roll may double.  `x` is a number or (n,).
+    """
+    ends = outcomes(probabilities)
+    curves = cube_curves(ends, state, x, table)
+    double_pass = np.full(len(ends.win), curves.double_pass)
+    return CubeEquities(curves.no_double.at(ends.win), curves.doubled.at(ends.win), double_pass)
+
+
+def cubeful_equity(
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    position_class: str = "contact",
+    pips: int | None = None,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> float:
+    """Return what a position is worth to the player on roll with the cube as it lies in `state`.
+
+    In units of the current cube for money, normalised (see `EquityScale`) in a match.  It is the value
+    without a double before this roll.  Raises `SettingError` as `cube_decision` does.
+    """
+    x = chosen_efficiency(efficiency, position_class, pips)
+    return float(cubeful_equities(probabilities, state, x, table)[0])
+
+
+def cubeful_equities(
+    probabilities: npt.ArrayLike,
+    state: MatchState,
+    x: float | Floats,
+    table: MatchEquityTable | None = None,
+) -> Floats:
+    """Return `cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
+    ends = outcomes(probabilities)
+    return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
+
+
+class EquityScale(NamedTuple):
+    """A scale of equities for match-winning probabilities.
+
+    -1 is a single game lost at the current cube, 1 one won: gnubg's normalised money equity (EMG).  For money
+    both are the same.
+    """
+
+    middle: float = 0.0
+    half: float = 1.0
+
+    def equity(self, value: float | Floats) -> float | Floats:
+        """Return the equity of a value of `CubeCurves`."""
+        return (value - self.middle) / self.half
+
+    def value(self, equity: float) -> float:
+        """Return the value of `CubeCurves` of an equity."""
+        return self.middle + self.half * equity
+
+
+MAX_VALUED_LENGTH = 128
+"""Points of a match: the cube of a longer one has more states than `motif.evaluators.stakes.MAX_STATES`."""
+
+
+def check_valued(state: MatchState) -> None:
+    """Raise `SettingError` for a match that is too long for its cubes to be valued."""
+    if state.length > MAX_VALUED_LENGTH:
+        raise SettingError(
+            f"length: matches of {MAX_VALUED_LENGTH} points at most are valued, not of {state.length}"
+        )
+
+
+def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquityScale:
+    """Return the scale of equities in `state`."""
+    if not state.length:
+        return EquityScale()
+    table = table or match_equity_table()
+    win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
+    return EquityScale((win + loss) / 2, (win - loss) / 2)
+
+
+def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
+    """Return x itself where it is given; otherwise that of the class, by default gnubg's."""
+    if isinstance(efficiency, int | float):
+        return checked_efficiency(float(efficiency))
+    return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
+
+
+def model_stakes(
+    state: MatchState,
+    table: MatchEquityTable | None = None,
+    efficiency: float | Efficiency | None = None,
+    *,
+    unit: EquityScale | None = None,
+) -> Stakes:
+    """Return what is at stake in `state`, its player on roll being side 0, with the cube where it lies.
+
+    A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
+    class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises
+    `SettingError` for a match that is over and for what is no efficiency.
+    """
+    by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
+    unit = unit or scale(state, table)
+    numbers = (by_class or DEFAULT_EFFICIENCY).numbers()
+    if not state.length:
+        worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
+    else:
+        kind = DEAD if is_cube_dead(state) else MATCH
+        last, played_out = _last_level(state)
+        levels = range(last + _LEVELS_BEYOND)
+        worth = _match_worth(state, table or match_equity_table(), levels, unit)
+    both = np.stack([worth, switched_equities(worth[:, ::-1])])
+    return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, numbers)
+
+
+def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
+    """Under the Jacoby rule gammons do not count while the cube is in the centre."""
+    points = np.arange(-EVEN, EVEN + 1.0)
+    now = points if gammons_count(state) else np.sign(points)
+    return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
+
+
+def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit: EquityScale) -> Floats:
+    cubes = [state.cube << level for level in levels]
+    worth = np.array(
+        [[table.after_game(state, points * cube) for points in range(-EVEN, EVEN + 1)] for cube in cubes]
+    )
+    return np.asarray(unit.equity(worth))
+
+
+def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
+    """Return the level of the last useful cube, and that at which a double of it is played out.
+
+    The first is the last whose double may be of use to both; a player to whom the cube is of no more use is
+    redoubled at once.
+    """
+    own, opponent = aways(state)
+    last = 0
+    while min(own, opponent) > state.cube << last + 1:
+        last += 1
+    doubled = state.cube << last + 1
+    redoubled = np.array([own <= doubled < opponent, opponent <= doubled < own], np.int64)
+    return last, last + 1 + redoubled

@@ -1,0 +1,247 @@
+"""Exact equities of a cube decision in bearoffs, for money and in matches.
+
+Both sides have all their checkers home, and neither all fifteen of them, so that nobody can win a gammon.
+For money pairs of at most six checkers are in a table; the others are worked out by the same recursion over
+the rolls that are left, as long as it is short.  In a match its leaves are the chances to win the match
+after the game, and both players turn the cube as is best for them at every step.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from motif.board.match_state import CubeOwner, MatchState, owning_player
+from motif.board.packed import CHECKERS, HOME, POINTS, Board
+from motif.board.position import Position
+from motif.board.rules import can_use_double, may_double
+from motif.doubling.equities import DOUBLE_PASS, DOUBLED_WORTH
+from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
+from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of, positions_of
+from motif.evaluators.bearoff.two_sided_cubes import (
+    CENTRED,
+    MONEY_STATES,
+    OPPONENTS,
+    OWN,
+    CubeRules,
+    Floats,
+    Numbers,
+    all_home_plays,
+    home_plays_from,
+    money_cubes,
+    money_rules,
+    pair_values,
+)
+
+MAX_VALUES = 4_000_000
+"""Values that are worked out for one position at most, about half a second of them."""
+_PREPARED = 1.5
+"""Of `MAX_VALUES`, for a position whose plays are asked for: one working out for all of them."""
+_KEPT = 3
+MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
+"""Columns of `money_cubes`, by who owns the cube."""
+
+
+class CubeValues(NamedTuple):
+    """Values of a cube decision for the player on roll.
+
+    They are in units of the cube for money, and match-winning probabilities in a match.
+    """
+
+    no_double: float
+    """Without a double before this roll."""
+    double_take: float | None
+    """None where the player on roll may not double; so is the next one."""
+    double_pass: float | None
+
+
+def exact_equities(
+    position: Position, state: MatchState, table: MatchEquityTable | None = None
+) -> CubeValues | None:
+    """Return the equities of `position` in `state`; None where they are not known exactly.
+
+    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for a match that is over.
+    """
+    numbers = _home_numbers(position)
+    if numbers is None:
+        return None
+    if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
+        return _money_equities(money_cubes()[numbers], state)
+    # Asked first: what is kept of another position must not decide whether this one is known.
+    if _values_below(position, state) > MAX_VALUES:
+        return None
+    table = table or match_equity_table()
+    values = next((kept for kept in _recent if kept.place(state, table, numbers)), None)
+    if values is None:
+        values = _worked_out(state, table, numbers)
+        _recent.appendleft(values)
+    place = values.place(state, table, numbers)
+    assert place is not None
+    return values.equities(state, table, place)
+
+
+def prepare_plays(position: Position, state: MatchState) -> None:
+    """Work out `position`, where that is not too long, so that what follows from it is known at once."""
+    numbers = _home_numbers(position)
+    table = match_equity_table()
+    if numbers is None or any(kept.place(state, table, numbers) for kept in _recent):
+        return
+    if _values_below(position, state) <= _PREPARED * MAX_VALUES:
+        _recent.appendleft(_worked_out(state, table, numbers))
+
+
+def _home_numbers(position: Position) -> tuple[int, int] | None:
+    """Return the numbers of both home positions; None where a side has other checkers, fifteen or none."""
+    board = position.board
+    own, opponent = board[1 : HOME + 1], -board[POINTS : POINTS - HOME : -1]
+    left = int(np.maximum(board, 0).sum()), int(np.maximum(-board, 0).sum())
+    if own.min() < 0 or opponent.min() < 0 or left != (own.sum(), opponent.sum()):
+        return None
+    if not 0 < min(left) <= max(left) < CHECKERS:
+        return None
+    return number_of(own), number_of(opponent)
+
+
+def _money_equities(values: Floats, state: MatchState) -> CubeValues:
+    """Return the equities of one position's three `values`."""
+    no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
+    if not may_double(state):
+        return CubeValues(no_double, None, None)
+    return CubeValues(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
+
+
+class _Place(NamedTuple):
+    """Where a position stands in `_Values`."""
+
+    player: int
+    """Which of the two players is on roll."""
+    rows: tuple[int, int]
+    """Of the first player's position and of the second's."""
+
+
+CubeLevel = tuple[int, int | None]
+"""The cube's value, and the player who owns it: 0, 1 or None."""
+
+
+class _Values(NamedTuple):
+    """Values of a position, and of all that may follow from it."""
+
+    score: tuple[int, int, bool] | None
+    """Points that the first player and the second still need, and whether it is the Crawford game; None for
+    money."""
+    table: MatchEquityTable
+    levels: dict[CubeLevel, int]
+    """The state of each cube; empty for money."""
+    numbers: tuple[Numbers, Numbers]
+    rolled: Floats
+    """As `pair_values` has them."""
+
+    def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
+        """Return where these home positions are; None where they are none of these in this `state`."""
+        for player in (0, 1):
+            sees = state if player == 0 else state.switch_sides()
+            if self.score != _score(sees) or (state.length and self.table is not table):
+                continue
+            if state.length and _level(state, player) not in self.levels:
+                continue
+            wanted = numbers if player == 0 else numbers[::-1]
+            pairs = tuple(zip(self.numbers, wanted, strict=True))
+            rows = tuple(int(np.searchsorted(side, number)) for side, number in pairs)
+            if all(number in side[row : row + 1] for row, (side, number) in zip(rows, pairs, strict=True)):
+                return _Place(player, (rows[0], rows[1]))
+        return None
+
+    def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> CubeValues:
+        """Return the equities at `place`."""
+        values = self.rolled[place.player, *place.rows]
+        if not state.length:
+            return _money_equities(values, state)
+        level = _level(state, place.player)
+        no_double = float(values[self.levels[level]])
+        if not may_double(state):
+            return CubeValues(no_double, None, None)
+        # Where nobody needs as much as the cube shows, a doubled one is worth the same.
+        taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
+        return CubeValues(no_double, float(values[taken]), table.after_game(state, state.cube))
+
+
+_recent: deque[_Values] = deque(maxlen=_KEPT)
+"""The positions of one game follow from each other: the first one's values hold those of the others."""
+
+
+def _values_below(position: Position, state: MatchState) -> int:
+    """Return the number of values, at most, of `position` and all that follows from it."""
+    states = len(cube_levels(state)) if state.length else MONEY_STATES
+    own, opponent = position.board[HOME:0:-1], -position.board[POINTS - HOME + 1 : POINTS + 1]
+    return 2 * states * _positions_below(own) * _positions_below(opponent)
+
+
+def _positions_below(checkers: Board) -> int:
+    """Count home positions with no more checkers on any rearmost points than `checkers`, 6 point first."""
+    counts = np.ones(1, np.int64)
+    for most in np.cumsum(checkers, dtype=np.int64):
+        counts = np.cumsum(np.pad(counts, (0, most + 1 - len(counts))))
+    return int(counts.sum())
+
+
+def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Values:
+    """Return the values of a position and all that comes of it."""
+    levels = cube_levels(state) if state.length else {}
+    rules = _match_rules(state, table, levels) if state.length else money_rules()
+    sides = home_plays_from(numbers[0]), home_plays_from(numbers[1])
+    values = pair_values(rules, sides, lambda steps=1: None)
+    return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
+
+
+def match_values(
+    state: MatchState, checkers: int, table: MatchEquityTable | None = None
+) -> tuple[Numbers, Floats]:
+    """Return the states of the cube after doubles in a match, and the probabilities to win the match.
+
+    The states are (S, 2) by who doubles, or -1; the probabilities (2, n, n, S), in `state` of side 0, of all
+    home positions of at most `checkers` a side.
+
+    These are seen by either side on roll, by the own position and the opponent's, and by `cube_levels`.
+    """
+    levels = cube_levels(state)
+    rules = _match_rules(state, table or match_equity_table(), levels)
+    side = all_home_plays(positions_of(checkers))
+    values = pair_values(rules, (side, side), lambda steps=1: None)
+    return rules.doubled.T.copy(), np.stack([values[0], values[1].swapaxes(0, 1)])
+
+
+def _score(state: MatchState) -> tuple[int, int, bool] | None:
+    return (*aways(state), state.crawford) if state.length else None
+
+
+def _level(state: MatchState, player: int) -> CubeLevel:
+    """Return the cube of `state`, in which `player` is on roll."""
+    return state.cube, owning_player(state.cube_owner, player)
+
+
+def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
+    """Return every possible cube of a match from `state` on, which the first player sees, with its number."""
+    levels = [_level(state, 0)]
+    cube = state.cube
+    while max(aways(state)) > cube and not state.crawford:
+        cube *= 2
+        levels += [(cube, 0), (cube, 1)]
+    return {level: number for number, level in enumerate(levels)}
+
+
+def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLevel, int]) -> CubeRules:
+    """Return what games are worth at each of `levels` to the first player and the second."""
+    views = state, state.switch_sides()
+    lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
+    doubled = np.full((2, len(levels)), -1)
+    for player, view in enumerate(views):
+        for (cube, owner), number in levels.items():
+            lost[player, number] = table.after_game(view, -cube)
+            passed[player, number] = table.after_game(view, cube)
+            # A double is of no use to a player who already wins the match with the cube.
+            has_access = owner in (None, player) and not state.crawford
+            if has_access and can_use_double(cube, aways(view)[0]):
+                doubled[player, number] = levels[2 * cube, 1 - player]
+    return CubeRules(
+        whole=1.0, unit=1.0, lost=lost, passed=passed, doubled=doubled, turned=np.arange(len(levels))
+    )

@@ -1,0 +1,18 @@
+"""Rollouts: positions played to their end in many trials, their mean and its standard error."""
+
+from motif.rollouts.comparison import ComparedPlay, Comparison, compare_plays
+from motif.rollouts.rollout_evaluator import RolloutEvaluator, load_rollout
+from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.trials import RESULT_NAMES, RolloutResult, rollout
+
+__all__ = [
+    "RESULT_NAMES",
+    "ComparedPlay",
+    "Comparison",
+    "RolloutEvaluator",
+    "RolloutResult",
+    "RolloutSettings",
+    "compare_plays",
+    "load_rollout",
+    "rollout",
+]

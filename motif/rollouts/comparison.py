@@ -1,0 +1,470 @@
+"""Plays of one roll, rolled out with the same dice; where it is asked for, worse ones are dropped early.
+
+All plays that are left have the same trials.  After 72, 108, 144, 216, 288, 432 and so on the plays are
+compared, and one that is certainly worse than another is dropped: later trials go where they matter.
+
+The error rate a is that of a whole decision: the best play is dropped with chance a at most.  Of n plays
+it has n - 1 rivals, and meets each at most as often as there are looks; with a / ((n - 1) looks) for each
+such comparison, all of them together come to a at most (Bonferroni), however they depend on each other.
+A comparison is a one-sided t test of the mean paired difference, its variance that of `Tally`, which knows
+what stratified dice leave to chance.  One thing such a test cannot know is what has not happened yet: a
+rare disaster, say, of the play that was a little better in every trial so far.  So one trial more is
+imagined, in which the play that is behind wins `IMAGINED` points more than the other.
+
+Source of the looks and the division of the error rate among them: group sequential tests, as in C. Jennison
+and B. Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import gnubg_id
+from motif.board.movegen import ROLLS
+from motif.board.moves import Play, checked_roll, legal_plays, play_batches
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.model import Model
+from motif.evaluators.probabilities import switched_equities, turned
+from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
+from motif.rollouts.playout import ROUND
+from motif.rollouts.rollout_settings import RolloutSettings, check_count, valued_for
+from motif.rollouts.tally import RollsOf, Tally, Values, p_value
+from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
+from motif.runtime.errors import PlayError
+from motif.runtime.frames import Tabular
+from motif.runtime.progress import Stopwatch, progress
+
+EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
+"""A comparison that takes about a tenth of a second, see docs/how-to/rollouts.md."""
+CANDIDATES = 5
+"""Plays that are compared by default."""
+_STEP = 1e-4
+"""Of a chance, over which slopes of values are measured."""
+DOUBT = 0.05
+"""Largest doubt about the best play where it counts as settled."""
+
+IMAGINED = 2.0
+"""Points by which the play that is behind wins the imagined trial: a game won, and not lost."""
+_FIRST_LOOKS = (2, 3)
+"""Rounds of trials before the first two looks; each pair of looks later has twice as many."""
+_EFFECTS = 2 * len(ROLLS) - 1
+"""What a fit with an effect of the first roll and one of the second takes from the degrees of freedom."""
+
+Numbers = npt.NDArray[np.intp]
+PlayTrials = Callable[[Numbers, int, int], Values]
+"""Results (m, count, columns) of trials `first`, ..., `first` + `count` - 1 of the m plays of those numbers.
+
+The last column is the equity of the mover."""
+StageOf = Callable[[Tally, Numbers], "Stage"]
+"""What a tally says of plays, whose columns it has one play after the other."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Plays with the same trials, up to a look at which some were dropped, or to the end."""
+
+    plays: Numbers
+    """(m,): numbers of the plays."""
+    gone: Numbers
+    """(k,): which of them were dropped at that look; none at the end."""
+    means: Values
+    """(m, columns)"""
+    errors: Values
+    """(m, columns): standard errors of `means`."""
+    covariance: Values
+    """(m, m): covariance of the mean equities."""
+    trials: int
+
+    @property
+    def best(self) -> int:
+        """Number of the play with the highest equity, the first of several."""
+        return int(self.plays[np.argmax(self.means[:, -1])])
+
+    def place(self, play: int) -> int:
+        """Return the index in `plays` of the play of this number."""
+        return int(np.searchsorted(self.plays, play))
+
+    def difference(self, play: int, other: int) -> tuple[float, float]:
+        """Return the equity of one play less that of another, and its standard error, from common trials."""
+        i, j = self.place(play), self.place(other)
+        if i == j:
+            return 0.0, 0.0 if self.trials > 1 else np.nan
+        square = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
+        return float(self.means[i, -1] - self.means[j, -1]), float(np.sqrt(np.maximum(square, 0.0)))
+
+
+def stage_of(tally: Tally, plays: Numbers) -> Stage:
+    """Return what `tally` says of `plays`, a column each, one play after the other; none is dropped."""
+    shape = (len(plays), -1)
+    means, covariance = tally.mean().reshape(shape), tally.covariance()
+    equities = slice(means.shape[1] - 1, None, means.shape[1])
+    # Rounding can leave a hair below zero where all trials agree.
+    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(shape)
+    return Stage(plays, plays[:0], means, errors, covariance[equities, equities], tally.trials)
+
+
+def looks(trials: int) -> list[int]:
+    """Return the numbers of trials after which plays are compared, up to `trials`, the last."""
+    numbers: list[int] = []
+    first, second = (rounds * ROUND for rounds in _FIRST_LOOKS)
+    while first < trials:
+        numbers += [first, second]
+        first, second = 2 * first, 2 * second
+    return [*(number for number in numbers if number < trials), trials]
+
+
+def eliminated(
+    play: PlayTrials,
+    plays: int,
+    trials: int,
+    error_rate: float,
+    *,
+    columns: int = 1,
+    rolls_of: RollsOf | None = None,
+    staged: StageOf = stage_of,
+    enough: Callable[[Stage], bool] | None = None,
+) -> list[Stage]:
+    """Let `play` roll out that many plays until one is left, or for `trials` trials.
+
+    The best play is dropped with chance `error_rate` at most.  It also ends as soon as `enough` says so of
+    the plays that are left.  Each stage but the last drops plays; the last holds those that were left.
+    `rolls_of` tells the first rolls of stratified trials, as for a `Tally`; `staged` gives the mover's
+    equities and their errors where they are no means of the last column.
+    """
+    schedule = looks(trials)
+    chance = error_rate / (len(schedule) * max(plays - 1, 1))
+    left = np.arange(plays)
+    tally = Tally(plays * columns, rolls_of)
+    stages: list[Stage] = []
+    for look in schedule:
+        values = play(left, tally.trials, look - tally.trials)
+        tally.add(values.transpose(1, 0, 2).reshape(-1, len(left) * columns))
+        stage = staged(tally, left)
+        worse = _certainly_worse(stage, chance, rolls_of is not None)
+        if worse.any():
+            stages.append(replace(stage, gone=left[worse]))
+            left = left[~worse]
+            tally = tally.of_columns(np.flatnonzero(np.repeat(~worse, columns)))
+            stage = staged(tally, left)
+        if len(left) == 1 or look == trials or (enough and enough(stage)):
+            stages.append(stage)
+            break
+    return stages
+
+
+def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
+    """Return which of the plays (m,) another one beats at the error rate `chance`."""
+    # Imported where it is used: SciPy's special functions take a tenth of a second.
+    from scipy.special import stdtrit
+
+    n = stage.trials
+    freedom = n - (_EFFECTS if stratified else 1)
+    if freedom < 1:
+        return np.zeros(len(stage.plays), np.bool_)
+    equities, variances = stage.means[:, -1], np.diagonal(stage.covariance)
+    ahead = equities - equities[:, None]  # [k, j]: of play j against play k
+    squares = np.maximum(variances + variances[:, None] - 2 * stage.covariance, 0.0)
+    # With a trial of -IMAGINED more: its mean, and the squares that it adds to those of the others.
+    mean = (n * ahead - IMAGINED) / (n + 1)
+    added = (ahead + IMAGINED) ** 2 * n / (n + 1)
+    error = np.sqrt(n**2 * squares + added) / (n + 1)
+    return (mean > -stdtrit(freedom, chance) * error).any(axis=1)
+
+
+@dataclass(frozen=True)
+class ComparedPlay:
+    """A play of a comparison; all values belong to the mover."""
+
+    play: Play
+    trials: int
+    dropped: bool
+    """Whether it had no more trials because it was certain to be worse."""
+    mean: npt.NDArray[np.float64]
+    """(6,): the five probabilities and the equity; for stakes their value by the means of the five."""
+    se: npt.NDArray[np.float64]
+    """(6,): their standard errors."""
+    difference: float
+    """Equity less that of the best play in the trials that both had; 0 or below unless dropped."""
+    difference_se: float
+    """Standard error of `difference`; smaller than that of the equities, because dice are the same."""
+    p_value: float
+    """Chance of a difference at least this large, either way, between plays that are equally good."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "notation": self.play.notation,
+            "position": gnubg_id(self.play.position),
+            "equity": float(self.mean[-1]),
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "p_value": self.p_value,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "dropped": self.dropped,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular):
+    """The plays, the best first, and those that were dropped last."""
+
+    plays: tuple[ComparedPlay, ...]
+    trials: int
+    """Trials of each play that was not dropped."""
+    seconds: float
+    scoring: str
+    error_rate: float | None
+    """Chance, at most, that the best play was dropped; None where no play could be."""
+
+    @property
+    def best(self) -> Play:
+        """The best play."""
+        return self.plays[0].play
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "plays": [compared.to_dict() for compared in self.plays],
+            "doubt": self.doubt,
+            "settled": self.settled,
+            "error_rate": self.error_rate,
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each play."""
+        names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
+        rows = (compared.to_dict() for compared in self.plays)
+        return [{"play": row["notation"], **{name: row[name] for name in names[1:]}} for row in rows]
+
+    @property
+    def left(self) -> tuple[ComparedPlay, ...]:
+        """Plays that were not dropped."""
+        return tuple(play for play in self.plays if not play.dropped)
+
+    @property
+    def doubt(self) -> float:
+        """The rivals' chances to be as good as the best play, added up (Bonferroni), at most 1.
+
+        Those that were dropped have the error rate together.
+        """
+        dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
+        return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the best play is really best, as far as such trials can tell.
+
+        Where plays are dropped, it is when no other one is left.
+        """
+        return self.doubt < DOUBT if self.error_rate is None else len(self.left) == 1
+
+    @property
+    def all_trials(self) -> int:
+        """Trials of all plays together."""
+        return sum(play.trials for play in self.plays)
+
+    @property
+    def trials_per_second(self) -> float:
+        """Trials of all plays per second."""
+        return self.all_trials / self.seconds if self.seconds > 0 else 0.0
+
+
+def compare_plays(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: Evaluator,
+    settings: RolloutSettings | None = None,
+    *,
+    plays: Sequence[Play] | None = None,
+    candidates: int = CANDIDATES,
+    stakes: Stakes = NO_CUBE,
+    cubes: Callable[[], Stakes] | None = None,
+    jobs: int | None = None,
+) -> Comparison:
+    """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
+
+    Trial t of every play has the same dice, so that they share their luck.  With ``settings.eliminate`` a
+    play that is certain to be worse than another has no more trials.  ``settings.se`` is met when the
+    difference between the best play and each other one that is left has no larger standard error.
+
+    For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
+    worth at the score and with the cube where it lies; within the trials they are chosen as
+    ``settings.scoring`` says.
+
+    With the `cubes` that may come of the mover's state, which workers make by this, both sides double
+    within the trials, the opponent first, plays are chosen with the cube where it lies, and equities are
+    what the games bring; `stakes` then select the plays alone.  Raises
+    `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
+    `SettingError`.
+    """
+    settings = settings or RolloutSettings()
+    settings.check(with_cube=cubes is not None)
+    check_count("candidates", candidates, 1)
+    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, stakes)
+    if plays is not None:
+        options = list(plays)
+    if not options:
+        raise PlayError("no plays to compare")
+    cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
+    stopwatch = Stopwatch()
+    rollouts = _PlayRollouts(
+        pack_many(np.array([play.position.board for play in options])),
+        settings.player_of(evaluator),
+        settings,
+        NO_CUBE if cube else stakes,
+        cube,
+        f"comparing {len(options)} plays with {evaluator.name}",
+        jobs,
+    )
+    stages = rollouts.until_clear() if settings.eliminate else rollouts.all_alike()
+    return Comparison(
+        _ranked(options, stages),
+        stages[-1].trials,
+        stopwatch.seconds,
+        settings.scoring,
+        settings.error_rate if settings.eliminate else None,
+    )
+
+
+def _best_by_evaluation(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: Evaluator,
+    scoring: str,
+    count: int,
+    stakes: Stakes,
+) -> list[Play]:
+    legal = legal_plays(position, roll)
+    board = position.board[None]
+    batch = next(play_batches(board, np.array([checked_roll(*roll)])))
+    judge = valued_for(evaluator, scoring).staked(stakes)
+    order = np.argsort(-judge.play_equities(board, batch), kind="stable")
+    return [legal[k] for k in order[:count]]
+
+
+class _PlayRollouts(NamedTuple):
+    """Rollouts of plays, which lead to the boards of `packed` (n, 64)."""
+
+    packed: Board
+    player: Model | Evaluator
+    settings: RolloutSettings
+    stakes: Stakes
+    cube: CubeStart | None
+    label: str
+    jobs: int | None
+
+    def all_alike(self) -> list[Stage]:
+        """Give every play all trials: one stage."""
+        settings, count = self.settings, len(self.packed)
+
+        def stage(tally: Tally) -> Stage:
+            return staked_stage(self.stakes, self.packed, tally, np.arange(count))
+
+        (tally,) = tally_trials(
+            self.player,
+            settings,
+            self.packed,
+            np.zeros(count, np.int64),
+            together=count,
+            after_a_play=True,
+            cube=self.cube,
+            enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
+            label=self.label,
+            jobs=self.jobs,
+        )
+        return [stage(tally)]
+
+    def until_clear(self) -> list[Stage]:
+        """Drop plays that are certain to be worse: the stages of an elimination."""
+        settings = self.settings
+        with progress(self.label, settings.trials) as advance:
+
+            def play(plays: Numbers, first: int, count: int) -> Values:
+                items, packed = np.zeros(len(plays), np.int64), self.packed[plays]
+                options: dict[str, Any] = {"after_a_play": True, "cube": self.cube, "jobs": self.jobs}
+                results = results_of_trials(self.player, settings, packed, items, first, count, **options)
+                advance(count)
+                return results
+
+            return eliminated(
+                play,
+                len(self.packed),
+                settings.trials,
+                settings.error_rate,
+                columns=len(RESULT_NAMES),
+                rolls_of=settings.rolls_of(0),
+                staged=partial(staked_stage, self.stakes, self.packed),
+                enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
+            )
+
+
+def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
+    """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `stakes`.
+
+    They lead to boards of `packed` (n, 64).  Their equities are the values of the means of the mover's five
+    probabilities; the covariance of these goes over to them by the slopes of that value (the delta method).
+    """
+    stage = stage_of(tally, plays)
+    if stakes.is_cubeless:
+        return stage
+    packed = packed[plays]
+    width, count = len(RESULT_NAMES), len(packed)
+    chances = stage.means[:, : len(OUTPUTS)]
+    slopes = np.zeros((count, count * width))
+    for column in range(len(OUTPUTS)):
+        step = np.zeros(len(OUTPUTS))
+        step[column] = _STEP
+        rise = _values_to_mover(stakes, packed, chances + step)
+        rise -= _values_to_mover(stakes, packed, chances - step)
+        slopes[np.arange(count), np.arange(count) * width + column] = rise / (2 * _STEP)
+    covariance = slopes @ tally.covariance() @ slopes.T
+    means, errors = stage.means.copy(), stage.errors.copy()
+    means[:, -1] = _values_to_mover(stakes, packed, chances)
+    errors[:, -1] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    return replace(stage, means=means, errors=errors, covariance=covariance)
+
+
+def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
+    """Return values (n,) to the mover of probabilities `means` (n, 5) after plays."""
+    return switched_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
+
+
+def _is_near(stage: Stage, se: float) -> bool:
+    """Return whether no difference to the best play has a larger standard error."""
+    best = stage.best
+    return all(stage.difference(play, best)[1] <= se for play in stage.plays.tolist())
+
+
+def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
+    """Return the plays that were left, by equity; then those that were dropped, by what they lose."""
+    best = stages[-1].best
+    ranked = []
+    for stage in reversed(stages):
+        dropped = stage is not stages[-1]
+        for number in (stage.gone if dropped else stage.plays).tolist():
+            place = stage.place(number)
+            difference, error = stage.difference(number, best)
+            ranked.append(
+                ComparedPlay(
+                    options[number],
+                    stage.trials,
+                    dropped,
+                    stage.means[place],
+                    stage.errors[place],
+                    difference,
+                    error,
+                    p_value(difference, error),
+                )
+            )
+    return tuple(sorted(ranked, key=lambda it: (it.dropped, -it.difference)))

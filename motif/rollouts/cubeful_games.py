@@ -1,0 +1,386 @@
+"""Many games with a cube, played side by side: doubles, takes and passes, and their results.
+
+The player on roll may double, and the other one takes or passes, each by their own chances; plays are chosen
+with the cube where it lies.  Every cube that a game may come to is in arrays for kernels: what to do with it,
+and which play to choose.  That is decided by what the position is worth with the cube where it then lies:
+exactly where the tables know, elsewhere by Janowski's model (`motif.evaluators.stakes`).  Rollouts, the fit
+of efficiency and matches all play by these kernels.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import ROLL_SHARES, ROLLS, roll_numbers
+from motif.board.outcome import finished_points_many
+from motif.board.packed import Board, pack_many, unpack
+from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
+from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.kernels import best_reply_at_stake
+from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
+from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boards, value_held
+from motif.parameters.position_class import RACE, classify_many
+from motif.rollouts.games import Dice, Games, Rolls, States, luck_of_rolls
+from motif.rollouts.playout import MAX_PLIES
+from motif.runtime.progress import checkpoint
+
+Values = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@inline_kernel
+def _in_state(stakes, state):
+    """Return `stakes` with the cube in `state`."""
+    return Stakes(
+        state,
+        stakes.kind,
+        stakes.owner,
+        stakes.last,
+        stakes.worth,
+        stakes.played_out,
+        stakes.efficiency,
+        stakes.cube,
+        stakes.doubled,
+        stakes.like,
+        stakes.ratio,
+        stakes.beavers,
+        stakes.exact,
+        stakes.column,
+        stakes.middle,
+        stakes.factor,
+    )
+
+
+@inline_kernel
+def _decided(cubes, state, side, held, taken, nothing_more):
+    """Return whether `side` should double, whether the other should take, and what that is worth to `side`.
+
+    That is `held` without a double and `taken` after one that is taken; `nothing_more` is won by playing on.
+    """
+    passed = cubes.worth[state, side, 0, EVEN + 1]
+    best = min(taken, passed)
+    doubles = best >= held or (taken >= passed and nothing_more)
+    return doubles, taken < passed, best if doubles else held
+
+
+@lean_kernel(NOTHING)
+def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
+    """Decide on the cube in packed boards (n, 64), with `sides` (n,) on roll in `states` (n,).
+
+    `rows` float64 (n, 5) are their chances.  Writes whether they should double, whether the other side should
+    take a double, and what the boards are worth to `sides` when both do so.
+    """
+    words = words_of(packed)
+    for k in range(states.shape[0]):
+        state, side = states[k], sides[k]
+        known = is_known(cubes, words[k])
+        held = value_held(cubes, state, side, words[k], packed[k], rows[k], known)
+        doubles[k], takes[k], values[k] = False, False, held
+        doubled = cubes.doubled[state, side]
+        if doubled == NO_DOUBLE:
+            continue
+        taken = value_held(cubes, doubled, side, words[k], packed[k], rows[k], known)
+        # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
+        nothing_more = known or rows[k, WIN_GAMMON] <= 0
+        doubles[k], takes[k], values[k] = _decided(cubes, state, side, held, taken, nothing_more)
+
+
+@lean_kernel(NOTHING)
+def decide_cubes(cubes, states, sides, rows, known, held, taken, doubles, takes):
+    """Write what `turn_cubes` does, where all `sides` (n,) may double and it is known what boards are worth.
+
+    That is `held` (n,) without a double and `taken` (n,) after one; exact tables have the `known` ones (n,).
+    """
+    for k in range(states.shape[0]):
+        nothing_more = known[k] or rows[k, WIN_GAMMON] <= 0
+        doubles[k], takes[k], _ = _decided(cubes, states[k], sides[k], held[k], taken[k], nothing_more)
+
+
+@lean_kernel(NOTHING)
+def value_rolled(cubes, states, sides, packed, rows, values):
+    """Write what packed boards (n, 64) are worth to `sides`, which are on roll and do not double."""
+    words = words_of(packed)
+    for k in range(states.shape[0]):
+        known = is_known(cubes, words[k])
+        values[k] = value_held(cubes, states[k], sides[k], words[k], packed[k], rows[k], known)
+
+
+@lean_kernel(NOTHING)
+def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results):
+    """Write to `results` int8 (n, 26) the boards after the best plays for `side`, who moves.
+
+    The packed boards are int8 (n, 64), `rolls` (n, 2); the cube lies as `states` (n,) say.
+    """
+    words = words_of(packed)
+    for k in range(states.shape[0]):
+        stakes = _in_state(cubes, states[k])
+        high, low = rolls[k, 0], rolls[k, 1]
+        play = best_reply_at_stake(model, stakes, side, words[k], packed[k], high, low, space)
+        unpack(space.plays.boards[play], results[k])
+
+
+Decided = Callable[[Stakes, Games, Games, Board, Values], tuple[Flags, Flags]]
+"""Whether to double, and whether to take, (n,) each: of cubes, states (n,) in which a double is allowed, the
+sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
+
+
+class CubePlayer(NamedTuple):
+    """The player of a side of games with a cube."""
+
+    choose: Callable[[Stakes, Games, int, Board, Rolls, States], Board]
+    """Boards (n, 26) after plays: of the cubes, their states (n,), the side, and as `Choose` has them."""
+    chances: Callable[[Board], npt.NDArray[np.floating]]
+    """The five probabilities (n, 5) of boards (n, 26), which decide on the cube and value a game."""
+    decided: Decided | None = None
+    """Decides on the cube where the model does not."""
+
+
+class CubeGames(NamedTuple):
+    """Results of n games with a cube."""
+
+    points: Games
+    """(n,): points won by side 0, in units of the cube; 0 where a game was broken off."""
+    states: Games
+    """(n,): the state of the cube at the end."""
+    results: Values
+    """(n, 6): the five probabilities of side 0, and its equity.  Where a double was passed or the game broken
+    off the probabilities are those by chances."""
+    luck: Values
+    """(n,): equity that the rolls gained side 0, as a judge values it; 0 without one."""
+
+
+class CubeGameRules(NamedTuple):
+    """Rules of where games with a cube begin and end."""
+
+    doubles_first: bool = False
+    """Whether the player on roll first may double before the first roll."""
+    cut: int = 0
+    """End after this many plies with the value by chances and cube; 0: never."""
+    stop_at_race: bool = False
+    """End so when contact ends."""
+    stop_at_known: bool = False
+    """End where the exact tables know the value."""
+    luck_plies: int = 0
+    """Adjust the results for the luck of this many first rolls."""
+
+
+PLAYED_OUT = CubeGameRules()
+"""Games that are played to their end, with no double before the first roll."""
+
+
+class _Table:
+    """Games with a cube that are played side by side, until they end."""
+
+    def __init__(
+        self,
+        players: tuple[CubePlayer, CubePlayer],
+        cubes: Stakes,
+        states: Games,
+        sides: Games,
+        boards: Board,
+    ) -> None:
+        self.players, self.cubes, self.boards = players, cubes, boards
+        self.sides = sides.copy()
+        """The side on roll in each game that goes on; the next two are of these games, too."""
+        self.states = states.copy()
+        self.games = np.arange(len(boards))
+        self.ends = CubeGames(
+            np.zeros(len(boards), np.int64),
+            states.copy(),
+            np.zeros((len(boards), len(OUTPUTS) + 1)),
+            np.zeros(len(boards)),
+        )
+
+    def chances(self, rows: Games, of_opponent: bool = False) -> Values:
+        """Return the five probabilities (m, 5) of the player on roll in `rows` (m,), seen by either side."""
+        return self._chances(self.boards[rows], self.sides[rows], of_opponent)
+
+    def _chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
+        if self.players[0].chances == self.players[1].chances:
+            return self.players[0].chances(boards).astype(np.float64)
+        chances = np.empty((len(boards), len(OUTPUTS)))
+        for side in np.unique(sides).tolist():
+            rows = sides == side
+            chances[rows] = self.players[1 - side if of_opponent else side].chances(boards[rows])
+        return chances
+
+    def worth(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
+        """Return results (n, 6) for side 0 if `boards` (n, 26) are valued, with `sides` (n,) on roll."""
+        chances, packed = self._chances(boards, sides), pack_many(boards)
+        if may_double:
+            values = self._turned(states, sides, packed, chances)[2]
+        else:
+            values = np.empty(len(states))
+            value_rolled(self.cubes, states, sides, packed, chances, values)
+        return _for_first(np.concatenate([chances, values[:, None]], axis=1), sides)
+
+    def _turned(
+        self, states: Games, sides: Games, packed: Board, chances: Values
+    ) -> tuple[Flags, Flags, Values]:
+        doubles, takes = np.empty((2, len(states)), np.bool_)
+        values = np.empty(len(states))
+        turn_cubes(self.cubes, states, sides, packed, chances, doubles, takes, values)
+        return doubles, takes, values
+
+    def _decisions(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
+        """Decide whether to double and to take in `rows` (m,), by `chances` (m, 5), own or the opponent's."""
+        boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
+        doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
+        for side in np.unique(sides).tolist():
+            decided = self.players[1 - side if of_opponent else side].decided
+            if decided is not None:
+                own = sides == side
+                asked = (values[own] for values in (states, sides, boards, chances))
+                doubles[own], takes[own] = decided(self.cubes, *asked)
+        return doubles, takes
+
+    def end(self, rows: Games, results: Values) -> None:
+        """End the games in `rows`; they are still there until `keep`."""
+        games = self.games[rows]
+        self.ends.results[games], self.ends.states[games] = results, self.states[rows]
+
+    def keep(self, going: Flags) -> None:
+        """Keep the games that are `going`."""
+        if not going.all():
+            self.games, self.boards = self.games[going], self.boards[going]
+            self.sides, self.states = self.sides[going], self.states[going]
+
+    def end_finished(self) -> None:
+        """End games in which a side has borne off everything."""
+        packed = pack_many(self.boards)
+        points = finished_points_many(packed.view(np.int64)).astype(np.int64)
+        rows = np.flatnonzero(points)
+        if len(rows):
+            chances = np.empty((len(rows), len(OUTPUTS)), np.float32)
+            write_finished(packed[rows], chances)
+            self._end_with(rows, points[rows], chances.astype(np.float64))
+            self.keep(points == 0)
+
+    def _end_with(self, rows: Games, points: Games, chances: Values) -> None:
+        """End games in which the player on roll, of `chances` (m, 5), won `points` (m,) times the cube."""
+        sides, states = self.sides[rows], self.states[rows]
+        equities = self.cubes.worth[states, sides, 0, EVEN + points]
+        self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
+        self.ends.points[self.games[rows]] = np.where(sides == 0, points, switched_equities(points))
+
+    def turn(self) -> None:
+        """Let the players on roll double, and the others answer."""
+        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
+        if not len(may):
+            return
+        chances = self.chances(may)
+        doubles, takes = self._decisions(may, chances)
+        rows, chances, takes = may[doubles], chances[doubles], takes[doubles]
+        first, second = ((player.chances, player.decided) for player in self.players)
+        if first != second and len(rows):
+            takes = self._decisions(rows, self.chances(rows, of_opponent=True), of_opponent=True)[1]
+        taken, passed = rows[takes], rows[~takes]
+        self.states[taken] = self.cubes.doubled[self.states[taken], self.sides[taken]]
+        if len(passed):
+            self._end_with(passed, np.ones(len(passed), np.int64), chances[~takes])
+            going = np.ones(len(self.games), np.bool_)
+            going[passed] = False
+            self.keep(going)
+
+    def after(self, boards: Board, games: Games, rolls: Rolls, seeds: States) -> Board:
+        """Return the boards after `rolls` (m, 2) on `boards` (m, 26) of the games in rows `games` (m,)."""
+        results, sides = np.empty_like(boards), self.sides[games]
+        for side in np.unique(sides).tolist():
+            rows = np.flatnonzero(sides == side)
+            states = self.states[games[rows]]
+            choose = self.players[side].choose
+            results[rows] = choose(self.cubes, states, side, boards[rows], rolls[rows], seeds[rows])
+        return results
+
+    def roll(self, rolls: Rolls, seeds: States) -> None:
+        """Play `rolls` (n, 2)."""
+        self.boards = self.after(self.boards, np.arange(len(self.games)), rolls, seeds)
+        self.sides = 1 - self.sides
+
+    def luck(self, judge: Evaluator, rolls: Rolls, opening: bool) -> Values:
+        """Return what `rolls` (n, 2) gain side 0 above the mean roll, with the cubes where they lie: (n,)."""
+        gains = np.empty(len(rolls))
+        for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
+            rows = np.flatnonzero((self.states == state) & (self.sides == side))
+            staked = judge.staked(self.cubes._replace(state=state), side)
+            own = luck_of_rolls(staked, self.boards[rows], rolls[rows], opening)
+            gains[rows] = own if side == 0 else switched_equities(own)
+        return gains
+
+    def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
+        """Play `rolls` (n, 2), and take off `luck` (all games, 6) what they are worth above the mean roll."""
+        count, every = len(self.games), len(ROLLS)
+        rows = np.repeat(np.arange(count), every)
+        after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
+        worth = self.worth(after, self.states[rows], 1 - self.sides[rows], True).reshape(count, every, -1)
+        thrown = roll_numbers(rolls)
+        here = np.arange(count)
+        luck[self.games] += np.einsum("r,nrc->nc", ROLL_SHARES, worth) - worth[here, thrown]
+        self.boards = after.reshape(count, every, -1)[here, thrown]
+        self.sides = 1 - self.sides
+
+
+def _for_first(results: Values, sides: Games) -> Values:
+    """Return results (n, 6) of the players on roll, `sides` (n,), as side 0 has them."""
+    others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
+    return np.where(sides[:, None] == 0, results, others)
+
+
+def games_with_cube(
+    players: tuple[CubePlayer, CubePlayer],
+    cubes: Stakes,
+    states: Games,
+    sides: Games,
+    boards: Board,
+    dice: Dice,
+    rules: CubeGameRules = PLAYED_OUT,
+    judge: Evaluator | None = None,
+) -> CubeGames:
+    """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
+
+    The `players` are those of side 0 and of side 1.  A game is broken off after `MAX_PLIES` plies as a draw.
+    Of games from the start a `judge` tells the `luck` of side 0, by the plays that it finds best.
+    """
+    table = _Table(players, cubes, states, sides, boards)
+    contact = classify_many(pack_many(boards)) != RACE
+    luck = np.zeros_like(table.ends.results)
+    judged = np.zeros(len(boards))
+    for ply in range(MAX_PLIES + 1):
+        checkpoint()
+        table.end_finished()
+        may_double = ply > 0 or rules.doubles_first
+        _end_early(table, rules, ply, contact, may_double)
+        if not len(table.games):
+            break
+        if ply == MAX_PLIES:
+            drawn = np.zeros(table.ends.results.shape[1])
+            drawn[WIN] = 0.5
+            table.end(np.arange(len(table.games)), drawn)
+            break
+        if may_double:
+            table.turn()
+        rolls, seeds = dice(table.games, ply)
+        if judge is not None:
+            judged[table.games] += table.luck(judge, rolls, opening=ply == 0)
+        if ply < rules.luck_plies:
+            table.roll_without_luck(rolls, seeds, luck)
+        else:
+            table.roll(rolls, seeds)
+    return table.ends._replace(results=table.ends.results + luck, luck=judged)
+
+
+def _end_early(table: _Table, rules: CubeGameRules, ply: int, contact: Flags, may_double: bool) -> None:
+    """End the games that the `rules` end at this ply; those with `contact` (all games,) had it at first."""
+    packed = pack_many(table.boards)
+    stops = np.full(len(packed), 0 < rules.cut <= ply)
+    if rules.stop_at_race and ply:
+        stops |= contact[table.games] & (classify_many(packed) == RACE)
+    if rules.stop_at_known:
+        stops |= known_boards(table.cubes, packed)
+    rows = np.flatnonzero(stops)
+    if len(rows):
+        boards, states, sides = table.boards[rows], table.states[rows], table.sides[rows]
+        table.end(rows, table.worth(boards, states, sides, may_double))
+        table.keep(~stops)

@@ -1,0 +1,190 @@
+"""Many games played side by side, by any players; and their dice.
+
+The dice of a game depend on seed, game and ply alone: so the same seed gives the same rolls for any number of
+games and workers, and a play that is taken back brings no new luck.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
+from motif.board.outcome import finished_points_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.compiler.jit import kernel
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import switched_equities
+from motif.rollouts.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
+from motif.runtime.errors import check_seed
+from motif.runtime.streams import derive, next_below, next_roll, next_uint64
+
+_SIDES = 6
+
+Games = npt.NDArray[np.int64]
+Rolls = npt.NDArray[np.int64]
+States = npt.NDArray[np.uint64]
+Choose = Callable[[Board, Rolls, States], Board]
+"""A choice of plays, such as `motif.players.player.Player.choose_many`."""
+Dice = Callable[[Games, int], tuple[Rolls, States]]
+"""Rolls (n, 2), the higher die first, of a ply in each of n games; and seeds (n,) of random choices."""
+
+
+@kernel
+def trial_states(seed, items, first_trial, trials):
+    """Return random streams, uint64 (n, trials), of trials `first_trial`, ... of `items` (n,)."""
+    states = np.empty((items.shape[0], trials), np.uint64)
+    for k in range(items.shape[0]):
+        for t in range(trials):
+            states[k, t] = derive(np.uint64(seed), np.uint64(items[k]), np.uint64(first_trial + t))
+    return states
+
+
+class Ply(NamedTuple):
+    """All games that go on, before a roll, and those that have just ended."""
+
+    number: int
+    """From 0; the player who began is on roll where it is even."""
+    games: Games
+    """(n,): which games, counted from 0."""
+    boards: Board
+    """(n, 26), seen by the player on roll."""
+    points: npt.NDArray[np.int64]
+    """(n,): points won by the player who began; 0 while a game goes on."""
+
+
+def starts(games: int) -> Board:
+    """Return the starting position (games, 26) of a number of games."""
+    return np.repeat(Position.start().board[None], games, axis=0)
+
+
+def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = None) -> Iterator[Ply]:
+    """Play on from `boards` (n, 26) until all games are over, or for `MAX_PLIES` plies.
+
+    `choose` plays for both sides; where there is an `other`, only for those who began.
+    """
+    games = np.arange(len(boards))
+    for number in range(MAX_PLIES + 1):
+        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
+        yield Ply(number, games, boards, points if number % 2 == 0 else switched_equities(points))
+        games, boards = games[points == 0], boards[points == 0]
+        if not len(games) or number == MAX_PLIES:
+            return
+        rolls, states = dice(games, number)
+        boards = (choose if other is None or number % 2 == 0 else other)(boards, rolls, states)
+
+
+def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> npt.NDArray[np.float64]:
+    """Return what `rolls` (n, 2) on `boards` (n, 26) gain their players above the mean roll: (n,).
+
+    A roll is worth what the best play of it is by `judge`.  The `opening` roll of a game is no double.
+    """
+    every = np.tile(ROLLS, (len(boards), 1))
+    best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
+    thrown = best[np.arange(len(boards)), roll_numbers(rolls)]
+    return thrown - best @ (OPENING_SHARES if opening else ROLL_SHARES)
+
+
+class SeededDice:
+    """Rolls that follow from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        """Raise `SettingError` for a seed that is none."""
+        check_seed(seed)
+        self.seed = seed
+
+    def of(self, numbers: Games) -> Dice:
+        """Return the dice of the games with these `numbers`, of which none begins with a double."""
+        return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
+
+    def opening(self, game: int) -> tuple[int, int]:
+        """Return the first player's die and the second's, which differ, at the start of a game."""
+        first, second = _opening(self.seed, game)
+        return int(first), int(second)
+
+    def roll(self, game: int, ply: int) -> tuple[int, int]:
+        """Return the roll of a ply, counted from 0, of a game; the higher die first."""
+        high, low, _ = _ply(self.seed, game, ply)
+        return int(high), int(low)
+
+    def choice_seed(self, game: int, ply: int) -> int:
+        """Return the seed of a player's random choice at a ply."""
+        return int(_ply(self.seed, game, ply)[2])
+
+
+def stream_dice(states: States) -> Dice:
+    """Return dice of the random streams `states` (n,), one per game, which advance from roll to roll."""
+    states = states.copy()
+
+    def dice(games: Games, _: int) -> tuple[Rolls, States]:
+        streams = states[games]
+        rolls = next_rolls(streams)
+        states[games] = streams
+        return rolls, streams
+
+    return dice
+
+
+def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
+    """Return the dice of trials `first`, ... of `items`, item by item: those of `roll_trials`."""
+    later = stream_dice(trial_states(seed, items, first, trials).reshape(-1))
+    if not stratified:
+        return later
+    fixed = {item: first_rolls(seed, item, first, trials) for item in np.unique(items).tolist()}
+    numbers = np.concatenate([fixed[item] for item in items.tolist()])
+
+    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
+        if ply < FIXED_ROLLS:
+            return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
+        return later(games, ply)
+
+    return dice
+
+
+@kernel
+def _opening(seed, game):
+    stream = np.zeros(1, np.uint64)
+    stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))
+    first, second = 0, 0
+    while first == second:
+        first, second = next_below(stream, _SIDES) + 1, next_below(stream, _SIDES) + 1
+    return first, second
+
+
+@kernel
+def _ply(seed, game, ply):
+    """Return two dice, the higher first, and 62 random bits."""
+    stream = np.zeros(1, np.uint64)
+    stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(ply))
+    high, low = next_roll(stream)
+    return high, low, np.int64(next_uint64(stream) >> np.uint64(2))
+
+
+@kernel
+def rolls_of_games(seed, games, ply):
+    """Return the rolls (n, 2) of a ply of `games`, no double at the start, and states for random choices."""
+    rolls = np.empty((games.shape[0], 2), np.int64)
+    states = np.empty(games.shape[0], np.uint64)
+    stream = np.zeros(1, np.uint64)
+    for k in range(games.shape[0]):
+        stream[0] = derive(np.uint64(seed), np.uint64(games[k]), np.uint64(ply))
+        high, low = next_roll(stream)
+        while ply == 0 and high == low:
+            high, low = next_roll(stream)
+        rolls[k, 0], rolls[k, 1] = high, low
+        states[k] = stream[0]
+    return rolls, states
+
+
+@kernel
+def next_rolls(states):
+    """Return the next roll (n, 2) of each of the streams `states`, which go on."""
+    rolls = np.empty((states.shape[0], 2), np.int64)
+    stream = np.zeros(1, np.uint64)
+    for k in range(states.shape[0]):
+        stream[0] = states[k]
+        rolls[k, 0], rolls[k, 1] = next_roll(stream)
+        states[k] = stream[0]
+    return rolls

@@ -1,0 +1,140 @@
+"""Trials in which any player chooses the plays: gnubg, an evaluator of your own, or one that looks ahead.
+
+The kernels of `motif.rollouts.playout` play by a model.  Here the trials of a few boards are played side by
+side, and a player chooses for all of them at each ply.  They have the dice, the ends and the luck of those
+trials: a judge measures the luck of every player, because that of a roll is zero on average whatever the
+judge thinks.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import ROLL_SHARES, ROLLS, roll_numbers
+from motif.board.packed import Board, pack_many, unpack_many
+from motif.evaluators import Evaluator
+from motif.evaluators.model import Model
+from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.static import prepared, simple
+from motif.parameters.position_class import RACE, classify_many
+from motif.rollouts.games import Choose, trial_dice
+from motif.rollouts.playout import MAX_PLIES, end_trials, take_luck_off
+from motif.rollouts.rollout_settings import PlayoutRules
+from motif.rollouts.tally import Values
+from motif.runtime.progress import checkpoint
+
+Items = npt.NDArray[np.int64]
+
+
+def best_of(evaluator: Evaluator) -> Choose:
+    """Return what plays the best play by `evaluator`."""
+    return lambda boards, rolls, _: evaluator.best_plays(boards, rolls).boards
+
+
+def player_trials(
+    choose: Choose,
+    judge: Model | Evaluator,
+    rules: PlayoutRules,
+    packed: Board,
+    items: Items,
+    seed: int,
+    first: int,
+    count: int,
+) -> Values:
+    """Play trials `first`, ..., `first` + `count` - 1 of boards, with every play chosen by a player.
+
+    Parameters
+    ----------
+    choose
+        How the player chooses: `motif.players.player.Player.choose_many`.
+    judge
+        Measures the luck, and values positions where the rules end a trial early.
+    rules
+        How trials end, and on how many plies results are luck-adjusted.
+    packed
+        Int8 (n, 64): boards, seen by the player on roll.
+    items
+        (n,): boards of one item have the same dice, those of `motif.rollouts.playout.board_trials`.
+    seed, first, count
+        Trial t of an item has the random stream (seed, item, t).
+
+    Returns
+    -------
+    ndarray
+        Float64 (n, count, 5): the five probabilities of the player on roll.
+    """
+    measure = _ByModel(judge, rules) if isinstance(judge, tuple) else _ByEvaluator(judge, rules)
+    boards = np.repeat(unpack_many(packed), count, axis=0)
+    contact = np.repeat(classify_many(packed) != RACE, count)
+    dice = trial_dice(seed, items, first, count, rules.stratified)
+    results, luck = np.zeros((2, len(boards), len(OUTPUTS)))
+    games = np.arange(len(boards))
+    for ply in range(MAX_PLIES + 1):
+        checkpoint()
+        now = pack_many(boards)
+        ended, rows = measure.ends(now, ply, contact[games])
+        results[games[ended]] = turned(rows[ended]) if ply % 2 else rows[ended]
+        games, boards, now = games[~ended], boards[~ended], now[~ended]
+        if not len(games):
+            break
+        rolls, seeds = dice(games, ply)
+        if ply < rules.luck_plies:
+            luck[games] += measure.luck(now, rolls, ply)
+        boards = choose(boards, rolls, seeds)
+    return (results + luck).reshape(len(packed), count, len(OUTPUTS))
+
+
+class _ByModel:
+    """A compiled judge of trials."""
+
+    def __init__(self, model: Model, rules: PlayoutRules) -> None:
+        self.rules = rules
+        self._model = model
+
+    def ends(
+        self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.bool_], Values]:
+        """Return which trials end at a ply (n,), and the values (n, 5) of these."""
+        ended, rows = np.empty(len(packed), np.bool_), np.zeros((len(packed), len(OUTPUTS)))
+        model, space = prepared(self._model)
+        end_trials(model, self.rules, packed, ply, contact, space, ended, rows)
+        return ended, rows
+
+    def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
+        """Return what makes up for the luck of `rolls` (n, 2) in the results (n, 5)."""
+        adjustments = np.zeros((len(packed), len(OUTPUTS)))
+        model, space = prepared(self._model)
+        take_luck_off(model, self.rules, packed, rolls, ply, space, adjustments)
+        return adjustments
+
+
+class _ByEvaluator(_ByModel):
+    """Any evaluator, as a judge of trials."""
+
+    def __init__(self, evaluator: Evaluator, rules: PlayoutRules) -> None:
+        # The model never values anything: it ends trials by the rules of the game and by tables alone.
+        super().__init__(simple().model, rules._replace(cut=0, stop_at_race=False))
+        self._evaluator = evaluator
+        self._cut, self._stop_at_race = rules.cut, rules.stop_at_race
+
+    def ends(
+        self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.bool_], Values]:
+        """See `_ByModel.ends`."""
+        ended, rows = super().ends(packed, ply, contact)
+        valued = np.full(len(packed), 0 < self._cut <= ply)
+        if self._stop_at_race and ply:
+            valued |= contact & (classify_many(packed) == RACE)
+        valued &= ~ended
+        if valued.any():
+            rows[valued] = self._evaluator.evaluate_many(unpack_many(packed[valued]))
+        return ended | valued, rows
+
+    def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
+        """See `_ByModel.luck`."""
+        count, every = len(packed), len(ROLLS)
+        boards = np.repeat(unpack_many(packed), every, axis=0)
+        after = self._evaluator.best_plays(boards, np.tile(ROLLS, (count, 1))).boards
+        rows = self._evaluator.evaluate_many(after).astype(np.float64)
+        worth = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
+        thrown = worth[np.arange(count), roll_numbers(rolls)]
+        return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, worth) - thrown)

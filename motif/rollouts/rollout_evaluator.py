@@ -1,0 +1,312 @@
+"""A rollout as an evaluator: values of positions are means of trials.
+
+``rollout:motif-v1,trials=72,cut=7,stratified`` is motif-v1 rolled out.  The options are those of the
+command rollout, without dashes in front, and ``candidates=N``: only the N best plays by static
+evaluation are rolled out.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import whole_number
+from motif.board.moves import PlayBatch
+from motif.board.packed import Board, pack_many
+from motif.board.position import as_boards
+from motif.compiler.jit import kernel
+from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
+from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
+from motif.evaluators.lookahead import Rolled
+from motif.evaluators.named import ROLLOUT_PREFIX
+from motif.evaluators.probabilities import switched_equities
+from motif.evaluators.stakes import Stakes, staked_values
+from motif.evaluators.static import prepared
+from motif.rollouts.comparison import Numbers, eliminated
+from motif.rollouts.player_trials import best_of, player_trials
+from motif.rollouts.playout import COLUMNS, roll_out, roll_trials
+from motif.rollouts.rollout_settings import (
+    RolloutSettings,
+    check_count,
+    parse_luck_plies,
+    scored_equities,
+    valued_for,
+)
+from motif.rollouts.tally import Values
+from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.runtime.progress import checkpoint
+from motif.runtime.streams import mix
+
+Items = npt.NDArray[np.int64]
+_TRIALS_BETWEEN_CHECKPOINTS = 1296
+"""Trials that are played, by a kernel, before the work may be called off: some tenths of a second at most."""
+
+
+class RolloutEvaluator(Evaluator):
+    """Rolls out every position, with an evaluator playing both sides.
+
+    The dice belong to the position, or for plays to the position before them: so a value does not
+    depend on what else is evaluated, and the plays of a decision are compared with the same dice.  With
+    `common_random_numbers` all positions have the same dice, and a play is worth what the position after it
+    is.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        evaluator: Evaluator,
+        settings: RolloutSettings,
+        candidates: int = 0,
+        *,
+        common_random_numbers: bool = False,
+    ) -> None:
+        """Roll out `candidates` plays of a decision, the best by static evaluation; 0: all.
+
+        Raises `SettingError`; a wanted standard error is for single rollouts.
+        """
+        settings.check()
+        check_count("candidates", candidates, 0)
+        if settings.se > 0:
+            raise SettingError("a rollout as a player has a number of trials, and no {se}", "se")
+        self.name = name
+        self.settings = settings
+        self.candidates = candidates
+        self._common_random_numbers = common_random_numbers
+        self._player = settings.player_of(evaluator)
+        self._rules = settings.rules()
+        self._judge = valued_for(evaluator, settings.scoring)
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`; a luck-adjusted mean may leave 0 to 1, and is clipped."""
+        packed = pack_many(as_boards(positions))
+        return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`; the equity is that of the scoring."""
+        packed = pack_many(boards)
+        return self._equities(packed, self._items(packed))
+
+    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+        """See `Evaluator.sources_of`."""
+        return np.full(len(boards), ROLLOUT_SOURCE)
+
+    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+        """See `Evaluator.play_equities`.
+
+        A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
+        """
+        return self._of_plays(before, plays, self._judge.play_equities, self._decided)
+
+    def staked_play_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    ) -> npt.NDArray[np.float64]:
+        """See `Evaluator.staked_play_equities`.
+
+        Plays within the trials are chosen for money, and all candidates have all the trials.
+        """
+
+        def static(before: Board, plays: PlayBatch) -> Values:
+            return self._judge.staked_play_equities(before, plays, stakes, side)
+
+        def decided(packed: Board, items: Items, starts: Items) -> Values:
+            return switched_equities(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
+
+        return self._of_plays(before, plays, static, decided)
+
+    def _of_plays(
+        self,
+        before: Board,
+        plays: PlayBatch,
+        static: Callable[[Board, PlayBatch], Values],
+        decided: Callable[[Board, Items, Items], Values],
+    ) -> Values:
+        """Return values (m,) of `plays` to their movers.
+
+        They are those of packed boards, `decided` by rollouts with the dice of items, each decision from one
+        start to the next; of plays that are no candidates the `static` ones.
+        """
+        rivals, decision = np.diff(plays.offsets), plays.decision
+        items = self._items(pack_many(before))[decision]
+        packed = pack_many(plays.boards)
+        if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
+            return decided(packed, items, plays.offsets)
+        values = static(before, plays)
+        rolled = best_few(values, plays, self.candidates)
+        starts = np.append(0, np.minimum(rivals, self.candidates).cumsum())
+        candidates = decided(packed[rolled], items[rolled], starts)
+        return with_closer_look(values, plays, rolled, candidates)
+
+    def _items(self, packed: Board) -> Items:
+        """Return the items (n,) from which packed boards (n, 64) have their dice."""
+        return np.zeros(len(packed), np.int64) if self._common_random_numbers else items_of(packed)
+
+    def _equities(self, packed: Board, items: Items) -> Values:
+        return scored_equities(self._means(packed, items), self.settings.scoring)
+
+    def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
+        """Return equities (n,) to the movers of plays; a decision goes from one of `starts` to the next."""
+        if not self.settings.eliminate:
+            return switched_equities(self._equities(packed, items))
+        parts = (slice(*ends) for ends in pairwise(starts.tolist()))
+        return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
+
+    def _eliminated(self, packed: Board, item: int) -> Values:
+        """Return equities (n,) of the plays of one decision.
+
+        One that was dropped has that of the best less the difference in the trials that both had, but not
+        more than the plays that were left.
+        """
+
+        def play(plays: Numbers, first: int, count: int) -> Values:
+            results = self._trials(packed[plays], np.full(len(plays), item), first, count)
+            return switched_equities(scored_equities(results, self.settings.scoring))[..., None]
+
+        stages = eliminated(
+            play,
+            len(packed),
+            self.settings.trials,
+            self.settings.error_rate,
+            rolls_of=self.settings.rolls_of(item),
+        )
+        last = stages[-1]
+        equities = np.empty(len(packed))
+        equities[last.plays] = last.means[:, -1]
+        lowest = last.means[:, -1].min()
+        for stage in stages[:-1]:
+            for gone in stage.gone.tolist():
+                equities[gone] = min(equities[last.best] + stage.difference(gone, last.best)[0], lowest)
+        return equities
+
+    def _means(self, packed: Board, items: Items) -> Values:
+        """Return mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
+        sums, squares = np.zeros((2, len(packed), COLUMNS))
+        trials = self.settings.trials
+        if isinstance(self._player, Evaluator):
+            return np.asarray(self._trials(packed, items, 0, trials).mean(axis=1))
+        model, space = prepared(self._player)
+        size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // trials)
+        for k in range(0, len(packed), size):
+            checkpoint()
+            part = slice(k, k + size)
+            where = packed[part], items[part], self.settings.seed, trials
+            roll_out(model, self._rules, *where, space, sums[part], squares[part])
+        return sums[:, : len(OUTPUTS)] / trials
+
+    def _trials(self, packed: Board, items: Items, first: int, count: int) -> Values:
+        """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
+        player, rules, seed = self._player, self._rules, self.settings.seed
+        if isinstance(player, Evaluator):
+            return player_trials(best_of(player), player, rules, packed, items, seed, first, count)
+        results = np.empty((len(packed), count, len(OUTPUTS)))
+        model, space = prepared(player)
+        roll_trials(model, rules, packed, items, seed, first, space, results)
+        return results
+
+
+def items_of(packed: Board) -> Items:
+    """Return a number (n,), below 2**63, for each packed board (n, 64): a hash of it."""
+    items = np.empty(len(packed), np.int64)
+    _hash_boards(packed.view(np.int64), items)
+    return items
+
+
+@kernel
+def _hash_boards(words, items):
+    for k in range(words.shape[0]):
+        state = np.uint64(0)
+        for w in range(words.shape[1]):
+            state = mix(state ^ np.uint64(words[k, w])) + np.uint64(w + 1)
+        items[k] = np.int64(state >> np.uint64(1))
+
+
+ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
+"""Settings for late endings, see docs/how-to/bearoff.md."""
+
+
+def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
+    """Return what values late endings: `evaluator`, playing each to its end, with the same dice for all."""
+    return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
+
+
+def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
+    """Return what rolls out, by `evaluator`, the leaves of lookahead, with the same dice for all."""
+    settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
+    return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)
+
+
+DEFAULT_TRIALS = 36
+"""Trials of a position, unless the name says how many."""
+_MAX_DIGITS = 20
+_CANDIDATES = "candidates"
+
+
+def _rate(text: str) -> float:
+    try:
+        return float(text[:_MAX_DIGITS])
+    except ValueError:
+        raise SettingError("a number is needed") from None
+
+
+def _whole(text: str) -> int:
+    number = whole_number(text, _MAX_DIGITS)
+    if number is None or text.startswith("-"):
+        raise SettingError("a whole number is needed")
+    return number
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    **{item.name: _whole for item in fields(RolloutSettings) if item.type is int},
+    "error_rate": _rate,
+    "luck_plies": parse_luck_plies,
+    "scoring": str,
+    _CANDIDATES: _whole,
+}
+_FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
+
+
+def load_rollout(name: str) -> RolloutEvaluator:
+    """Return the rollout called `name`, which starts with `ROLLOUT_PREFIX`.
+
+    Raises `PlayerError` that names the item it cannot read, or a missing player; `WeightFileError` for a bad
+    weight file.
+    """
+    player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
+    if not player:
+        raise PlayerError(f"{shown(name)}: a player is missing: {ROLLOUT_PREFIX}PLAYER")
+    options: dict[str, Any] = {"trials": DEFAULT_TRIALS}
+    given = set()
+    for item in items:
+        option, value = _read(name, item)
+        if option in given:
+            raise PlayerError(f"{shown(name)}: {shown(item)}: given twice")
+        given.add(option)
+        options[option] = value
+    candidates = options.pop(_CANDIDATES, 0)
+    evaluator = load_evaluator(player)
+    try:
+        return RolloutEvaluator(name, evaluator, RolloutSettings(**options), candidates)
+    except SettingError as error:
+        raise PlayerError(f"{shown(name)}: {error}") from None
+
+
+def _read(name: str, item: str) -> tuple[str, Any]:
+    """Return the option that `item` sets, as a field's name, and its value."""
+    word, equals, text = item.partition("=")
+    option = word.replace("-", "_")
+    if "_" not in word:
+        if option in _FLAGS and not equals:
+            return option, True
+        if option in _READERS and equals:
+            try:
+                return option, _READERS[option](text)
+            except SettingError as error:
+                raise PlayerError(f"{shown(name)}: {shown(item)}: {error}") from None
+    raise PlayerError(f"{shown(name)}: {shown(item)} is no option; there are {_known()}")
+
+
+def _known() -> str:
+    words = [*(f"{option}={'NAME' if read is str else 'N'}" for option, read in _READERS.items()), *_FLAGS]
+    return ", ".join(word.replace("_", "-") for word in words)

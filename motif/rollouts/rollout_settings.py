@@ -1,0 +1,199 @@
+"""Settings of rollouts: how a game is played out, and what for.
+
+``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: the winner of the
+game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule before the first
+double.  Without a cube the last two are the same game: equity = 2 win - 1, and plays are chosen by the chance
+to win.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import Board
+from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
+from motif.evaluators.model import Model
+from motif.evaluators.probabilities import WIN, equities
+from motif.evaluators.static import filtered
+from motif.rollouts.playout import MAX_PLIES, first_rolls
+from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.settings import setting
+
+MONEY, NO_GAMMONS = "money", "no-gammons"
+SCORINGS = (MONEY, "dmp", NO_GAMMONS)
+
+
+def check_scoring(scoring: str) -> None:
+    """Raise `SettingError` unless `scoring` is one of `SCORINGS`."""
+    if scoring not in SCORINGS:
+        names = f"{', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}"
+        raise SettingError(f"scoring must be {names}, not {shown(scoring)}", "scoring")
+
+
+def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
+    """Return cubeless equities (...,) of rows (..., 5), -3 to 3 points for money, otherwise -1 to 1."""
+    if scoring == MONEY:
+        return equities(probabilities)
+    return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
+
+
+def playing_for(model: Model, scoring: str) -> Model:
+    """Return the model, made to choose plays for `scoring`.
+
+    A point table has one score for everything, and plays as it always does; so does a pre-filter.
+    """
+    return model if scoring == MONEY else model._replace(win_only=True)
+
+
+class _ForWins(Evaluator):
+    """An evaluator that ranks plays by the chance to win."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.name = evaluator.name
+        self._evaluator = evaluator
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        return self._evaluator.evaluate_many(positions)
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`; without gammons."""
+        return scored_equities(self.evaluate_many(boards).astype(np.float64), NO_GAMMONS)
+
+
+def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
+    """Return `evaluator`, made to rank plays for `scoring`; see `playing_for`."""
+    if scoring == MONEY:
+        return evaluator
+    if isinstance(evaluator, StaticEvaluator):
+        return StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
+    return _ForWins(evaluator)
+
+
+def check_error_rate(error_rate: float) -> None:
+    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
+    if not 0 < error_rate < 1:
+        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
+
+
+COUNT_LIMIT = 2**31
+"""Numbers of trials and plies are below this."""
+ALL_PLIES = "all"
+
+
+def check_count(name: str, value: int, low: int) -> None:
+    """Raise `SettingError` unless `value`, a setting called `name`, is `low` to `COUNT_LIMIT` - 1."""
+    if not isinstance(value, Integral):
+        raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
+    if value < low:
+        raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
+    if value >= COUNT_LIMIT:
+        raise SettingError(f"{name} must be below 2**31, not {shown(value)}", name)
+
+
+class PlayoutRules(NamedTuple):
+    """Rules by which a kernel plays a trial."""
+
+    cut: int
+    stop_at_race: bool
+    stratified: bool
+    luck_plies: int
+    tables: BearoffTables
+    """Tables that end a game; `no_tables` where none do."""
+
+
+def playout_rules(
+    *,
+    cut: int = 0,
+    stop_at_race: bool = False,
+    stop_at_bearoff: bool = False,
+    stratified: bool = False,
+    luck_plies: int = 0,
+) -> PlayoutRules:
+    """Return the rules that settings of these names mean; the bearoff tables are built if need be."""
+    tables = bearoff_tables() if stop_at_bearoff else no_tables()
+    return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """Settings of rollouts; docs/how-to/rollouts.md says what each choice costs and gains."""
+
+    trials: int = setting(1296, "Games played out, or at most so many with `se`.")
+    cut: int = setting(0, "End after this many plies with the evaluator's value; 0: never.")
+    stop_at_race: bool = setting(False, "End with the evaluator's value when contact ends.")
+    stop_at_bearoff: bool = setting(
+        False,
+        "End with the value of the bearoff tables where these cover the position.",
+    )
+    stratified: bool = setting(
+        False,
+        "Let the first roll, and the first two, of the trials run evenly through all that can come.",
+    )
+    luck_plies: int = setting(
+        0,
+        "Adjust results for the luck of this many first rolls, by the evaluator; 0: none.",
+    )
+    every_play: bool = setting(False, "Evaluate every legal play, without the pre-filter of the weight file.")
+    se: float = setting(0.0, "Stop at this standard error of the equity; 0: never.")
+    eliminate: bool = setting(
+        False,
+        "Drop each of several plays compared as soon as it is certain to be worse.",
+    )
+    error_rate: float = setting(0.05, "Chance, at most, that `eliminate` drops the best play of a decision.")
+    scoring: str = setting("money", "What is played for: money, dmp or no-gammons.")
+    seed: int = 0
+
+    def check(self, with_cube: bool = False) -> None:
+        """Raise `SettingError` for a value that makes no sense, or none where both sides double."""
+        for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
+            check_count(name, getattr(self, name), low)
+        if not 0 <= self.se < float("inf"):
+            raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
+        check_error_rate(self.error_rate)
+        check_scoring(self.scoring)
+        if with_cube and self.scoring != MONEY:
+            raise SettingError("with a cube the match says what is played for, not {scoring}", "scoring")
+        check_seed(self.seed)
+
+    def rules(self) -> PlayoutRules:
+        """Return the rules by which a trial is played."""
+        return playout_rules(
+            cut=self.cut,
+            stop_at_race=self.stop_at_race,
+            stop_at_bearoff=self.stop_at_bearoff,
+            stratified=self.stratified,
+            luck_plies=self.luck_plies,
+        )
+
+    def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
+        """Return what gives `item` its first rolls (see `first_rolls`); None where they are random."""
+        return partial(first_rolls, self.seed, item) if self.stratified else None
+
+    def model_of(self, evaluator: StaticEvaluator) -> Model:
+        """Return the model that plays, chosen from `evaluator`."""
+        player = evaluator if self.every_play else filtered(evaluator)
+        return playing_for(player.model, self.scoring)
+
+    def player_of(self, evaluator: Evaluator) -> Model | Evaluator:
+        """Return `model_of` a compiled evaluator; any other one as it plays for the scoring."""
+        if isinstance(evaluator, StaticEvaluator):
+            return self.model_of(evaluator)
+        return valued_for(evaluator, self.scoring)
+
+
+def parse_luck_plies(text: str) -> int:
+    """Return the number of plies in `text`, or for ``all`` more than a game has; raises `SettingError`."""
+    if text == ALL_PLIES:
+        return MAX_PLIES
+    if not (text.isascii() and text.isdigit()):
+        message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"
+        raise SettingError(message, "luck_plies")
+    # A number of thousands of digits is refused by int() itself.
+    return int(text[:20])

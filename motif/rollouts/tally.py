@@ -1,0 +1,177 @@
+"""Means of trials and how uncertain they are, with random dice and with stratified ones.
+
+A trial gives a row of values; y stands for one or for the row.  With random dice the covariance of a
+mean of N rows is S / N, S the rows' own covariance.  Stratified dice (see `playout`) fix how often each
+first and second roll occurs: what these explain is no longer left to chance, and the covariance of the
+sum is put together from three parts, which are cautious where they are not exact.
+
+Whole cycles of 1,296 trials
+    hold each pair of rolls once, hence each pair of rolls 4, 2 or 1 times.  Where a cell of n trials
+    has the sample covariance S_c, the sum has sum over cells of n S_c (Cochran, Sampling Techniques,
+    5.3).  Pairs of doubles, a trial each, are taken to vary as the other pairs with that first roll.
+Whole rounds of 36 trials
+    hold each first roll and each second roll once.  Residuals e of y = mean + first roll + second
+    roll, fitted by least squares with d degrees of freedom left, give n e'e / d for n trials; with one
+    round alone, too few for that, rolls are cells as above, and the doubles one more.
+Trials left over
+    count as random.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import ROLLS
+from motif.rollouts.playout import CYCLE, ROUND
+from motif.runtime.streams import THROWS
+
+Values = npt.NDArray[np.float64]
+Rolls = npt.NDArray[np.int64]
+RollsOf = Callable[[int, int], Rolls]
+"""First two rolls (n, 2) of n trials from a first one on, as `playout.first_rolls` returns them."""
+_RANK_TOLERANCE = 1e-9
+_IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
+
+
+class Tally:
+    """A sum of rows of trials 0, 1, ... in order, in any portions."""
+
+    def __init__(self, columns: int, rolls_of: RollsOf | None = None) -> None:
+        """Begin with no trials; `rolls_of` gives the first rolls of stratified ones, else dice are random."""
+        self.trials = 0
+        self._done = 0  # trials of whole cycles; the others are pending
+        self._rolls_of = rolls_of
+        self._origin = np.zeros(columns)
+        self._sum = np.zeros(columns)
+        self._products = np.zeros((columns, columns))
+        self._cycle_errors = np.zeros((columns, columns))
+        self._pending = np.empty((0, columns))
+
+    def add(self, values: Values) -> None:
+        """Add the rows (n, columns) of the next n trials."""
+        if self.trials == 0 and len(values):
+            # Sums are taken about one of the values, so that equal values have no variance at all.
+            self._origin = values[0].copy()
+        self.trials += len(values)
+        self._pending = np.concatenate([self._pending, values - self._origin])
+        while len(self._pending) >= CYCLE:
+            cycle, self._pending = self._pending[:CYCLE], self._pending[CYCLE:]
+            if self._rolls_of:
+                self._cycle_errors += _cycle_covariance(cycle, self._rolls_of(self._done, CYCLE))
+            self._sum += cycle.sum(axis=0)
+            self._products += cycle.T @ cycle
+            self._done += CYCLE
+
+    def of_columns(self, columns: npt.NDArray[np.intp]) -> "Tally":
+        """Return the tally of some of the columns, which goes on by itself."""
+        part = Tally(len(columns), self._rolls_of)
+        part.trials, part._done = self.trials, self._done
+        part._origin, part._sum = self._origin[columns], self._sum[columns]
+        part._pending = self._pending[:, columns]
+        pairs = np.ix_(columns, columns)
+        part._products, part._cycle_errors = self._products[pairs], self._cycle_errors[pairs]
+        return part
+
+    def mean(self) -> Values:
+        """Return the means of the columns."""
+        return self._origin + self._total() / self.trials
+
+    def covariance(self) -> Values:
+        """Return the covariance (columns, columns) of these means; NaN for a single trial."""
+        n = self.trials
+        if n < 2:
+            return np.full_like(self._products, np.nan)
+        total = self._total()
+        products = self._products + self._pending.T @ self._pending
+        a_trial = (products - np.outer(total, total) / n) / (n - 1)
+        if self._rolls_of is None:
+            return a_trial / n
+        rounds = len(self._pending) // ROUND * ROUND
+        errors = self._cycle_errors + (len(self._pending) - rounds) * a_trial
+        if rounds:
+            errors += _rounds_covariance(self._pending[:rounds], self._rolls_of(self._done, rounds))
+        return errors / n**2
+
+    def errors(self) -> Values:
+        """Return the standard errors of the means."""
+        # Rounding can leave a hair below zero where all trials agree.
+        return np.sqrt(np.maximum(np.diagonal(self.covariance()), 0.0))
+
+    def _total(self) -> Values:
+        return self._sum + self._pending.sum(axis=0)
+
+
+def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
+    """Covariance of the sum of a whole cycle."""
+    first, second = rolls.T
+    alone = _IS_DOUBLE[first] & _IS_DOUBLE[second]
+    first, second, values = first[~alone], second[~alone], values[~alone]
+    residuals = _cell_residuals(values, len(ROLLS) * first + second)
+    residuals[_IS_DOUBLE[first]] *= np.sqrt(THROWS / (THROWS - _IS_DOUBLE.sum()))
+    return residuals.T @ residuals
+
+
+def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
+    """Covariance of the sum of whole rounds, fewer than a cycle has."""
+    first, second = rolls.T
+    if len(values) == ROUND:
+        residuals = _cell_residuals(values, np.where(_IS_DOUBLE[first], len(ROLLS), first))
+        return residuals.T @ residuals
+    columns = np.stack([first, len(ROLLS) + second], axis=1)
+    pairs = np.zeros((2 * len(ROLLS), 2 * len(ROLLS)))
+    sums = np.zeros((2 * len(ROLLS), values.shape[1]))
+    for which in (0, 1):
+        np.add.at(sums, columns[:, which], values)
+        for other in (0, 1):
+            np.add.at(pairs, (columns[:, which], columns[:, other]), 1.0)
+    # The normal equations; the two sides' means are one too many, hence the pseudo-inverse.
+    strengths, directions = np.linalg.eigh(pairs)
+    independent = strengths > _RANK_TOLERANCE * strengths[-1]
+    directions, strengths = directions[:, independent], strengths[independent]
+    effects = directions @ ((directions.T @ sums) / strengths[:, None])
+    residuals = values - effects[columns].sum(axis=1)
+    return len(values) / (len(values) - len(strengths)) * (residuals.T @ residuals)
+
+
+def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
+    """Deviations r from the means of `cells` (n,), two or more rows each; r'r is the sum's covariance."""
+    _, cell, counts = np.unique(cells, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), values.shape[1]))
+    np.add.at(sums, cell, values)
+    return (values - (sums / counts[:, None])[cell]) * np.sqrt(counts / (counts - 1))[cell, None]
+
+
+def mean_and_error(
+    sums: npt.NDArray[np.float64], squares: npt.NDArray[np.float64], trials: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the means of `trials` results and their standard errors, NaN for a single trial."""
+    means = sums / trials
+    if trials < 2:
+        return means, np.full_like(means, np.nan)
+    # Rounding can leave a hair below zero where all trials agree.
+    variances = np.maximum(squares - trials * means**2, 0.0) / (trials - 1)
+    return means, np.sqrt(variances / trials)
+
+
+def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
+    """Return the standard error of the mean of grouped `values` (n,), such as those of one game.
+
+    A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
+    and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.
+    """
+    names, group = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        return math.nan
+    sums = np.bincount(group, values - values.mean())
+    return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
+
+
+def p_value(difference: float, se: float) -> float:
+    """Return the two-sided p-value of a difference (normal distribution)."""
+    if math.isnan(se):
+        return math.nan
+    if se > 0:
+        return math.erfc(abs(difference) / se / math.sqrt(2))
+    return 1.0 if difference == 0 else 0.0

@@ -1,0 +1,378 @@
+"""Rollouts of positions: trials of many boards, spread over workers and added up in order."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import ROLLS
+from motif.board.packed import Board, pack_many, unpack_many
+from motif.board.position import Position, Positions, as_boards
+from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.model import Model
+from motif.evaluators.named import LATEST
+from motif.evaluators.own import Values as EvaluatorLike
+from motif.evaluators.own import as_evaluator
+from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.stakes import Stakes
+from motif.evaluators.static import prepared
+from motif.rollouts.cubeful_games import CubeGameRules, CubePlayer, choose_with_cubes, games_with_cube
+from motif.rollouts.games import Games, Rolls, States, trial_dice
+from motif.rollouts.player_trials import best_of, player_trials
+from motif.rollouts.playout import ROUND, roll_trials
+from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
+from motif.rollouts.tally import Tally, Values
+from motif.runtime.errors import changed
+from motif.runtime.frames import Tabular
+from motif.runtime.layout import html_table, text_table
+from motif.runtime.parallel import run_ordered, worker_count
+from motif.runtime.progress import Stopwatch, checkpoint, progress
+
+Packed = npt.NDArray[np.int8]
+Items = npt.NDArray[np.int64]
+RESULT_NAMES = (*OUTPUTS, "equity")
+_COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
+_TRIALS_AT_ONCE = 1296
+"""Trials, of all boards together, that a worker plays at a time."""
+_TRIALS_BETWEEN_CHECKPOINTS = 648
+"""Trials that are played, by a kernel, before the work may be called off; fewer where luck is measured."""
+_LUCK_LASTS = 40
+"""Plies of a game, about, in which its luck can be measured."""
+TRIALS_A_CHECK = 9 * ROUND
+"""Trials of a board between two checks of whether they are enough."""
+
+
+@dataclass(frozen=True, repr=False)
+class RolloutResult(Tabular):
+    """Rollout results of n positions, for the player on roll."""
+
+    mean: npt.NDArray[np.float64]
+    """(n, 6): the five probabilities and equity."""
+    se: npt.NDArray[np.float64]
+    """(n, 6): their standard errors; NaN for a single trial."""
+    trials: npt.NDArray[np.int64]
+    """(n,): trials played."""
+    seconds: float
+    scoring: str
+    """What the game was played for, and the equity is counted in."""
+
+    @property
+    def sd(self) -> npt.NDArray[np.float64]:
+        """(n, 6): standard deviation per trial that plain trials with these errors would have."""
+        return self.se * np.sqrt(self.trials)[:, None]
+
+    @property
+    def trials_per_second(self) -> float:
+        """Trials of all positions per second."""
+        return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, standard errors and trials of all positions, for JSON."""
+        return {
+            "positions": self.records(),
+            "scoring": self.scoring,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each position."""
+        named = zip(self.mean.tolist(), self.se.tolist(), self.trials.tolist(), strict=True)
+        return [
+            {
+                **dict(zip(RESULT_NAMES, mean, strict=True)),
+                **{f"{name}_se": error for name, error in zip(RESULT_NAMES, se, strict=True)},
+                "trials": trials,
+            }
+            for mean, se, trials in named
+        ]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the rows of a table of results."""
+        return [
+            (
+                str(row),
+                *(f"{value:.4f} ± {error:.4f}" for value, error in zip(*both, strict=True)),
+                str(trials),
+            )
+            for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))
+        ]
+
+    def __str__(self) -> str:
+        return text_table(_COLUMNS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(_COLUMNS, self._rows())
+
+    def probabilities(self, row: int = 0) -> Probabilities:
+        """Return the five probabilities of one position."""
+        return Probabilities(*map(float, self.mean[row, : len(OUTPUTS)]))
+
+    def equity(self, row: int = 0) -> float:
+        """Return the equity of one position."""
+        return float(self.mean[row, -1])
+
+
+def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Return the numbers of a result (6,), such as its means, under their names."""
+    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
+
+
+class CubeStart(NamedTuple):
+    """The cubes with which the games of a rollout begin, and the side on roll."""
+
+    states: Callable[[], Stakes]
+    """Makes the cubes, in each worker."""
+    first: tuple[int, ...]
+    """The state of the cube at first, for each of the boards that share a tally."""
+    side: int = 0
+    """The side on roll; results are those of side 0."""
+    doubles_first: bool = False
+    """Whether it may double before its first roll."""
+
+
+def rollout(
+    positions: Position | str | Positions,
+    evaluator: EvaluatorLike | str = LATEST,
+    settings: RolloutSettings | None = None,
+    *,
+    jobs: int | None = None,
+    **changes: float | str,
+) -> RolloutResult:
+    """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
+
+    Positions may be given by their IDs, the evaluator by its name, or as any object that
+    `motif.evaluators.own.as_evaluator` takes: compiled ones are some hundred times as fast as others.
+    `changes` are fields of the settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
+
+    Trial t of position k uses the random stream (seed, k, t): the result does not depend on `jobs`.
+    Raises `SettingError`, and `PositionError` naming the first row that is no position.
+    """
+    settings = changed(settings or RolloutSettings(), changes)
+    settings.check()
+    evaluator = as_evaluator(evaluator)
+    if isinstance(positions, Position | str):
+        positions = [positions]
+    elif isinstance(positions, np.ndarray) and positions.ndim == 1:
+        positions = positions[None]
+    packed = pack_many(as_boards(positions))
+
+    def enough(tally: Tally) -> bool:
+        return bool(tally.errors()[-1] <= settings.se)
+
+    stopwatch = Stopwatch()
+    tallies = tally_trials(
+        settings.player_of(evaluator),
+        settings,
+        packed,
+        np.arange(len(packed)),
+        enough=enough if settings.se > 0 else None,
+        label=f"rolling out with {evaluator.name}",
+        jobs=jobs,
+    )
+    shape = (len(packed), len(RESULT_NAMES))
+    return RolloutResult(
+        np.array([tally.mean() for tally in tallies]).reshape(shape),
+        np.array([tally.errors() for tally in tallies]).reshape(shape),
+        np.array([tally.trials for tally in tallies], np.int64),
+        stopwatch.seconds,
+        settings.scoring,
+    )
+
+
+def tally_trials(
+    player: Model | Evaluator,
+    settings: RolloutSettings,
+    packed: Packed,
+    items: Items,
+    *,
+    together: int = 1,
+    after_a_play: bool = False,
+    cube: CubeStart | None = None,
+    enough: Callable[[Tally], bool] | None = None,
+    label: str = "rolling out",
+    jobs: int | None = None,
+) -> list[Tally]:
+    """Roll out packed boards (n, 64); each `together` of them, of one item, share a tally.
+
+    A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
+    roll or with `after_a_play` of the other one.  With a `cube` both sides double, and the results are those
+    of `games_with_cube`.  Trials end at ``settings.trials``, or as soon as
+    `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
+    stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
+    """
+    columns = together * (len(OUTPUTS) + 1)
+    tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
+    settled: set[int] = set()
+    portion = TRIALS_A_CHECK if enough else max(1, _TRIALS_AT_ONCE // together)
+    portion = min(settings.trials, portion)
+    boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
+
+    def calls() -> Iterator[tuple[_Portion]]:
+        for start in range(0, len(packed), boards_at_once):
+            rows = slice(start, start + boards_at_once)
+            for first in range(0, settings.trials, portion):
+                if start // together in settled:
+                    break
+                count = min(portion, settings.trials - first)
+                yield (_Portion(start, packed[rows], items[rows], first, count),)
+
+    portions = -(-settings.trials // portion)
+    total = -(-len(packed) // boards_at_once) * portions
+    workers = worker_count(jobs)
+    play = _player_of(player, settings, cube, after_a_play)
+    with (
+        progress(label, total) as advance,
+        closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as parts,
+    ):
+        for start, values in parts:
+            for board in range(0, len(values), together):
+                number = (start + board) // together
+                if number in settled:
+                    continue
+                rows = values[board : board + together]
+                tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
+                if enough and enough(tallies[number]):
+                    settled.add(number)
+                    advance(portions - -(-tallies[number].trials // portion))
+            advance(1)
+    return tallies
+
+
+def results_of_trials(
+    player: Model | Evaluator,
+    settings: RolloutSettings,
+    packed: Packed,
+    items: Items,
+    first: int,
+    count: int,
+    *,
+    after_a_play: bool = False,
+    cube: CubeStart | None = None,
+    jobs: int | None = None,
+) -> Values:
+    """Return trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
+
+    The columns are those of `tally_trials`, whose trials these are.
+    """
+    portion = max(1, _TRIALS_AT_ONCE // len(packed))
+    end = first + count
+    starts = range(first, end, portion)
+    calls = ((_Portion(0, packed, items, start, min(portion, end - start)),) for start in starts)
+    play = _player_of(player, settings, cube, after_a_play)
+    parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
+    return np.concatenate([values for _, values in parts], axis=1)
+
+
+class _Portion(NamedTuple):
+    """Some trials of some boards, which a worker plays at a time."""
+
+    start: int
+    """The number of the first board."""
+    packed: Packed
+    items: Items
+    first: int
+    trials: int
+
+
+def _player_of(
+    player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
+) -> Callable[[_Portion], tuple[int, Values]]:
+    """Return what plays some trials of some boards in a worker."""
+    if cube is not None:
+        return partial(_play_with_cube, player, settings, cube)
+    if isinstance(player, Evaluator):
+        return partial(_play_side_by_side, player, settings, after_a_play)
+    return partial(_play, player, settings.rules(), settings.seed, settings.scoring, after_a_play)
+
+
+def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
+    """Return rows of five (..., 5) with their equity behind them: (..., 6)."""
+    equities = scored_equities(probabilities, scoring)
+    return np.concatenate([probabilities, equities[..., None]], axis=-1)
+
+
+def _play(
+    model: Model,
+    rules: PlayoutRules,
+    seed: int,
+    scoring: str,
+    after_a_play: bool,
+    portion: _Portion,
+) -> tuple[int, Values]:
+    """Return, from a worker, where a portion starts and its results (n, trials, 6)."""
+    start, packed, items, first, trials = portion
+    results = np.empty((len(packed), trials, len(OUTPUTS)))
+    model, space = prepared(model)
+    costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
+    size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // max(1, costs))
+    for k in range(0, trials, size):
+        checkpoint()
+        part = np.empty((len(packed), min(size, trials - k), len(OUTPUTS)))
+        roll_trials(model, rules, packed, items, seed, first + k, space, part)
+        results[:, k : k + size] = part
+    return start, _scored(turned(results) if after_a_play else results, scoring)
+
+
+def _play_side_by_side(
+    evaluator: Evaluator, settings: RolloutSettings, after_a_play: bool, portion: _Portion
+) -> tuple[int, Values]:
+    """Do what `_play` does, by an evaluator that is not compiled."""
+    start, packed, items, first, trials = portion
+    results = player_trials(
+        best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
+    )
+    return start, _scored(turned(results) if after_a_play else results, settings.scoring)
+
+
+def evaluator_player(evaluator: Evaluator) -> CubePlayer:
+    """Return `model_player` of an evaluator that is not compiled."""
+
+    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+        results = np.empty_like(boards)
+        for state in np.unique(states).tolist():
+            rows = np.flatnonzero(states == state)
+            chooser = evaluator.staked(cubes._replace(state=state), side)
+            results[rows] = chooser.best_plays(boards[rows], rolls[rows]).boards
+        return results
+
+    return CubePlayer(choose, evaluator.evaluate_many)
+
+
+def model_player(model: Model) -> CubePlayer:
+    """Return what plays both sides of a rollout with a cube: `model`, with the cube where it lies."""
+
+    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+        results = np.empty_like(boards)
+        ready, space = prepared(model)
+        choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
+        return results
+
+    return CubePlayer(choose, StaticEvaluator("", model).evaluate_many)
+
+
+def _play_with_cube(
+    of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: _Portion
+) -> tuple[int, Values]:
+    """Do what `_play` does, with a `cube`; boards of one item have the same dice."""
+    start, packed, items, first, trials = portion
+    count = len(packed)
+    cube_states = np.resize(np.array(cube.first, np.int64), count)
+    player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
+    rules = CubeGameRules(
+        cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
+    )
+    games = games_with_cube(
+        (player, player),
+        cube.states(),
+        np.repeat(cube_states, trials),
+        np.full(count * trials, cube.side, np.int64),
+        np.repeat(unpack_many(packed), trials, axis=0),
+        trial_dice(settings.seed, items, first, trials, settings.stratified),
+        rules,
+    )
+    return start, games.results.reshape(count, trials, len(RESULT_NAMES))

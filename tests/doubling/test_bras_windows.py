@@ -1,0 +1,115 @@
+"""BRAS's windows, and how they are measured."""
+
+import numpy as np
+import pytest
+
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.doubling import cube_decision
+from motif.doubling.bras_windows import (
+    DROP_FROM,
+    LIVE_FROM,
+    MEASURED,
+    _decisions,
+    _half,
+    _switch,
+    _undoubled,
+    doubling_set,
+    score_action,
+    window_in,
+)
+from motif.doubling.equities import efficiency_classes
+from motif.evaluators import Probabilities
+from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
+from motif.evaluators.static import pubeval
+from motif.parameters.position_class import RACE
+from motif.runtime.errors import SettingError
+
+
+def test_the_articles_windows():
+    assert (LIVE_FROM, DROP_FROM) == ((62, 65), 80)
+    found = [score_action(score, 62, 80) for score in (50, 61.9, 62, 79.9, 80)]
+    assert found == ["no double, take", "no double, take", "double, take", "double, take", "double, pass"]
+    assert MEASURED.double_from < MEASURED.drop_from
+
+
+def test_scores_are_those_of_the_evaluator():
+    position = Position.from_points({13: 5, 8: 3, 6: 5, 24: 2}, {13: 4, 8: 4, 6: 5, 24: 2})
+    details = BrasEvaluator().details(position)
+    assert ARTICLE.percent(position.board[None])[0] == pytest.approx(details["S_me"])
+    assert ARTICLE.percent(Position.start().board[None])[0] == pytest.approx(50)
+
+
+def test_the_point_of_half():
+    """Decisions drawn from a logistic function are half where it is one half."""
+    random = np.random.default_rng(1)
+    scores = random.uniform(30, 90, 20_000)
+    decided = random.random(20_000) < 1 / (1 + np.exp(-(scores - 68) / 4))
+    assert _half(scores, decided, np.ones(20_000)) == pytest.approx(68, abs=0.3)
+    # A weight of 2 is the same as giving the row twice.
+    weights = random.integers(0, 3, 20_000)
+    twice = _half(np.repeat(scores, weights), np.repeat(decided, weights), np.ones(weights.sum()))
+    assert _half(scores, decided, weights.astype(float)) == pytest.approx(twice)
+
+
+def test_decisions_that_one_score_parts():
+    scores = np.array([40.0, 60.0, 64.0, 70.0])
+    decided = np.array([False, False, True, True])
+    assert _half(scores, decided, np.ones(4)) == 62
+    assert _half(scores, decided, np.array([1.0, 0.0, 1.0, 1.0])) == 52
+
+
+def test_decisions_that_never_switch():
+    with pytest.raises(SettingError, match="do not switch"):
+        _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
+
+
+def test_bras_by_itself_switches_where_the_model_does():
+    """Its score is its chance to win, so it doubles where a game without gammons is doubled."""
+    evaluator = BrasEvaluator()
+    games, boards = _undoubled(evaluator, 100, 2)
+    contact = efficiency_classes(boards) < RACE
+    doubles, _ = _decisions(evaluator, boards[contact])
+    point, se = _switch(ARTICLE.percent(boards[contact]), doubles, games[contact], 2, 5)
+    window = cube_decision(Probabilities(0.5, 0, 0, 0, 0), MatchState()).windows[1]
+    assert point == pytest.approx(100 * window.double_point, abs=1)
+    assert se < 1
+
+
+def test_measuring_is_repeatable():
+    found = window_in(doubling_set(pubeval(), 100, seed=2), 2, 4)
+    assert (found.games, found.player) == (100, "pubeval")
+    assert found.positions > 1000
+    assert window_in(doubling_set(pubeval(), 100, seed=2), 2, 4) == found
+
+
+def test_the_doubling_set_is_told_by_ranges_of_d():
+    positions = doubling_set(pubeval(), 100, seed=2)
+    ranges, facts = positions.ranges(), positions.to_dict()
+    assert sum(one.positions for one in ranges) == len(positions.raw)
+    assert all(one.d_to - one.d_from == 0.5 for one in ranges)
+    scores = [one.score for one in ranges]
+    assert scores == sorted(scores)
+    for one in ranges:
+        low, high = ARTICLE.squashed([one.d_from, one.d_to])
+        assert low <= one.score <= high
+    doubled = sum(one.positions * one.doubles for one in ranges)
+    assert doubled == pytest.approx(positions.doubles.sum())
+    early = facts["early"]
+    # The article's "54 to 55" at D = 0.5 is the mean of the range below it: 50 + 50 tanh(1 / 6) is more.
+    assert early["score_from"] == pytest.approx(58.26, abs=0.005)
+    assert early["share"] == pytest.approx((positions.scores >= early["score_from"]).mean())
+    assert early["share"] * len(positions.raw) * early["doubles"] == pytest.approx(
+        early["share_of_doubles"] * doubled
+    )
+    assert (facts["score_mean"], facts["score_sd"]) == pytest.approx(
+        (positions.scores.mean() / 100, positions.scores.std() / 100)
+    )
+
+
+def test_weights_of_ones_own_move_the_score_and_not_the_decisions():
+    mine = BrasFormula({**ARTICLE.weights, "pip": 8.0}, 2.0)
+    usual, own = doubling_set(pubeval(), 60, seed=3), doubling_set(pubeval(), 60, formula=mine, seed=3)
+    assert (usual.doubles == own.doubles).all()
+    assert (usual.chances == own.chances).all()
+    assert own.scores.std() > usual.scores.std()

@@ -1,0 +1,268 @@
+"""What holds for every cube decision."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.match_state import MatchState
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.doubling import (
+    DEFAULT_EFFICIENCY,
+    Efficiency,
+    cube_decision,
+    cube_decision_at,
+    cube_decision_by,
+    cubeful_equities,
+    cubeful_equity,
+)
+from motif.doubling.cube_states import stakes_of
+from motif.doubling.equities import efficiency_class
+from motif.evaluators import Probabilities, load_evaluator
+from motif.runtime.errors import SettingError
+from tests.doubling.chances import SHARES, STATES, money_states, probabilities
+from tests.strategies import positions
+
+CHANCES = Probabilities(0.7, 0.2, 0.01, 0.1, 0.0)
+
+
+@given(probabilities(), STATES, SHARES)
+def test_the_other_players_view(chances, state, x):
+    own = cubeful_equity(chances, state, efficiency=x)
+    other = cubeful_equity(chances.turned(), state.switch_sides(), efficiency=x)
+    assert own == pytest.approx(-other, abs=1e-9)
+
+
+@given(probabilities(), money_states())
+def test_a_dead_cube_is_worth_the_cubeless_equity(chances, state):
+    decision = cube_decision(chances, state, efficiency=0.0)
+    gammonless = state.jacoby and state.cube_owner == "centre"
+    expected = 2 * chances.win - 1 if gammonless else chances.equity
+    assert decision.no_double == pytest.approx(expected, abs=1e-9)
+    if decision.double_take is not None:
+        assert decision.double_take == pytest.approx(2 * chances.equity, abs=1e-9)
+
+
+@given(probabilities(), STATES, SHARES)
+def test_equities_lie_between_a_dead_and_a_live_cube(chances, state, x):
+    dead, found, live = (cubeful_equity(chances, state, efficiency=value) for value in (0.0, x, 1.0))
+    assert found == pytest.approx((1 - x) * dead + x * live, abs=1e-9)
+
+
+@given(probabilities(), st.sampled_from([1, 2, 8]), SHARES)
+def test_it_is_best_to_own_the_cube(chances, cube, x):
+    owners = ("opponent", "centre", "me")
+    found = [
+        cubeful_equity(chances, MatchState(cube=cube, cube_owner=owner), efficiency=x) for owner in owners
+    ]
+    assert found[0] <= found[1] + 1e-9
+    assert found[1] <= found[2] + 1e-9
+
+
+@given(probabilities(), STATES)
+def test_more_wins_are_better(chances, state):
+    """With the same shares of gammons."""
+    wins = np.linspace(0.001, 0.999, 50)
+    rows = np.empty((50, 5))
+    shares = (chances.win_gammon, chances.win_backgammon, chances.lose_gammon, chances.lose_backgammon)
+    rows[:, 0] = wins
+    rows[:, 1:3] = wins[:, None] * np.divide(shares[:2], max(chances.win, 1e-12))
+    rows[:, 3:] = (1 - wins[:, None]) * np.divide(shares[2:], max(1 - chances.win, 1e-12))
+    assert (np.diff(cubeful_equities(np.clip(rows, 0, 1), state, DEFAULT_EFFICIENCY.contact)) >= -1e-9).all()
+
+
+def test_waiting_costs_nothing_where_a_double_is_the_same():
+    chances = Probabilities(0.429688, 0.429688, 0.0, 0.570312 - 1e-16, 0.0)
+    decision = cube_decision(chances, MatchState(3, 0, 0, 2, "me"), efficiency=0.0)
+    assert min(decision.cost("redouble"), decision.cost("no redouble")) == 0
+
+
+@given(probabilities(), STATES, SHARES)
+def test_decisions_are_what_their_equities_say(chances, state, x):
+    decision = cube_decision(chances, state, efficiency=x)
+    if decision.doubled is None:
+        assert not decision.should_double
+        assert decision.action.startswith("no double, ")
+        assert decision.value == decision.no_double
+        return
+    answers = {"take": decision.double_take, "pass": decision.double_pass}
+    if state.beavers:
+        answers["beaver"] = 2 * decision.double_take
+    assert decision.doubled == pytest.approx(min(answers.values()))
+    assert decision.doubled <= decision.double_pass
+    assert decision.should_take == (decision.double_take < decision.double_pass)
+    assert decision.cost("pass") * decision.cost("take") * (1 if not state.beavers else 0) == 0
+    assert min(decision.cost("double"), decision.cost("no double")) == 0 or "dead" in decision.action
+    for taken in ("double", "no double", "pass", "take"):
+        assert decision.cost(taken) >= 0
+    if decision.should_double:
+        # All but what the model's rounding makes of playing on without gammons.
+        assert decision.doubled >= decision.no_double or chances.win_gammon == 0
+        assert decision.action.split(", ")[0] in ("double", "redouble")
+    if decision.action.startswith("too good"):
+        assert decision.no_double > decision.double_pass
+    assert decision.words.endswith(".")
+
+
+@given(probabilities(), STATES, SHARES)
+def test_windows_are_where_the_decision_changes(chances, state, x):
+    decision = cube_decision(chances, state, efficiency=x)
+    for window in decision.windows:
+        assert 0 <= window.take_point <= 1
+        assert window.take_point + window.cash_point == pytest.approx(1)
+        if window.double_point is not None:
+            assert 0 <= window.double_point <= 1
+        if window.too_good_point is not None:
+            assert window.too_good_point >= window.cash_point - 1e-9
+    if decision.windows and abs(chances.win - decision.cash_point) > 1e-6:
+        assert decision.should_take == (chances.win < decision.cash_point)
+    if decision.windows:
+        point = decision.windows[1].double_point
+        if point is None or chances.win < point - 1e-6:
+            assert not decision.should_double
+
+
+@given(st.lists(probabilities(), min_size=1, max_size=5), STATES)
+def test_many_at_once_are_as_one_by_one(rows, state):
+    many = cubeful_equities(np.array(rows), state, DEFAULT_EFFICIENCY.contact)
+    assert many.tolist() == pytest.approx([cubeful_equity(row, state) for row in rows], abs=1e-12)
+
+
+def test_costs_and_words():
+    decision = cube_decision(CHANCES, MatchState())
+    assert decision.action == "double, take"
+    assert decision.value == decision.double_take
+    assert decision.cost("no double") == pytest.approx(decision.double_take - decision.no_double)
+    assert decision.cost("roll") == decision.cost("no redouble") == decision.cost("no double")
+    assert decision.cost("double") == decision.cost("redouble") == decision.cost("take") == 0
+    assert decision.cost("drop") == decision.cost("pass") == pytest.approx(1 - decision.double_take)
+    assert decision.words == "A clear double: waiting costs 0.100. A very clear take: passing costs 0.184."
+    close = cube_decision(Probabilities(0.786, 0, 0, 0, 0), MatchState())
+    assert close.words.endswith("A borderline take: passing costs 0.002.")
+
+
+@pytest.mark.parametrize(
+    ("state", "done", "words"),
+    [
+        (MatchState(), "resign", "'resign' is no cube action"),
+        (MatchState(), "beaver", "beavers are not allowed here"),
+        (MatchState(length=5), "beaver", "beavers are not allowed here"),
+        (MatchState(cube=2, cube_owner="opponent"), "double", "cannot be turned here"),
+        (MatchState(length=5, own_score=4, crawford=True), "take", "cannot be turned here"),
+    ],
+)
+def test_what_cannot_be_done(state, done, words):
+    with pytest.raises(SettingError, match=words):
+        cube_decision(CHANCES, state).cost(done)
+
+
+@pytest.mark.parametrize(
+    ("chances", "options", "words"),
+    [
+        ((1.2, 0, 0, 0, 0), {}, "win is 1.2: it must be 0 to 1"),
+        ((0.5, float("nan"), 0, 0, 0), {}, "win_gammon is nan"),
+        (CHANCES, {"efficiency": 1.5}, "0 to 1, not 1.5"),
+        (CHANCES, {"position_class": "prime"}, "contact, crashed, race, bearoff"),
+        (CHANCES, {"position_class": "race"}, "depends on the pips"),
+    ],
+)
+def test_refusals(chances, options, words):
+    with pytest.raises(SettingError, match=words):
+        cube_decision(Probabilities(*chances), MatchState(), **options)
+
+
+def test_a_raccoon_answers_a_beaver_that_is_none():
+    state = MatchState(beavers=True, raccoons=True)
+    good = cube_decision(CHANCES, state)
+    assert (good.should_beaver, good.should_raccoon) == (False, True)
+    assert good.raccooned == pytest.approx(4 * good.double_take)
+    assert good.cost("raccoon") == 0
+    assert good.cost("no raccoon") == pytest.approx(2 * good.double_take)
+    assert good.cost("beaver") == pytest.approx(3 * good.double_take)
+    bad = cube_decision(Probabilities(0.3, 0, 0, 0, 0), state)
+    assert (bad.should_beaver, bad.should_raccoon) == (True, False)
+    assert bad.cost("raccoon") == pytest.approx(-2 * bad.double_take)
+    assert bad.cost("beaver") == bad.cost("no raccoon") == 0
+    for other in (MatchState(beavers=True), MatchState(length=5, raccoons=True), MatchState(raccoons=True)):
+        decision = cube_decision(CHANCES, other)
+        assert (decision.should_raccoon, decision.raccooned) == (False, None)
+        with pytest.raises(SettingError, match="not allowed here"):
+            decision.cost("raccoon")
+
+
+def test_efficiencies_by_class():
+    found = [DEFAULT_EFFICIENCY.of("race", pips) for pips in (20, 40, 80, 120, 150)]
+    assert found == pytest.approx([0.60, 0.60, 0.65, 0.70, 0.70])
+    assert (DEFAULT_EFFICIENCY.of("contact"), DEFAULT_EFFICIENCY.of("bearoff")) == (0.68, 0.60)
+    assert Efficiency(contact=0.5).of("contact") == 0.5
+    with pytest.raises(SettingError):
+        Efficiency(crashed=-0.1)
+
+
+@settings(deadline=None)  # kernels may have to be compiled
+@given(positions())
+def test_many_efficiencies_are_as_one_by_one(position):
+    name, pips = efficiency_class(position)
+    assert DEFAULT_EFFICIENCY.of_boards(position.board[None])[0] == DEFAULT_EFFICIENCY.of(name, pips)
+    at_home = all(position.board[7:26] <= 0) and all(position.board[:19] >= 0)
+    assert (name == "bearoff") == (at_home and name in ("race", "bearoff"))
+
+
+def test_decisions_at_positions():
+    start = Position.start()
+    assert cube_decision_at(start, CHANCES, MatchState()).efficiency == 0.68
+    race = Position.from_points({8: 5, 6: 5, 5: 5}, {6: 10, 4: 5})
+    assert cube_decision_at(race, CHANCES, MatchState()).efficiency == pytest.approx(0.55 + 0.00125 * 95)
+    assert cube_decision_at(race, CHANCES, MatchState(), efficiency=0.5).efficiency == 0.5
+
+
+RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
+"""The leader is 10 pips ahead of 110."""
+
+
+def test_a_leader_does_not_double_who_is_redoubled_at_once():
+    """The model at once holds half of the cube's worth for him, which is gone with the next roll."""
+    position, state = parse_position(RACE_2_AWAY_4_AWAY)
+    judge = load_evaluator("motif-v1@2")
+    chances = judge.evaluate(position)
+    assert cube_decision_at(position, chances, state).should_double
+    decision = cube_decision_by(judge, position, chances, state)
+    assert not decision.should_double
+    # Redoubled, the cube is dead, and the game is for the match.
+    assert decision.mwc_double_take == pytest.approx(chances.win, abs=0.01)
+    assert decision.mwc_no_double > chances.win
+
+
+def test_without_lookahead_the_cube_does_not_look_ahead_either():
+    position, state = parse_position(RACE_2_AWAY_4_AWAY)
+    for name in ("motif-v1", "pubeval"):
+        evaluator = load_evaluator(name)
+        chances = evaluator.evaluate(position)
+        assert cube_decision_by(evaluator, position, chances, state) == cube_decision_at(
+            position, chances, state
+        )
+    judge = load_evaluator("motif-v1@2")
+    model = cube_decision_at(position, chances, state, efficiency=0.6)
+    assert cube_decision_by(judge, position, chances, state, efficiency=0.6) == model
+
+
+@pytest.mark.parametrize("game_over", [False, True])
+def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
+    """With a dead cube it adds nothing to what the evaluator says, whether or not games end on the way."""
+    position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
+    judge = load_evaluator("motif-v1@2")
+    state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
+    chances = judge.staked(stakes_of(state)).evaluate(position)
+    decision = cube_decision_by(judge, position, chances, state)
+    assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-5)
+
+
+def test_a_double_that_can_wait_a_roll_is_made():
+    """Post-Crawford, 3-away: both are worth the same, but for rounding."""
+    position = Position.start()
+    state = MatchState(length=5, own_score=2, opponent_score=4)
+    judge = load_evaluator("motif-v1@2")
+    decision = cube_decision_by(judge, position, judge.evaluate(position), state)
+    assert decision.double_take == pytest.approx(decision.no_double, abs=1e-6)
+    assert decision.action == "double, take"

@@ -1,0 +1,147 @@
+"""Textbook positions at scores: theory, gnubg and motif side by side.
+
+`data/textbook.yaml` holds the positions with what gnubg 2-ply says of each; no gnubg is needed here.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays, play_batches
+from motif.board.notation import find_play
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.doubling import cube_decision_by
+from motif.doubling.cube_states import stakes_of
+from motif.evaluators import Evaluator, load_evaluator
+
+FILE = Path(__file__).parent / "data" / "textbook.yaml"
+CUBE_ACTIONS = ("no double", "double, take", "double, pass", "too good")
+CLOSE = 0.01
+"""What theory's line may lose by gnubg's equities where the two disagree."""
+WANTED = 0.9
+"""Share of its choices in which motif shall agree with gnubg."""
+PLAYS, CUBES = 0.90, 0.97
+"""Shares that versions before motif-v14 held of plays and cube actions alone: 59 of 64, 68 of 69."""
+
+
+@dataclass(frozen=True)
+class Textbook:
+    """One position."""
+
+    name: str
+    position: Position
+    state: MatchState
+    record: dict[str, Any]
+
+    @property
+    def roll(self) -> tuple[int, int] | None:
+        """The roll to play; None where the question is the cube."""
+        roll = self.record.get("roll")
+        return tuple(roll) if roll else None
+
+    @property
+    def answer(self) -> str:
+        """What gnubg does."""
+        gnubg = self.record["gnubg"]
+        return gnubg["plays"][0]["play"] if self.roll else gnubg["action"]
+
+    def result(self, play: str) -> Position:
+        """The position after `play`."""
+        return find_play(play, legal_plays(self.position, self.roll)).position
+
+
+def textbook() -> list[Textbook]:
+    records = yaml.safe_load(FILE.read_text("utf-8"))
+    return [Textbook(record["name"], *parse_position(record["id"]), record) for record in records]
+
+
+BOOK = textbook()
+
+
+def for_state(evaluator: Evaluator, state: MatchState) -> Evaluator:
+    """Who chooses plays as `evaluator` does, at this score and cube."""
+    return evaluator.staked(stakes_of(state))
+
+
+def motif_play(evaluator: Evaluator, it: Textbook) -> Position:
+    before = it.position.board[None]
+    batch = next(play_batches(before, np.array([it.roll])))
+    values = for_state(evaluator, it.state).play_equities(before, batch)
+    return Position(batch.boards[int(np.argmax(values))])
+
+
+def motif_action(evaluator: Evaluator, it: Textbook) -> str:
+    action = cube_decision_by(evaluator, it.position, evaluator.evaluate(it.position), it.state).action
+    action = action.removeprefix("optional ").replace("redouble", "double")
+    return next(name for name in CUBE_ACTIONS if action.startswith(name))
+
+
+def test_the_book_is_sound():
+    assert len(BOOK) >= 100
+    assert len({it.name for it in BOOK}) == len(BOOK)
+    for it in BOOK:
+        assert it.record["reason"].endswith("."), it.name
+        length, owned = it.state.length, it.state.cube_owner == "me"
+        away = f"{length - it.state.own_score}-away {length - it.state.opponent_score}-away"
+        assert it.record["score"].split(",")[0] == (away if length else "money"), it.name
+        assert it.state.crawford == it.record["score"].endswith(", Crawford"), it.name
+        assert it.record["cube"].split(", ") == (
+            [str(it.state.cube), "owned by the player on roll" if owned else "in the middle"]
+        ), it.name
+        if not it.roll:
+            assert {it.record["theory"], it.answer} <= set(CUBE_ACTIONS), it.name
+
+
+def test_theory_and_gnubg_agree():
+    """In nine of ten; where they do not, theory's line loses little by gnubg's equities."""
+    apart = []
+    for it in BOOK:
+        theory, answer = it.record["theory"], it.answer
+        same = it.result(theory) == it.result(answer) if it.roll else theory == answer
+        loses = it.record["gnubg"]["theory_loses"]
+        assert 0 <= loses < CLOSE, it.name
+        if it.roll:
+            assert same == (loses == 0), it.name
+        apart += [] if same else [it.name]
+    assert len(apart) <= 0.1 * len(BOOK), apart
+
+
+@pytest.fixture(scope="module")
+def apart() -> dict[str, str]:
+    """Where motif and gnubg choose otherwise, by name."""
+    evaluator = load_evaluator("latest@2")
+    found = {}
+    for it in BOOK:
+        if it.roll:
+            play = motif_play(evaluator, it)
+            if play != it.result(it.answer):
+                notations = {p.position: p.notation for p in legal_plays(it.position, it.roll)}
+                found[it.name] = f"{notations[play]}, gnubg {it.answer}"
+        elif (action := motif_action(evaluator, it)) != it.answer:
+            found[it.name] = f"{action}, gnubg {it.answer}"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "least"),
+    [
+        pytest.param(
+            "plays", PLAYS, marks=pytest.mark.xfail(strict=True, reason="motif-v14@2 has 57 of 64, 89.1 %")
+        ),
+        ("cubes", CUBES),
+        ("all", WANTED),
+    ],
+)
+def test_motif_agrees_with_gnubg(apart, kind, least):
+    asked = [it.name for it in BOOK if kind in ("all", "cubes" if it.roll is None else "plays")]
+    lines = [f"{name}: {apart[name]}" for name in asked if name in apart]
+    share = 1 - len(lines) / len(asked)
+    print(f"{kind}: motif and gnubg 2-ply agree in {share:.1%} of {len(asked)}")
+    print("\n".join(lines))
+    assert share >= least, "\n".join([f"{share:.1%}", *lines])

@@ -1,0 +1,57 @@
+"""What rollouts add up: single trials; and what they tend to: small endings with every roll followed."""
+
+from functools import cache
+
+import numpy as np
+
+from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.outcome import outcome
+from motif.board.packed import pack_many
+from motif.board.position import Position
+from motif.compiler.jit import kernel
+from motif.evaluators.probabilities import certain, equities
+from motif.evaluators.static import prepared
+from motif.players import Player
+from motif.rollouts.playout import COLUMNS, roll_trials
+from motif.rollouts.rollout_settings import playout_rules
+
+
+@kernel
+def write_certain(points, row):
+    certain(points, row)
+
+
+def exact_chances(player: Player, position: Position) -> np.ndarray:
+    """The five chances of the player on roll when `player` plays both sides to the end.
+
+    For endings without hits only: a position must never come back.
+    """
+
+    @cache
+    def chances(position: Position) -> tuple[float, ...]:
+        if points := outcome(position):
+            row = np.empty(5)
+            write_certain(int(points), row)
+            return tuple(row.tolist())
+        total = np.zeros(5)
+        for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
+            win, *rest = chances(player.choose(position, (high, low)).position)
+            win_gammon, win_backgammon, lose_gammon, lose_backgammon = rest
+            total += (
+                count / 36 * np.array([1 - win, lose_gammon, lose_backgammon, win_gammon, win_backgammon])
+            )
+        return tuple(total.tolist())
+
+    return np.array(chances(position))
+
+
+def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **rules) -> np.ndarray:
+    """Results of trials 0, 1, ... of one board, each rolled out by itself: (trials, 6)."""
+    results = np.zeros((trials, COLUMNS))
+    for trial in range(trials):
+        row = np.zeros((1, 1, COLUMNS - 1))
+        packed, (ready, space) = pack_many(board[None]), prepared(model)
+        roll_trials(ready, playout_rules(**rules), packed, np.array([item]), seed, trial, space, row)
+        results[trial, :5] = row[0, 0]
+    results[:, 5] = equities(results[:, :5])
+    return results

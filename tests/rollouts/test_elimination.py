@@ -1,0 +1,185 @@
+"""When a play is certain to be worse: on made-up decisions whose best play is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.position import Position
+from motif.players import load
+from motif.rollouts import RolloutSettings, compare_plays
+from motif.rollouts.comparison import eliminated, looks
+from motif.runtime.errors import PlayerError, SettingError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+
+MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
+START, ROLL = Position.start(), (3, 1)
+MOST = 1296
+
+
+def made_up(values):
+    """What rolls out the plays of `values` (plays, trials)."""
+    return lambda plays, first, count: values[plays, first : first + count, None]
+
+
+def shared_dice(random, truth, spread, trials=MOST):
+    """Results (plays, trials) with the means `truth`: luck that all plays share, and luck of their own."""
+    shared = random.normal(0, 1, trials)
+    return np.asarray(truth)[:, None] + shared + spread * random.normal(size=(len(truth), trials))
+
+
+def games(random, truth, alike, trials=MOST):
+    """Points won, -3 to 3, by games of which a share `alike` ends alike; the means are `truth`."""
+    points = random.choice([-2, -1, 1, 2], size=trials, p=[0.13, 0.37, 0.37, 0.13])
+    other = random.choice([-2, -1, 1, 2], size=(len(truth), trials), p=[0.13, 0.37, 0.37, 0.13])
+    values = np.where(random.random((len(truth), trials)) < alike, points, other).astype(float)
+    # A loss becomes a win, or the other way, as often as the mean asks for.
+    turned = random.random((len(truth), trials)) < np.abs(truth)[:, None] / 2
+    return np.where(turned, np.sign(truth)[:, None], values * ~turned)
+
+
+def dropped(stages):
+    return {int(play) for stage in stages for play in stage.gone}
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        lambda random: shared_dice(random, [0.0, 0.0, 0.0, 0.0, 0.0], 0.3),
+        lambda random: shared_dice(random, [0.0, 0.0], 1.0),
+        lambda random: games(random, np.zeros(5), 0.7),
+        lambda random: games(random, np.zeros(2), 0.95),
+    ],
+    ids=["five", "two", "games", "rare differences"],
+)
+def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
+    """Any play may be called the best; the first one is dropped in no larger share than the error rate."""
+    rate, decisions = 0.2, 400
+    random = np.random.default_rng(7)
+    wrong = sum(
+        0 in dropped(eliminated(made_up(values), len(values), MOST, rate))
+        for values in (decision(random) for _ in range(decisions))
+    )
+    assert wrong <= rate * decisions
+
+
+def test_a_rare_disaster_is_waited_for():
+    """One play gains .02 in every trial but one of a hundred, in which it loses 4 points."""
+    random = np.random.default_rng(3)
+    rate, decisions = 0.05, 400
+    wrong = 0
+    for _ in range(decisions):
+        risk = np.where(random.random(MOST) < 0.01, -4.0, 0.02)
+        stages = eliminated(made_up(np.stack([np.zeros(MOST), risk])), 2, MOST, rate)
+        wrong += 0 in dropped(stages)
+    assert wrong <= rate * decisions
+
+
+def test_clear_errors_cost_few_trials():
+    random = np.random.default_rng(1)
+    spent, most = 0, 0
+    for _ in range(50):
+        values = shared_dice(random, [0.0, -0.001, -0.4, -0.5, -0.6], 0.3)
+        stages = eliminated(made_up(values), 5, MOST, 0.05)
+        assert {2, 3, 4} <= dropped(stages)
+        spent += sum(stage.trials * len(stage.gone) for stage in stages[:-1])
+        most += 3 * MOST
+    assert spent < 0.1 * most
+
+
+def test_it_ends_when_one_play_is_left():
+    random = np.random.default_rng(2)
+    stages = eliminated(made_up(shared_dice(random, [0.0, -0.5], 0.3)), 2, MOST, 0.05)
+    assert stages[-1].plays.tolist() == [0]
+    assert stages[-1].trials == stages[0].trials < MOST
+
+
+def test_differences_come_from_the_trials_that_both_had():
+    random = np.random.default_rng(4)
+    values = shared_dice(random, [0.0, -0.08, -0.5], 0.4)
+    stages = eliminated(made_up(values), 3, MOST, 0.05)
+    assert dropped(stages) >= {2}
+    for stage in stages:
+        part = values[:, : stage.trials]
+        for play in stage.gone.tolist():
+            pairs = part[play] - part[0]
+            error = pairs.std(ddof=1) / np.sqrt(stage.trials)
+            assert stage.difference(play, 0) == pytest.approx((pairs.mean(), error))
+
+
+@given(st.integers(1, 10_000))
+def test_looks_rise_to_the_last_trial(trials):
+    numbers = looks(trials)
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] == trials
+    assert len(numbers) < 18
+    assert all(number % 36 == 0 for number in numbers[:-1])
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 400), st.integers(1, 6))
+def test_equal_results_drop_no_play(trials, plays):
+    values = np.repeat(np.random.default_rng(trials).normal(size=(1, trials)), plays, axis=0)
+    (stage,) = eliminated(made_up(values), plays, trials, 0.5)
+    assert (stage.trials, stage.plays.tolist()) == (
+        trials if plays > 1 else looks(trials)[0],
+        [*range(plays)],
+    )
+
+
+OPTIONS = {"eliminate": True, "trials": 324, "cut": 4, "stratified": True}
+
+
+def compared(jobs=1, **options):
+    return compare_plays(START, ROLL, MADE, RolloutSettings(**options), candidates=16, jobs=jobs)
+
+
+def test_plays_are_dropped_with_the_values_of_their_trials():
+    result = compared(**OPTIONS)
+    assert any(it.dropped for it in result.plays)
+    assert all(it.trials == result.trials for it in result.left)
+    assert result.settled == (len(result.left) == 1)
+    best = result.plays[0]
+    for it in result.plays:
+        both = [best.play] if it is best else [best.play, it.play]
+        every = RolloutSettings(**OPTIONS | {"eliminate": False, "trials": it.trials})
+        alone = compare_plays(START, ROLL, MADE, every, plays=both, jobs=1)
+        (same,) = (other for other in alone.plays if other.play == it.play)
+        np.testing.assert_allclose(it.mean, same.mean, atol=1e-12)
+        np.testing.assert_allclose(it.se, same.se, atol=1e-12)
+        if it is not best:
+            assert it.difference_se == pytest.approx(max(other.difference_se for other in alone.plays))
+
+
+def test_the_same_for_any_number_of_workers():
+    one, two = (compared(jobs, **OPTIONS) for jobs in (1, 2))
+    for a, b in zip(one.plays, two.plays, strict=True):
+        assert (a.play, a.trials, a.dropped) == (b.play, b.trials, b.dropped)
+        assert (a.mean.tobytes(), a.se.tobytes()) == (b.mean.tobytes(), b.se.tobytes())
+        assert (a.difference, a.difference_se) == (b.difference, b.difference_se)
+
+
+def test_a_wanted_error_ends_it_for_the_plays_that_are_left():
+    result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "error_rate": 0.001})
+    assert len(result.left) > 1
+    assert result.trials < 20_000
+    assert max(it.difference_se for it in result.left) <= 0.02
+
+
+def test_a_player_plays_what_is_left():
+    name = "rollout:motif-v1,trials=216,cut=4,stratified,candidates=6"
+    rolls = np.array([[3, 1], [6, 5]])
+    boards = np.repeat(START.board[None], 2, axis=0)
+    states = np.zeros(2, np.uint64)
+    every, fewer = (
+        load(name + more).choose_many(boards, rolls, states) for more in ("", ",eliminate,error-rate=0.001")
+    )
+    assert (every == fewer).all()
+    assert load(f"{name},eliminate").evaluator.settings.error_rate == 0.05
+
+
+def test_bad_error_rates():
+    with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not 0"):
+        compared(eliminate=True, error_rate=0)
+    with pytest.raises(PlayerError, match="'error-rate=x': a number is needed"):
+        load("rollout:motif-v1,error-rate=x")

@@ -1,0 +1,372 @@
+"""Rollouts, against exact values, and the same for any number of workers."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import motif
+from motif.board.moves import legal_plays
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities, StaticEvaluator, load_static
+from motif.evaluators.model import table_model
+from motif.evaluators.static import filtered
+from motif.parameters.position_class import position_class
+from motif.players import CompiledPlayer
+from motif.rollouts import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
+from motif.rollouts.tally import mean_and_error, p_value
+from motif.rollouts.trials import TRIALS_A_CHECK
+from motif.runtime.errors import PositionError, SettingError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+from tests.evaluators.test_pubeval import table_scores
+from tests.games import some_boards
+from tests.rollouts.exact import exact_chances, single_trials
+from tests.runtime.test_streams import rolls_of
+
+ALL_ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+PUBEVAL = load_static("pubeval")
+MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
+
+
+def rolled(position, evaluator=PUBEVAL, *, jobs=1, **settings) -> RolloutResult:
+    return rollout(position, evaluator, RolloutSettings(**settings), jobs=jobs)
+
+
+# Name, own checkers, the opponent's in his own numbering, and the five chances.
+CERTAIN: list[tuple[str, dict[int, int], dict[int, int], list[int]]] = [
+    ("whoever rolls wins", {1: 1}, {1: 1}, [1, 0, 0, 0, 0]),
+    ("two off with any roll", {1: 2}, {1: 2}, [1, 0, 0, 0, 0]),
+    ("a gammon with any roll", {1: 2}, {6: 15}, [1, 1, 0, 0, 0]),
+    ("a backgammon with any roll", {1: 2}, {25: 1, 6: 14}, [1, 1, 1, 0, 0]),
+    ("a backgammon: one is still in my home", {2: 1}, {24: 1, 6: 14}, [1, 1, 1, 0, 0]),
+]
+
+
+@pytest.mark.parametrize(
+    ("own", "opponent", "chances"), [pytest.param(*row[1:], id=row[0]) for row in CERTAIN]
+)
+def test_certain_wins(own, opponent, chances):
+    result = rolled(Position.from_points(own, opponent), trials=100)
+    assert result.mean[0].tolist() == [*chances, Probabilities(*chances).equity]
+    assert result.se[0].tolist() == [0] * 6
+    assert result.probabilities() == Probabilities(*chances)
+    assert result.equity() == Probabilities(*chances).equity
+
+
+def test_a_certain_loss():
+    result = rolled(Position.from_points({6: 8}, {1: 1}), trials=100)
+    assert result.mean[0].tolist() == [0, 0, 0, 0, 0, -1]
+    result = rolled(Position.from_points({7: 15}, {1: 1}), trials=100)
+    assert result.mean[0].tolist() == [0, 0, 0, 1, 0, -2]
+
+
+@pytest.mark.parametrize(
+    "finished", [Position.from_points({}, {25: 1, 6: 14}), Position.from_points({3: 2}, {})]
+)
+def test_a_finished_game_is_its_result(finished):
+    assert rolled(finished, trials=10).equity() == outcome(finished)
+    assert rolled(finished, trials=10, cut=1, stop_at_race=True).equity() == outcome(finished)
+
+
+def test_two_checkers_against_one_on_the_ace_point():
+    """Win exactly where the roll takes both off."""
+    position = Position.from_points({6: 1, 5: 1}, {1: 1})
+    winning = sum(
+        (1 if roll[0] == roll[1] else 2)
+        for roll in ALL_ROLLS
+        if any(outcome(play.position) for play in legal_plays(position, roll))
+    )
+    assert winning == 6  # 65, 66, 55, 44, 33
+    result = rolled(position, trials=3000)
+    assert result.mean[0, 0] == pytest.approx(winning / 36, abs=4 * result.se[0, 0])
+    assert result.se[0, 0] == pytest.approx(np.sqrt(winning / 36 * (1 - winning / 36) / 3000), rel=0.1)
+
+
+ENDINGS = [
+    Position.from_points({6: 1, 2: 1}, {3: 1, 2: 1}),
+    Position.from_points({5: 2, 3: 1}, {4: 2, 1: 1}),
+    Position.from_points({4: 1, 1: 2}, {13: 3, 1: 12}),  # a gammon is possible
+]
+
+
+@pytest.mark.parametrize("evaluator", [PUBEVAL, MADE], ids=["pubeval", "weights"])
+def test_small_endings(evaluator):
+    player = CompiledPlayer("both sides", evaluator.model)
+    result = rolled(ENDINGS, evaluator, trials=3000, seed=4)
+    for k, position in enumerate(ENDINGS):
+        expected = exact_chances(player, position)
+        assert (np.abs(result.mean[k, :5] - expected) <= 4 * result.se[k, :5] + 1e-12).all()
+        assert (0 < expected[0] < 1) == (0 < result.mean[k, 0] < 1)
+
+
+def test_mean_and_error_are_those_of_the_trials():
+    board = Position.start().board
+    results = single_trials(board, 0, 60, PUBEVAL.model, seed=9)
+    assert np.unique(results[:, 5]).tolist() == sorted({-3, -2, -1, 1, 2, 3} & set(results[:, 5]))
+    found = rolled(Position.start(), trials=60, seed=9)
+    np.testing.assert_allclose(found.mean[0], results.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.se[0], results.std(axis=0, ddof=1) / np.sqrt(60), atol=1e-12)
+    assert found.trials.tolist() == [60]
+    np.testing.assert_allclose(found.sd, found.se * np.sqrt(60))
+    assert found.seconds >= 0
+    assert found.mean.shape == found.se.shape == (1, len(RESULT_NAMES)) == (1, 6)
+
+
+def test_the_error_formula():
+    values = np.random.default_rng(1).normal(0.3, 2.0, (50, 4))
+    mean, se = mean_and_error(values.sum(axis=0), (values**2).sum(axis=0), 50)
+    np.testing.assert_allclose(mean, values.mean(axis=0))
+    np.testing.assert_allclose(se, values.std(axis=0, ddof=1) / np.sqrt(50))
+    # Rounding must not make a root of a negative number.
+    third = np.full(3, 0.1)
+    mean, se = mean_and_error(np.array([third.sum()]), np.array([(third**2).sum()]), 3)
+    assert se[0] == pytest.approx(0, abs=1e-8)
+
+
+def test_the_chance_of_a_difference():
+    assert p_value(0.0, 0.1) == 1
+    assert p_value(-0.196, 0.1) == p_value(0.196, 0.1) == pytest.approx(0.05, abs=1e-3)
+    assert (p_value(0.0, 0.0), p_value(0.1, 0.0)) == (1, 0)
+    assert np.isnan(p_value(0.1, np.nan))
+
+
+def test_a_single_trial_has_no_error():
+    result = rolled(Position.start(), trials=1)
+    assert np.isnan(result.se).all()
+    assert np.isfinite(result.mean).all()
+
+
+@pytest.fixture(scope="module")
+def boards() -> np.ndarray:
+    return np.concatenate([some_boards("pubeval", 8, seed=1), some_boards("random", 4, seed=2)])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"trials": 30},
+        {"trials": 150, "stratified": True, "cut": 4},
+        {"trials": 20, "luck_plies": 2, "cut": 6, "scoring": "dmp"},
+        {"trials": 2000, "se": 0.05, "cut": 2},
+    ],
+    ids=["plain", "stratified", "luck", "se"],
+)
+def test_the_same_for_any_number_of_workers(boards, options):
+    one = rolled(boards, seed=3, **options)
+    two = rolled(boards, seed=3, jobs=2, **options)
+    assert one.trials.tolist() == two.trials.tolist()
+    assert one.mean.tobytes() == two.mean.tobytes()
+    assert one.se.tobytes() == two.se.tobytes()
+
+
+@pytest.mark.parametrize("options", [{}, {"stratified": True}, {"luck_plies": 1, "cut": 3}])
+@pytest.mark.parametrize("at_once", [1, 7, 40])
+def test_the_same_for_any_size_of_block(boards, at_once, options, monkeypatch):
+    whole = rolled(boards[:3], trials=40, **options)
+    monkeypatch.setattr(sys.modules["motif.rollouts.trials"], "_TRIALS_AT_ONCE", at_once)
+    parts = rolled(boards[:3], trials=40, **options)
+    assert parts.mean.tobytes() == whole.mean.tobytes()
+    assert parts.se.tobytes() == whole.se.tobytes()
+
+
+def test_more_trials_go_on_where_fewer_stopped():
+    board = Position.start().board
+    few, many = (rolled(Position.start(), trials=n).mean[0] * n for n in (20, 50))
+    rest = single_trials(board, 0, 50, PUBEVAL.model)[20:].sum(axis=0)
+    np.testing.assert_allclose(few + rest, many, atol=1e-9)
+
+
+def test_each_position_has_streams_of_its_own(boards):
+    position = Position(boards[0])
+    result = rolled([position, position], trials=50)
+    assert result.mean[0].tolist() != result.mean[1].tolist()
+    assert result.mean[0].tolist() == rolled(position, trials=50).mean[0].tolist()
+    trials = single_trials(position.board, 1, 50, PUBEVAL.model)
+    np.testing.assert_allclose(result.mean[1], trials.mean(axis=0), atol=1e-12)
+    assert rolled(position, trials=50, seed=1).mean.tolist() != rolled(position, trials=50).mean.tolist()
+
+
+def test_trials_stop_at_a_wanted_error(boards):
+    wanted, options = 0.012, {"cut": 3, "seed": 2}
+    boards = boards[::3]
+    result = rolled(boards, MADE, trials=5000, se=wanted, **options)
+    assert (result.se[:, 5] <= wanted).all()
+    assert (result.trials % TRIALS_A_CHECK == 0).all()
+    assert len(set(result.trials.tolist())) > 1
+    for row, trials in enumerate(result.trials.tolist()):
+        # They are the first trials, and fewer of them would not have been enough.
+        whole = rolled(boards, MADE, trials=trials, **options)
+        assert whole.mean[row].tobytes() == result.mean[row].tobytes()
+        if trials > TRIALS_A_CHECK:
+            assert rolled(boards, MADE, trials=trials - TRIALS_A_CHECK, **options).se[row, 5] > wanted
+    assert rolled(boards[:2], MADE, trials=400, se=1e-9, **options).trials.tolist() == [400, 400]
+
+
+def test_many_seeds_agree_with_the_stated_error():
+    """The means of 300 rollouts scatter as each of them says."""
+    boards = np.repeat(Position.start().board[None], 300, axis=0)
+    result = rolled(boards, MADE, trials=40, cut=2)
+    ratio = result.mean.std(axis=0, ddof=1) / np.sqrt((result.se**2).mean(axis=0))
+    assert (np.abs(ratio[[0, 5]] - 1) < 0.17).all()  # four standard errors of a standard deviation
+
+
+def test_a_cut_beyond_the_end_of_the_game_changes_nothing(boards):
+    whole, cut = rolled(boards, trials=5), rolled(boards, trials=5, cut=2500)
+    assert cut.mean.tobytes() == whole.mean.tobytes()
+
+
+def test_a_cut_after_one_ply_is_one_ply_of_lookahead():
+    """The same plays, the rolls drawn instead of counted: alike within four standard errors."""
+    positions = [Position.start(), *map(Position, some_boards("pubeval", 3, seed=8))]
+    result = rolled(positions, MADE, trials=4000, cut=1, seed=2)
+    exact = LookaheadEvaluator(MADE, 1, "full").evaluate_many(
+        np.array([position.board for position in positions])
+    )
+    assert (np.abs(result.mean[:, :5] - exact) <= 4 * result.se[:, :5] + 1e-6).all()
+    assert (result.se[:, 0] > 0).all()
+
+
+def follow(position: Position, trial: int, stops) -> Probabilities:
+    """The value for the player on roll where a trial's game, played by hand, stops."""
+    dice = rolls_of(0, 0, trial, 300).tolist()
+    player = CompiledPlayer("made up", MADE.model)
+    for ply, (high, low) in enumerate(dice):
+        if outcome(position) or stops(position, ply):
+            value = MADE.evaluate(position)
+            return value.turned() if ply % 2 else value
+        position = player.choose(position, (high, low)).position
+    raise AssertionError("the game does not end")
+
+
+@pytest.mark.parametrize("plies", [1, 2, 3, 8])
+def test_a_cut_game_is_valued_for_the_player_who_was_on_roll(plies):
+    results = single_trials(Position.start().board, 0, 5, MADE.model, cut=plies)
+    followed = [follow(Position.start(), trial, lambda _, ply: ply == plies) for trial in range(5)]
+    np.testing.assert_allclose(results[:, :5], followed, atol=1e-6)
+    assert ((results[:, 0] > 0) & (results[:, 0] < 1)).all()
+
+
+def test_stopping_at_the_race():
+    position = Position.from_points({15: 2, 3: 7}, {15: 1, 4: 7})
+    assert position_class(position) == "contact"
+    results = single_trials(position.board, 0, 12, MADE.model, stop_at_race=True)
+    followed = [
+        follow(position, trial, lambda where, _: position_class(where) == "race") for trial in range(12)
+    ]
+    np.testing.assert_allclose(results[:, :5], followed, atol=1e-6)
+    assert ((results[:, 0] > 0) & (results[:, 0] < 1)).any()
+
+
+def test_a_race_is_played_to_its_end():
+    race = Position.from_points({6: 5, 5: 5, 4: 5}, {6: 5, 5: 5, 4: 5})
+    stopped = rolled(race, MADE, trials=20, stop_at_race=True)
+    assert stopped.mean.tobytes() == rolled(race, MADE, trials=20).mean.tobytes()
+
+
+def test_contact_games_end_where_the_race_begins():
+    results = single_trials(Position.start().board, 0, 40, MADE.model, stop_at_race=True)
+    whole = single_trials(Position.start().board, 0, 40, MADE.model)
+    # With contact to the end the two are the same game; otherwise an opinion stands for the result.
+    same = (results == whole).all(axis=1)
+    assert not same.all()
+    assert ((results[~same, 0] > 0) & (results[~same, 0] < 1)).all()
+
+
+SMALL = Position.from_points({8: 2, 3: 2}, {8: 2, 3: 2})
+
+
+def filtering(kept: int) -> StaticEvaluator:
+    return evaluator_of(made_weights("keith", pairs=5, kept=kept, seed=5))
+
+
+def test_a_pre_filter_that_keeps_every_play_changes_nothing():
+    evaluator = filtering(32)
+    assert filtered(evaluator).model.kept == 32
+    assert max(len(legal_plays(SMALL, roll)) for roll in ALL_ROLLS) <= 32
+    results = [rolled(SMALL, evaluator, trials=60, every_play=every) for every in (True, False)]
+    assert results[0].mean.tobytes() == results[1].mean.tobytes()
+    assert 0 < results[0].mean[0, 0] < 1
+
+
+def test_a_pre_filter_that_keeps_one_play_plays_by_its_table(boards):
+    evaluator = filtering(1)
+    table = StaticEvaluator("the table", table_model(evaluator.weights.pre_filter.tables()))
+    by_filter, by_table = rolled(boards, evaluator, trials=10), rolled(boards, table, trials=10)
+    assert by_filter.mean.tobytes() == by_table.mean.tobytes()
+    every_play = rolled(boards, evaluator, trials=10, every_play=True)
+    assert every_play.mean.tobytes() != by_filter.mean.tobytes()
+
+
+@pytest.mark.parametrize("kept", [2, 5])
+def test_a_pre_filter_keeps_the_best_plays_by_its_table(kept):
+    evaluator = filtered(filtering(kept))
+    table = CompiledPlayer("table", table_model(evaluator.weights.pre_filter.tables()))
+    player = CompiledPlayer("filtered", evaluator.model)
+    for board in some_boards("pubeval", 60, seed=4):
+        position = Position(board)
+        for roll in [(6, 1), (3, 2), (2, 2)]:
+            plays = legal_plays(position, roll)
+            chosen = player.choose(position, roll).position
+            kept_plays = plays_by_table(table, position, plays)[:kept]
+            assert chosen in kept_plays
+            equities = evaluator.equity_many(np.array([play.board for play in kept_plays]))
+            assert evaluator.equity_many(chosen.board[None])[0] == equities.min()
+
+
+def plays_by_table(table: CompiledPlayer, position: Position, plays) -> list[Position]:
+    """Positions after the plays, the best by the table of the position's class first."""
+    code = ("contact", "crashed", "race").index(position_class(position))
+    scores = table_scores(np.array([play.position.board for play in plays]), table.model.tables[code])
+    return [plays[k].position for k in np.argsort(-scores, kind="stable")]
+
+
+def test_the_library_function_gives_the_same_trials():
+    result = motif.rollout(Position.start(), PUBEVAL, motif.RolloutSettings(trials=3), jobs=1)
+    assert result.mean.tobytes() == rolled(Position.start(), trials=3).mean.tobytes()
+    assert motif.RolloutSettings is RolloutSettings
+    assert motif.rollout(Position.start(), PUBEVAL, RolloutSettings(1), jobs=1).trials.tolist() == [1]
+
+
+def test_positions_lists_and_arrays(boards):
+    from_array = rolled(boards, trials=2)
+    from_list = rolled([Position(board) for board in boards], trials=2)
+    assert from_array.mean.tobytes() == from_list.mean.tobytes()
+    assert rolled(boards[:0], trials=2).mean.shape == rolled([], trials=2).mean.shape == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"trials": 0}, "trials must be at least 1, not 0"),
+        ({"trials": -5}, "trials must be at least 1, not -5"),
+        ({"trials": 2**31}, f"trials must be below 2**31, not {2**31}"),
+        ({"trials": 36.5}, "trials must be a whole number, not 36.5"),
+        ({"cut": -1}, "cut must be at least 0, not -1"),
+        ({"luck_plies": -1}, "luck_plies must be at least 0, not -1"),
+        ({"se": -0.1}, "se must be at least 0 and finite, not -0.1"),
+        ({"se": float("nan")}, "se must be at least 0 and finite, not nan"),
+        ({"scoring": "chess"}, "scoring must be money, dmp or no-gammons, not 'chess'"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"seed": 2**64}, f"seed must be below 2**63, not {2**64}"),
+    ],
+)
+def test_settings_out_of_range(settings, message):
+    with pytest.raises(SettingError) as caught:
+        rolled(Position.start(), **settings)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("positions", [1, 2])
+def test_a_bad_number_of_jobs(positions):
+    with pytest.raises(SettingError, match="jobs must be at least 1"):
+        rolled([Position.start()] * positions, trials=1, jobs=0)
+
+
+def test_rows_that_are_no_positions():
+    with pytest.raises(PositionError, match="row 0: invalid position"):
+        rolled(np.zeros((1, 26), np.int8), trials=1)
+
+
+def test_the_names_of_the_columns():
+    assert list(RESULT_NAMES) == [*OUTPUTS, "equity"]

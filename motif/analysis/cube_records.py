@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from motif.analysis.phrases import phrases
+from motif.analysis.phrases import LANGUAGE, phrases
 from motif.analysis.position_records import evaluations
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
@@ -33,7 +33,7 @@ class CubeAnswer(NamedTuple):
     def record(self) -> dict[str, Any]:
         """Return what JSON has of it."""
         record = {
-            **self.decision.to_dict(),
+            **decision_record(self.decision),
             **self.probabilities._asdict(),
             "cubeless": self.probabilities.equity,
             "class": efficiency_class(self.position)[0],
@@ -70,18 +70,25 @@ def cube_answers(
         yield CubeAnswer(position, chances, decision, evaluator, evaluation)
 
 
-def cube_words(decision: CubeDecision, language: str) -> str:
-    """Return the words of a decision in a `language` of `motif.analysis.phrases.languages`."""
-    words = phrases(language)
+def decision_record(decision: CubeDecision) -> dict[str, Any]:
+    """Return a decision for JSON, with its words in English."""
+    return {**decision.to_dict(), "words": cube_words(decision)}
 
-    def say(key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
-        if degree:
-            degree = words.say("cube", "degrees", degree)
-        if double:
-            double = words.say("cube", "doubles", double)
-        return words.say("cube", key, cost=words.amount(cost), degree=degree, double=double)
 
-    return decision.told_by(say)
+def cube_words(decision: CubeDecision, language: str = LANGUAGE) -> str:
+    """Describe a decision in a `language` of `motif.analysis.phrases.languages`."""
+    table = phrases(language)
+    double = table.say("cube", "doubles", decision.double_name)
+    return " ".join(
+        table.say(
+            "cube",
+            verdict.key,
+            cost=table.amount(verdict.cost),
+            degree=verdict.degree and table.say("cube", "degrees", verdict.degree),
+            double=double,
+        )
+        for verdict in decision.verdicts
+    )
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from motif.analysis.cube_records import decision_record
 from motif.analysis.judge import MatchOptions, for_match
 from motif.analysis.position_records import SHOWN
 from motif.board.match_state import MatchState
@@ -35,7 +36,7 @@ class TurnDecision(Tabular):
             "play": None if self.play is None else self.play.notation,
             "moves": None if self.play is None else [list(move) for move in self.play.moves],
             "ranking": None if self.ranking is None else self.ranking.to_dict(),
-            "cube": None if self.cube is None else self.cube.to_dict(),
+            "cube": None if self.cube is None else decision_record(self.cube),
         }
 
     def records(self) -> list[dict[str, Any]]:

@@ -249,6 +249,8 @@ def _print_bras(bras: dict[str, Any]) -> None:
 
 
 def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
+    from motif.analysis.cube_records import cube_words
+
     chances = probabilities
     how = f"cube efficiency {decision.efficiency:.2f}"
     if decision.exact:
@@ -260,7 +262,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
     )
     state = decision.state
     mwc = state.length > 0
-    double = "redouble" if state.cube_owner == "me" else "double"
+    double = decision.double_name
     actions = [(f"no {double}", decision.no_double, decision.mwc_no_double)]
     if decision.double_take is not None and decision.double_pass is not None:
         actions.append((f"{double}, take", decision.double_take, decision.mwc_double_take))
@@ -277,7 +279,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
     if decision.opponent_windows and not decision.exact:
         columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.opponent_windows])
-    say(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")
+    say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
 
 
 def _window_row(window: "MarketWindow") -> tuple[str, ...]:

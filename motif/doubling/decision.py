@@ -1,11 +1,11 @@
-"""Cube decisions: whether to double, whether to take, and how close it is, in words.
+"""Cube decisions: whether to double, whether to take, and how close it is.
 
 Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
 """
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,27 +45,21 @@ marks, missing a very clear one a blunder."""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""
-_SENTENCES = {
-    "crawford": "Nobody doubles in the Crawford game.",
-    "owned": "The opponent owns the cube: only the opponent can double.",
-    "dead": "The cube is dead: a {double} wins nothing.",
-    "same double": "To {double} or to wait is the same.",
-    "double": "A {degree} {double}: waiting costs {cost}.",
-    "too good": "A {degree} case for playing on: cashing costs {cost}.",
-    "no double": "A {degree} no {double}: doubling costs {cost}.",
-    "same answer": "To take or to pass is the same.",
-    "same beaver": "To beaver or to take is the same.",
-    "take": "A {degree} take: passing costs {cost}.",
-    "pass": "A {degree} pass: taking costs {cost}.",
-    "beaver": "A {degree} beaver: a mere take costs {cost}.",
-    "raccoon": "Raccoon a beaver: not to costs {cost}.",
-    "no raccoon": "Do not raccoon a beaver: that costs {cost}.",
-    "exact": "Exact, from the bearoff tables.",
-}
 _DOUBLES = ("double", "redouble")
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
 _RACCOONS = ("raccoon", "no raccoon")
+
+
+class Verdict(NamedTuple):
+    """One finding on a cube decision."""
+
+    key: str
+    """Names its sentence in the phrases, such as ``take``."""
+    cost: float = 0.0
+    """Equity that the other action gives up."""
+    degree: str = ""
+    """How clear it is: ``borderline``, ``close``, ``clear`` or ``very clear``."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,6 @@ _FIELDS = (
     "should_raccoon",
     "exact",
     "efficiency",
-    "words",
 )
 """What JSON has of a decision under the names of `CubeDecision`."""
 
@@ -167,7 +160,7 @@ class CubeDecision(Tabular):
         return [(name, f"{equity:+.3f}") for name, equity in named.items() if equity is not None]
 
     def _sentence(self) -> str:
-        return f"{self.action[0].upper()}{self.action[1:]}.  {self.words}"
+        return f"{self.action[0].upper()}{self.action[1:]}."
 
     def __str__(self) -> str:
         return f"{self._sentence()}\n{text_table(('', 'equity'), self._rows())}"
@@ -226,20 +219,35 @@ class CubeDecision(Tabular):
         return tuple(_window(name, ends, state, x, self._model.table) for name, x in efficiencies)
 
     @property
-    def words(self) -> str:
-        """A sentence about the double and one about the answer, each with its margin."""
-        return self.told_by(_in_english)
+    def double_name(self) -> Literal["double", "redouble"]:
+        """What a double is called here: ``redouble`` for the owner of the cube."""
+        return "redouble" if self.state.cube_owner == "me" else "double"
 
-    def told_by(self, say: "Say") -> str:
-        """Return the same in the sentences of `say`, which gets their keys, margins, degrees and doubles."""
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Findings on the double and on the answer to it, in the order in which to state them."""
         if self.doubled is None:
-            return say("crawford" if self.state.crawford else "owned")
-        double = "redouble" if self.state.cube_owner == "me" else "double"
-        sentences = [_about_double(self, say, double, self.doubled), _about_answer(self, say)]
+            return (Verdict("crawford" if self.state.crawford else "owned"),)
+        verdicts = [self._double_verdict(self.doubled), self._answer_verdict()]
         if self.raccooned is not None:
-            key = "raccoon" if self.should_raccoon else "no raccoon"
-            sentences.append(say(key, self.cost("no raccoon" if self.should_raccoon else "raccoon")))
-        return " ".join([*sentences, *([say("exact")] * self.exact)])
+            right, wrong = ("raccoon", "no raccoon") if self.should_raccoon else ("no raccoon", "raccoon")
+            verdicts.append(Verdict(right, self.cost(wrong)))
+        return (*verdicts, *[Verdict("exact")] * self.exact)
+
+    def _double_verdict(self, doubled: float) -> Verdict:
+        if self.action.endswith("dead cube"):
+            return Verdict("dead")
+        margin = abs(self.no_double - doubled)
+        if margin < _SHOWN:
+            return Verdict("same double")
+        wait = "too good" if self.action.startswith("too good") else "no double"
+        return Verdict("double" if self.should_double else wait, margin, _degree(margin))
+
+    def _answer_verdict(self) -> Verdict:
+        margin = self.cost("take" if self.answer == "pass" or self.should_beaver else "pass")
+        if margin < _SHOWN:
+            return Verdict("same beaver" if self.should_beaver else "same answer")
+        return Verdict(self.answer, margin, _degree(margin))
 
     def cost(self, action_taken: str) -> float:
         """Return the equity, 0 or more, that a cube action gives up.
@@ -441,40 +449,6 @@ def best_action(
     if no_double > double_pass and gammons:
         return f"too good to {double}, {answer}", False, takes, beavers
     return f"no {double}, {answer}", False, takes, beavers
-
-
-class Say(Protocol):
-    """What puts a key, what a mistake costs, its degree and the name of the double into a sentence."""
-
-    def __call__(self, key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
-        """Return the sentence of `key`."""
-        ...
-
-
-def _in_english(key: str, cost: float = 0.0, degree: str = "", double: str = "") -> str:
-    return _SENTENCES[key].format(cost=f"{cost:.3f}", degree=degree, double=double)
-
-
-def _about_double(decision: "CubeDecision", say: Say, double: str, doubled: float) -> str:
-    if decision.action.endswith("dead cube"):
-        return say("dead", double=double)
-    margin = abs(decision.no_double - doubled)
-    if margin < _SHOWN:
-        return say("same double", double=double)
-    key = "too good" if decision.action.startswith("too good") else "no double"
-    return say("double" if decision.should_double else key, margin, _degree(margin), double)
-
-
-def _about_answer(decision: "CubeDecision", say: Say) -> str:
-    right, other = "pass", "take"
-    if decision.should_beaver:
-        right = "beaver"
-    elif decision.should_take:
-        right, other = "take", "pass"
-    margin = decision.cost(other)
-    if margin < _SHOWN:
-        return say("same beaver" if right == "beaver" else "same answer")
-    return say(right, margin, _degree(margin))
 
 
 def _degree(margin: float) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from motif.analysis.confirmation import CERTAIN, DOUBTFUL
+from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
@@ -301,7 +302,7 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: 
     yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, in_match)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
     yield " " + ", ".join(f"{what}: {value:+.3f}" for what, value in cube.equities)
-    yield from (f" {cube.act.decision.words}", "")
+    yield from (f" {cube_words(cube.act.decision)}", "")
 
 
 def _board(play: Play) -> list[str]:
@@ -367,7 +368,7 @@ def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
         ("equity", "action"),
         [ShownAction(f"{value:+.3f}", what) for what, value in cube.equities],
         cube.shown_state,
-        words=cube.act.decision.words,
+        words=cube_words(cube.act.decision),
     )
 
 

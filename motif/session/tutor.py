@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
+from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import walk
@@ -33,7 +34,7 @@ def decision_lines(decision: "CubeDecision") -> list[str]:
             lines.append(
                 f"      {words:14}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
             )
-    return [*lines, f"      {decision.words}"]
+    return [*lines, f"      {cube_words(decision)}"]
 
 
 _DOING = {

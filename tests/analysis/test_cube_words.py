@@ -6,6 +6,8 @@ from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.phrases import languages
 from motif.board.match_state import MatchState
 from motif.board.position import Position
+from motif.doubling import cube_decision
+from motif.evaluators import Probabilities
 from motif.evaluators.named import load_evaluator
 
 STATES = [
@@ -26,9 +28,13 @@ def _decisions():
     return [answer.decision for answer in answers]
 
 
-def test_english_words_are_those_of_the_decision(decisions):
-    for decision in decisions:
-        assert cube_words(decision, "en") == decision.words
+def test_words_name_margins_and_degrees():
+    decision = cube_decision(Probabilities(0.7, 0.15, 0.005, 0.1, 0.004), MatchState())
+    double, take = decision.verdicts
+    assert cube_words(decision) == (
+        f"A {double.degree} double: waiting costs {double.cost:.3f}. "
+        f"A {take.degree} take: passing costs {take.cost:.3f}."
+    )
 
 
 def test_every_language_has_words_for_every_decision(decisions):

@@ -102,7 +102,7 @@ def test_decisions_are_what_their_equities_say(chances, state, x):
         assert decision.action.split(", ")[0] in ("double", "redouble")
     if decision.action.startswith("too good"):
         assert decision.no_double > decision.double_pass
-    assert decision.words.endswith(".")
+    assert decision.verdicts
 
 
 @given(probabilities(), STATES, SHARES)
@@ -129,7 +129,7 @@ def test_many_at_once_are_as_one_by_one(rows, state):
     assert many.tolist() == pytest.approx([cubeful_equity(row, state) for row in rows], abs=1e-12)
 
 
-def test_costs_and_words():
+def test_costs_and_verdicts():
     decision = cube_decision(CHANCES, MatchState())
     assert decision.action == "double, take"
     assert decision.value == decision.double_take
@@ -137,9 +137,10 @@ def test_costs_and_words():
     assert decision.cost("roll") == decision.cost("no redouble") == decision.cost("no double")
     assert decision.cost("double") == decision.cost("redouble") == decision.cost("take") == 0
     assert decision.cost("drop") == decision.cost("pass") == pytest.approx(1 - decision.double_take)
-    assert decision.words == "A clear double: waiting costs 0.100. A very clear take: passing costs 0.184."
+    found = [(verdict.key, round(verdict.cost, 3), verdict.degree) for verdict in decision.verdicts]
+    assert found == [("double", 0.1, "clear"), ("take", 0.184, "very clear")]
     close = cube_decision(Probabilities(0.786, 0, 0, 0, 0), MatchState())
-    assert close.words.endswith("A borderline take: passing costs 0.002.")
+    assert close.verdicts[-1] == ("take", pytest.approx(0.002, abs=5e-4), "borderline")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_last_roll_is_doubled_with_more_than_half_of_the_rolls():
     assert decision.action == "double, take"
     assert decision.no_double == pytest.approx(1 / 18)
     assert decision.double_take == pytest.approx(1 / 9)
-    assert decision.words.endswith("Exact, from the bearoff tables.")
+    assert decision.verdicts[-1].key == "exact"
     worse = position_of((0, 0, 1, 0, 1, 0), (1, 0, 0, 0, 0, 0))  # 14 rolls win
     assert cube_decision_at(worse, EVEN, MatchState()).action == "no double, take"
     better = position_of((0, 1, 1, 0, 0, 0), (1, 0, 0, 0, 0, 0))  # 25 rolls
@@ -146,7 +146,7 @@ def test_elsewhere_the_model_decides(position):
     assert exact_equities(position, MatchState(length=5)) is None
     decision = cube_decision_at(position, EVEN, MatchState())
     assert not decision.exact
-    assert "xact" not in decision.words
+    assert "exact" not in [verdict.key for verdict in decision.verdicts]
 
 
 def test_an_efficiency_asks_for_the_model():

@@ -60,7 +60,7 @@ def test_nobody_doubles_in_the_crawford_game(own_score):
     assert decision.action == "no double, Crawford game"
     assert (decision.double_take, decision.double_pass, decision.take_point) == (None, None, None)
     assert decision.windows == decision.opponent_windows == ()
-    assert decision.words == "Nobody doubles in the Crawford game."
+    assert [verdict.key for verdict in decision.verdicts] == ["crawford"]
     won, lost = TABLE.after_game(crawford, 1), TABLE.after_game(crawford, -1)
     assert decision.mwc_no_double == pytest.approx((won + lost) / 2)
 
@@ -78,7 +78,7 @@ def test_after_the_crawford_game():
     assert not leader.should_double
     assert leader.windows == ()
     assert leader.opponent_windows[1].double_point == 0
-    assert leader.words.startswith("The cube is dead")
+    assert leader.verdicts[0].key == "dead"
 
 
 def test_the_free_drop():

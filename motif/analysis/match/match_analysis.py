@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
+from motif.analysis.cube_records import cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import Reason
 from motif.analysis.judge import known_error_rate
@@ -147,7 +148,7 @@ class WorstCube:
             "loss": MILLIPOINTS * self.act.error,
             "mwc" if in_match else "points": self.cost,
             **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities},
-            "words": self.act.decision.words,
+            "words": cube_words(self.act.decision),
         }
 
 

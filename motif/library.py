@@ -313,7 +313,7 @@ def compare_plays(
         changed(settings or RolloutSettings(), changes),
         plays=named or None,
         candidates=candidates,
-        stakes=context.stakes,
+        cube_model=context.cube_model,
         cubes=cube_maker(options.state_of(state)) if cubeful else None,
         jobs=jobs,
     )

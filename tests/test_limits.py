@@ -12,7 +12,7 @@ LONG_FUNCTIONS = {
     "play_tournament", "terms",
 }  # fmt: skip
 MANY_PARAMETERS = {"terms"}
-MANY_FIELDS = {"PhaseNetSettings", "Stakes"}
+MANY_FIELDS = {"PhaseNetSettings"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.doubling.cube_states import cube_maker, stakes_of
+from motif.doubling.cube_states import cube_maker, cube_model_for
 from motif.doubling.efficiency_fit import self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
@@ -132,7 +132,7 @@ def _decisions(values: CubeEquities) -> Decisions:
 
 def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
     """Return what the lookahead of `judge` makes of the cube."""
-    held, taken = judge.cube_equities(boards, stakes_of(_STATE), 0).T
+    held, taken = judge.cube_equities(boards, cube_model_for(_STATE), 0).T
     return _decisions(CubeEquities(held, taken, np.ones(len(boards))))
 
 

@@ -23,11 +23,11 @@ from motif.doubling import CubeDecision
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.decision import rolled_decision
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model
-from motif.evaluators.stakes import Stakes
 from motif.players.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
-from motif.rollouts.comparison import staked_stage
+from motif.rollouts.comparison import cubeful_stage
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_evaluator import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -149,7 +149,7 @@ def compare_ranked(
         return ComparedPair(first, second, None)
     pair = np.array([[first.play.position.board, second.play.position.board]])
     before = ranking.position.board[None]
-    (rolled,) = roll_out_pairs(before, pair, [context.stakes], evaluator, confirm, jobs=1)
+    (rolled,) = roll_out_pairs(before, pair, [context.cube_model], evaluator, confirm, jobs=1)
     return ComparedPair(first, second, rolled)
 
 
@@ -183,7 +183,7 @@ def compare_plays(
 def roll_out_pairs(
     before: Board,
     pairs: Board,
-    stakes: Sequence[Stakes],
+    cube_models: Sequence[CubeModel],
     evaluator: Evaluator,
     settings: RolloutSettings,
     *,
@@ -191,15 +191,14 @@ def roll_out_pairs(
 ) -> list[RolledPair]:
     """Roll out the two positions of each of `pairs` (n, 2, 26), after plays on `before` (n, 26).
 
-    `evaluator` plays both sides without its lookahead; the mover is side 0 of the `stakes` (n).  The dice
-    belong to the position before: the same settings give the same numbers for any number of `jobs`, and
-    whatever else is rolled out.
+    `evaluator` plays both sides without its lookahead; the mover is side 0 of the `cube_models` (n).  Dice
+    depend on the position before, so results do not depend on `jobs` or on the other pairs.
     """
     static = evaluator.without_lookahead
     assert isinstance(static, StaticEvaluator)
     items = items_of(pack_many(np.asarray(before, np.int8).reshape(-1, 26)))
     parts = [slice(k, k + _AT_ONCE) for k in range(0, len(pairs), _AT_ONCE)]
-    calls = ((pairs[part], items[part], stakes[part]) for part in parts)
+    calls = ((pairs[part], items[part], cube_models[part]) for part in parts)
     work = partial(_roll_out, settings.model_of(static), settings)
     rolled: list[RolledPair] = []
     with progress(f"{static.name} rolls out doubtful plays", len(pairs)) as advance:
@@ -214,17 +213,17 @@ def _roll_out(
     settings: RolloutSettings,
     pairs: Board,
     items: npt.NDArray[np.int64],
-    stakes: Sequence[Stakes],
+    cube_models: Sequence[CubeModel],
 ) -> list[RolledPair]:
     both, rolled = np.arange(2), []
-    for pair, item, at_stake in zip(pairs, items.tolist(), stakes, strict=True):
+    for pair, item, cube_model in zip(pairs, items.tolist(), cube_models, strict=True):
         packed = pack_many(pair)
         results = results_of_trials(
             model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
         )
         tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
         tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
-        stage = staked_stage(at_stake, packed, tally, both)
+        stage = cubeful_stage(cube_model, packed, tally, both)
         first, second = stage.means[:, -1].tolist()
         errors = stage.errors[:, -1].tolist()
         rolled.append(

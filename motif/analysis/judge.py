@@ -35,7 +35,7 @@ class MatchOptions:
     beavers: bool | None = setting(None, "Money: a double may be beavered.")
     raccoons: bool | None = setting(None, "Money: a beaver may be doubled once more.")
 
-    def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
+    def given_state(self, match: "MatchState | None") -> "MatchState | None":
         """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
         return None if match is None and self == MatchOptions() else self.state_of(match)
 
@@ -126,22 +126,22 @@ def for_match(
 ) -> "tuple[CubeContext, dict[str, Any]]":
     """Return what `evaluator` values plays for, by options and an ID's state, and what to say of it."""
     # Only now: they take a while to import.
-    from motif.board.diagram import describe_stakes
-    from motif.evaluators.stakes import gammon_values
+    from motif.board.diagram import describe_score
+    from motif.evaluators.cube_model import gammon_values
     from motif.players.ranking import MONEY, CubeContext
 
-    state = options.stakes_state(match)
+    state = options.given_state(match)
     if state is None:
         return MONEY, {}
     context = CubeContext(state)
-    if evaluator.staked(context.stakes) is evaluator:
-        if options.stakes_state(None) is None:
+    if evaluator.with_cube(context.cube_model) is evaluator:
+        if options.given_state(None) is None:
             return MONEY, {}
         raise PlayerError(
             f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
         )
-    won, lost = gammon_values(context.stakes)
-    return context, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
+    won, lost = gammon_values(context.cube_model)
+    return context, {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
 
 
 @cache

@@ -66,7 +66,7 @@ class RolloutQuestion(NamedTuple):
             self.settings,
             plays=_named_plays(self.position, roll, named) if named else None,
             candidates=CANDIDATES if candidates is None else candidates,
-            stakes=context.stakes,
+            cube_model=context.cube_model,
             cubes=cube_maker(self.state) if self.cubeful else None,
             jobs=self.jobs,
         )

@@ -93,7 +93,7 @@ def describe_rules(match: MatchState) -> str:
     return "money play" + extras
 
 
-def describe_stakes(match: MatchState) -> str:
+def describe_score(match: MatchState) -> str:
     """Return what is played for, as "3-away 5-away, cube 2 yours", the player on roll being "you"."""
     if match.length:
         aways = match.length - match.own_score, match.length - match.opponent_score

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
-    from motif.evaluators.stakes import Stakes
+    from motif.evaluators.cube_model import CubeModel
     from motif.players.ranking import RankedPlay
 
 _START = "4HPwATDgc/ABMA"
@@ -206,10 +206,10 @@ def hint(
         print_answer(next(answers), judge, json)
         return
     ranking, record = hint_record(position, roll, match, evaluator, judge, options)
-    state = _rolled(options.stakes_state(match), roll)
+    state = _rolled(options.given_state(match), roll)
     if rolling.rollout:
-        stakes = for_match(evaluator, options, match)[0].stakes
-        _roll_out(record, position, state, judge, stakes, rolling, json=json, jobs=jobs)
+        cube_model = for_match(evaluator, options, match)[0].cube_model
+        _roll_out(record, position, state, judge, cube_model, rolling, json=json, jobs=jobs)
         return
     if json:
         print(json_line(record))
@@ -242,7 +242,7 @@ def _roll_out(
     position: "Position",
     match: "MatchState | None",
     player: str,
-    stakes: "Stakes",
+    cube_model: "CubeModel",
     rolling: PlayRollout,
     *,
     json: bool,
@@ -263,7 +263,9 @@ def _roll_out(
     roll = tuple(record["roll"])
     by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
     best = [by_position[play["position"]] for play in record["plays"][:count]]
-    comparison = compare_plays(position, roll, evaluator, settings, plays=best, stakes=stakes, jobs=jobs)
+    comparison = compare_plays(
+        position, roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs
+    )
     if json:
         rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
         print(json_line({**record, "rollout": comparison.to_dict() | rolled}))

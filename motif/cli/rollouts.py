@@ -78,7 +78,7 @@ def rollout(
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check(with_cube=cubeful)
-    state = options.stakes_state(None)
+    state = options.given_state(None)
     given = {
         "--candidates": plays.candidates,
         "--play": plays.play or None,
@@ -100,7 +100,7 @@ def rollout(
                 record = comparison.to_dict() | valued | {"roll": list(roll)}
                 print(json_line(question.record(record)))
                 return
-            print_board(position, options.stakes_state(match))
+            print_board(position, options.given_state(match))
             print_comparison(comparison, _by_whom(question))
             print_valued(valued)
         elif cubeful:

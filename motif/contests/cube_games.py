@@ -19,10 +19,10 @@ from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
 from motif.contests.result import ContestRules, PlayedPairs
-from motif.doubling.cube_states import decided_ahead, stakes_of, without_doubles
+from motif.doubling.cube_states import cube_model_for, decided_ahead, without_doubles
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
-from motif.evaluators.stakes import Stakes
+from motif.evaluators.cube_model import CubeModel
 from motif.players.player import Player
 from motif.rollouts.cubeful_games import CubePlayer, games_with_cube
 from motif.rollouts.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
@@ -39,13 +39,13 @@ class Side(NamedTuple):
     """Decides whether to double and to take."""
 
     def choose(
-        self, cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
+        self, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
     ) -> Board:
         """See `CubePlayer.choose`."""
         after = np.empty_like(boards)
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
-            chooser = self.player.staked(cubes._replace(state=state), side)
+            chooser = self.player.with_cube(cubes._replace(state=state), side)
             after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
         return after
 
@@ -119,7 +119,7 @@ def play_match_pairs(
         for match in going:
             by_state[match.state()].append(match)
         for state, group in by_state.items():
-            cubes = stakes_of(state) if rules.cube else without_doubles(state)
+            cubes = cube_model_for(state) if rules.cube else without_doubles(state)
             _play_games(players, cubes, group, dice, judge)
         going = [match for match in going if match.winner is None]
     wins, luck = np.array([(match.winner == 0, match.luck) for match in matches], np.float64).T
@@ -128,7 +128,7 @@ def play_match_pairs(
 
 def _play_games(
     players: tuple[CubePlayer, CubePlayer],
-    cubes: Stakes,
+    cubes: CubeModel,
     matches: list[_Match],
     dice: SeededDice,
     judge: Evaluator | None,
@@ -161,7 +161,7 @@ def play_cube_games(
     judge: Evaluator | None = None,
 ) -> PlayedPairs:
     """Play the pairs of money games start .. start + count - 1; a game that does not end has 0 points."""
-    cubes = stakes_of(MatchState(jacoby=jacoby))
+    cubes = cube_model_for(MatchState(jacoby=jacoby))
     on_roll, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
     players = _cube_player(sides[0]), _cube_player(sides[1])

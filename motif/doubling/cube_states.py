@@ -1,7 +1,4 @@
-"""Stakes of a state of the match, with every state of the cube that may follow from it.
-
-Ranking of plays, lookahead, cube decisions, games and rollouts value positions by them.
-"""
+"""The `CubeModel` of a match state, with every cube state that doubles can lead to."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,21 +16,22 @@ from motif.doubling.equities import (
     EquityScale,
     Floats,
     check_valued,
-    model_stakes,
+    fixed_cube_model,
     scale,
 )
 from motif.doubling.exact import MONEY_COLUMNS, CubeLevel, cube_levels, match_values
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
-from motif.evaluators.stakes import (
+from motif.evaluators.cube_model import (
     EVEN,
     MAX_STATES,
     NO_CUBE,
     NO_DOUBLE,
-    Stakes,
+    CubeModel,
+    ExactValues,
     known_boards,
-    share_exact,
+    share_table,
     without_cube,
 )
 from motif.rollouts.cubeful_games import Flags, decide_cubes, value_rolled
@@ -46,12 +44,12 @@ _SCORES_KEPT = 24
 """Tables of exact values of a match that are kept, of 5 MB each."""
 
 
-def stakes_of(
+def cube_model_for(
     state: MatchState,
     table: MatchEquityTable | None = None,
     efficiency: float | Efficiency | None = None,
-) -> Stakes:
-    """Return what is at stake in `state`, its player on roll being side 0, now and after doubles.
+) -> CubeModel:
+    """Return the cube model of `state`, whose player on roll is side 0.
 
     A match is valued by `table`, by default Kazaross-XG2, and exactly where both sides have at most
     `MATCH_CHECKERS` checkers; money play by the tables of up to six checkers a side.  `efficiency` is that of
@@ -63,14 +61,16 @@ def stakes_of(
     # What belongs to money play changes nothing in a match.
     if state.length:
         state = replace(state, jacoby=False, beavers=False, raccoons=False)
-    return _stakes_of(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
+    return _cube_model_for(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
 
 
 @lru_cache(maxsize=_KEPT)
-def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: float | Efficiency) -> Stakes:
+def _cube_model_for(
+    state: MatchState, table: MatchEquityTable | None, efficiency: float | Efficiency
+) -> CubeModel:
     levels = list(cube_levels(state)) if state.length else _money_levels(state)
     unit = scale(state, table)
-    parts = [_model_stakes(state, level, efficiency, unit, table) for level in levels]
+    parts = [_level_model(state, level, efficiency, unit, table) for level in levels]
     cube = np.array([shown for shown, _ in levels], np.int64)
     if state.length:
         first_levels, doubled, exact = _match_tables(_first_state(state), table)
@@ -83,7 +83,7 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
         like, ratio = np.arange(len(levels)), np.ones(len(levels))
         middle, factor = np.array([unit.middle, 1 - unit.middle]), np.full(len(levels), 1 / unit.half)
     else:
-        doubles, exact = _money_doubles(levels), share_exact(_money_tables(), _money_tables)
+        doubles, exact = _money_doubles(levels), share_table(_money_tables(), _money_tables)
         owners = [owner for _, owner in levels]
         like = np.array([owners.index(owner) for owner in owners])
         ratio = cube / cube[like]
@@ -92,14 +92,15 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
         )
         middle, factor = np.zeros(2), cube / state.cube
     assert like.max() < MAX_STATES
-    most = max(part.worth.shape[2] for part in parts)
-    worth = [np.pad(part.worth[0], ((0, 0), (0, most - part.worth.shape[2]), (0, 0))) for part in parts]
-    return Stakes(
+    by_part = [part.equities[0] for part in parts]
+    most = max(equities.shape[1] for equities in by_part)
+    padded = [np.pad(equities, ((0, 0), (0, most - equities.shape[1]), (0, 0))) for equities in by_part]
+    return CubeModel(
         0,
         np.concatenate([part.kind for part in parts]),
         np.concatenate([part.owner for part in parts]),
         np.concatenate([part.last for part in parts]),
-        np.stack(worth),
+        np.stack(padded),
         np.concatenate([part.played_out for part in parts]),
         parts[0].efficiency,
         cube,
@@ -107,10 +108,7 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
         like.astype(np.int64),
         ratio,
         state.beavers,
-        exact,
-        column.astype(np.int64),
-        middle,
-        factor,
+        ExactValues(exact, column.astype(np.int64), middle, factor),
     )
 
 
@@ -120,7 +118,7 @@ def _match_tables(
 ) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
     """Return the cubes from `state` on, and what `match_values` says of them."""
     doubled, exact = match_values(state, MATCH_CHECKERS, table)
-    return list(cube_levels(state)), doubled, share_exact(exact, partial(_match_exact, state, table))
+    return list(cube_levels(state)), doubled, share_table(exact, partial(_match_exact, state, table))
 
 
 def _match_exact(state: MatchState, table: MatchEquityTable | None) -> Floats:
@@ -139,23 +137,23 @@ def _first_state(state: MatchState) -> MatchState:
 
 
 @lru_cache(maxsize=_KEPT)
-def without_doubles(state: MatchState | None = None) -> Stakes:
+def without_doubles(state: MatchState | None = None) -> CubeModel:
     """Return a cube that nobody can turn: the ends of the game in `state`, or money play without a cube."""
-    return NO_CUBE if state is None else without_cube(stakes_of(state))
+    return NO_CUBE if state is None else without_cube(cube_model_for(state))
 
 
-def _model_stakes(
+def _level_model(
     state: MatchState,
     level: CubeLevel,
     efficiency: float | Efficiency,
     unit: EquityScale,
     table: MatchEquityTable | None,
-) -> Stakes:
-    """Return what is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
+) -> CubeModel:
+    """Return the one-state model of `level`, with equities in `unit`, or at the cube of `state`."""
     there = replace(state, cube=level[0], cube_owner=owner_seen_by(level[1], 0))
     if not state.length:
         unit = EquityScale(half=state.cube / level[0])
-    return model_stakes(there, table, efficiency, unit=unit)
+    return fixed_cube_model(there, table, efficiency, unit=unit)
 
 
 def _money_levels(state: MatchState) -> list[CubeLevel]:
@@ -177,9 +175,9 @@ def _money_doubles(levels: list[CubeLevel]) -> npt.NDArray[np.int64]:
     return np.array([[doubled(*level, side) for side in (0, 1)] for level in levels])
 
 
-def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], Stakes]:
-    """Return what makes the stakes of games in a worker; in games nobody beavers."""
-    return partial(stakes_of, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
+def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], CubeModel]:
+    """Return a function that makes the cube model of games, without beavers, in a worker."""
+    return partial(cube_model_for, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
 
 
 _NEAR = 0.12
@@ -190,7 +188,7 @@ ALMOST = 1e-9
 
 
 def decided_ahead(
-    judge: Evaluator, cubes: Stakes, states: Games, sides: Games, boards: Board, chances: Floats
+    judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: Floats
 ) -> tuple[Flags, Flags]:
     """Return whether `sides` (n,), who are on roll and may double, should, and whether the others take.
 
@@ -201,7 +199,7 @@ def decided_ahead(
     held, taken = np.empty((2, len(states)))
     value_rolled(cubes, states, sides, packed, chances, held)
     value_rolled(cubes, doubled, sides, packed, chances, taken)
-    lost, won = (cubes.worth[states, sides, 0, EVEN + points] for points in (-1, 1))
+    lost, won = (cubes.equities[states, sides, 0, EVEN + points] for points in (-1, 1))
     known = known_boards(cubes, packed)
     close = ~known & (np.abs(np.minimum(taken, won) - held) < _NEAR * (won - lost) / 2)
     for state, side in np.unique(np.stack([states, sides], axis=1)[close], axis=0).tolist():

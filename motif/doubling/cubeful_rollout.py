@@ -20,7 +20,7 @@ from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
 from motif.evaluators import Evaluator
-from motif.evaluators.stakes import NO_DOUBLE
+from motif.evaluators.cube_model import NO_DOUBLE
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials

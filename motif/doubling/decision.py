@@ -13,7 +13,7 @@ from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.board.rules import is_double_useful, may_double
-from motif.doubling.cube_states import ALMOST, stakes_of
+from motif.doubling.cube_states import ALMOST, cube_model_for
 from motif.doubling.equities import (
     DOUBLE_PASS,
     CubeCurves,
@@ -355,8 +355,8 @@ def cube_decision_by(
     known = exact_equities(position, state, table) if efficiency is None else None
     exact = known is not None
     if not exact and efficiency is None and evaluator.without_lookahead is not evaluator:
-        stakes = stakes_of(state, table)
-        held, taken = evaluator.cube_equities(position.board[None], stakes, 0)[0].tolist()
+        cube_model = cube_model_for(state, table)
+        held, taken = evaluator.cube_equities(position.board[None], cube_model, 0)[0].tolist()
         known = values_of(state, held, taken, table)
     x = chosen_efficiency(efficiency, *efficiency_class(position))
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)

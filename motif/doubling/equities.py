@@ -1,8 +1,7 @@
 """The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
 
-The model itself, and where it comes from, are in `motif.evaluators.stakes`; here are the stakes of a state of
-the match.  In money play equity is in units of the cube; in match play it is the probability of winning the
-match.
+`motif.evaluators.cube_model` contains the model and its sources. In money play equity is in units of the
+cube; in match play it is the probability of winning the match.
 
 The model mixes the equity of a dead cube with that of a live one, by the cube's efficiency x: how much of a
 perfectly live cube's worth a cube has, 0 (dead) to 1 (live).  The default values are gnubg's
@@ -22,8 +21,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.board.rules import gammons_count, is_cube_dead, may_double
 from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.evaluators.probabilities import OUTPUTS, Probabilities, switched_equities
-from motif.evaluators.stakes import (
+from motif.evaluators.cube_model import (
     CENTRED,
     DEAD,
     EVEN,
@@ -32,7 +30,7 @@ from motif.evaluators.stakes import (
     NUMBERS,
     OPPONENTS_CUBE,
     OWN_CUBE,
-    Stakes,
+    CubeModel,
     curve_values,
     curves,
     efficiencies,
@@ -40,6 +38,7 @@ from motif.evaluators.stakes import (
     ends_of,
     one_state,
 )
+from motif.evaluators.probabilities import OUTPUTS, Probabilities, switched_equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
 
@@ -101,7 +100,7 @@ class Efficiency:
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
     def numbers(self) -> npt.NDArray[np.float64]:
-        """Return the fields in the order in which kernels read them, `motif.evaluators.stakes.NUMBERS`."""
+        """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS`, for kernels."""
         return np.array([getattr(self, name) for name in NUMBERS])
 
 
@@ -215,15 +214,15 @@ def cube_curves(
         table = table or match_equity_table()
         now, then, double_pass = EquityScale(), EquityScale(), table.after_game(state, state.cube)
     return CubeCurves(
-        _curve(ends, model_stakes(state, table, unit=now), x),
-        _curve(ends, model_stakes(taken, table, unit=then), x) if taken else None,
+        _curve(ends, fixed_cube_model(state, table, unit=now), x),
+        _curve(ends, fixed_cube_model(taken, table, unit=then), x) if taken else None,
         double_pass,
     )
 
 
-def _curve(ends: Outcomes, stakes: Stakes, x: float | Floats) -> Curve:
+def _curve(ends: Outcomes, cube_model: CubeModel, x: float | Floats) -> Curve:
     share = np.ascontiguousarray(np.broadcast_to(np.asarray(x, np.float64), ends.win.shape))
-    return Curve(*curves(stakes, share, ends.rows()))
+    return Curve(*curves(cube_model, share, ends.rows()))
 
 
 def cube_equities(
@@ -291,7 +290,7 @@ class EquityScale(NamedTuple):
 
 
 MAX_VALUED_LENGTH = 128
-"""Points of a match: the cube of a longer one has more states than `motif.evaluators.stakes.MAX_STATES`."""
+"""Points of a match: longer ones have more cube states than `motif.evaluators.cube_model.MAX_STATES`."""
 
 
 def check_valued(state: MatchState) -> None:
@@ -318,14 +317,14 @@ def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str
     return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
 
 
-def model_stakes(
+def fixed_cube_model(
     state: MatchState,
     table: MatchEquityTable | None = None,
     efficiency: float | Efficiency | None = None,
     *,
     unit: EquityScale | None = None,
-) -> Stakes:
-    """Return what is at stake in `state`, its player on roll being side 0, with the cube where it lies.
+) -> CubeModel:
+    """Return the cube model of `state`, whose player on roll is side 0, without later doubles.
 
     A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
     class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises

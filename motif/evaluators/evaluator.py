@@ -9,8 +9,8 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
+from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, cube_pairs
 from motif.evaluators.probabilities import Probabilities, equities, switched_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, cube_pairs
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
@@ -154,10 +154,10 @@ class Evaluator(ABC):
         return switched_equities(self.equity_many(plays.boards))
 
     def play_estimates(
-        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> PlayEstimates:
-        """`play_equities` for `stakes`, where `side` moves, and what they come from."""
-        values = self.staked(stakes, side).play_equities(before, plays)
+        """Return the cubeful `play_equities` of `side`, who moves, and their sources."""
+        values = self.with_cube(cube_model, side).play_equities(before, plays)
         return PlayEstimates(values, self.sources_of(plays.boards))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
@@ -165,13 +165,13 @@ class Evaluator(ABC):
         return np.zeros(len(boards), np.int64)
 
     def choosing_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
-        """`play_equities` for `stakes`, where `side` moves, by which plays are chosen.
+        """Return the equities by which plays are chosen: the cubeful `play_equities` of `side`, who moves.
 
-        What cannot change the best play of a decision may be left out.
+        An evaluator may skip work that cannot change the best play.
         """
-        return self.staked(stakes, side).play_equities(before, plays)
+        return self.with_cube(cube_model, side).play_equities(before, plays)
 
     def best_plays(
         self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
@@ -184,40 +184,38 @@ class Evaluator(ABC):
             after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
         return BestPlays(after, equities)
 
-    def staked(self, stakes: Stakes, side: int = 0) -> "Evaluator":
-        """Return this evaluator for `stakes`.
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> "Evaluator":
+        """Return an evaluator whose equities are cubeful, by `cube_model`.
 
-        It ranks by what its five probabilities are worth at the score and with the cube where it
-        lies.
-
-        `side` is on roll in the positions that it is asked about, and may double first: 0 for the player on
-        roll at the root of the stakes, 1 for the opponent.  Without a cube, for money, it is the evaluator
-        itself.
+        `side` is on roll in the positions that it evaluates, and may double first.  For cubeless money play
+        this is the evaluator itself.
         """
-        return self if stakes.is_cubeless else StakedEvaluator(self, stakes, side)
+        return self if cube_model.is_cubeless else CubefulEvaluator(self, cube_model, side)
 
-    def staked_probabilities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float32]:
-        """Return the five probabilities (n, 5) of `boards` (n, 26), with the best plays for the `stakes`."""
+    def cubeful_probabilities(
+        self, boards: Board, cube_model: CubeModel, side: int
+    ) -> npt.NDArray[np.float32]:
+        """Return the five probabilities (n, 5) of `boards` (n, 26) under cubeful play."""
         return self.evaluate_many(boards)
 
-    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """Return what `boards` (n, 26) are worth to `side`, on roll, for `stakes`: (n, 2).
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
+        """Return the cubeful equities (n, 2) of `boards` (n, 26) for `side`, on roll.
 
-        The first is the value without a double before this roll, the second that after a double which is
-        taken; where `side` may not double both are the same.
+        Column 0 is the equity without a double before this roll, column 1 after double and take; both are
+        the same if `side` may not double.
         """
         rows = self.evaluate_many(boards).astype(np.float64)
-        return np.asarray(cube_pairs(stakes, side, pack_many(boards), rows))
+        return np.asarray(cube_pairs(cube_model, side, pack_many(boards), rows))
 
-    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """Return what `boards` (n, 26) are worth to `side`, on roll, who may double first: (n,)."""
-        return best_of_double(stakes, side, self.cube_equities(boards, stakes, side))
+    def cubeful_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
+        """Return the cubeful equities (n,) of `boards` (n, 26) for `side`, on roll, who may double first."""
+        return best_of_double(cube_model, side, self.cube_equities(boards, cube_model, side))
 
-    def staked_play_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    def cubeful_play_equities(
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
     ) -> npt.NDArray[np.float64]:
-        """`play_equities` for `stakes`, where `side` moves."""
-        return switched_equities(self.staked_equities(plays.boards, stakes, 1 - side))
+        """Return the cubeful `play_equities` of `side`, who moves."""
+        return switched_equities(self.cubeful_equities(plays.boards, cube_model, 1 - side))
 
     def details(self, position: Position) -> dict[str, Any]:
         """Return what the evaluator sees in one position: ``features`` (name -> value), raw sums, scores.
@@ -227,41 +225,41 @@ class Evaluator(ABC):
         raise PlayerError(f"the player {self.name!r} has no details to show")
 
 
-class StakedEvaluator(Evaluator):
-    """Any evaluator, ranking for stakes; see `Evaluator.staked`."""
+class CubefulEvaluator(Evaluator):
+    """An evaluator with cubeful equities: see `Evaluator.with_cube`."""
 
-    def __init__(self, base: Evaluator, stakes: Stakes, side: int) -> None:
+    def __init__(self, base: Evaluator, cube_model: CubeModel, side: int) -> None:
         self.name = base.name
-        self.stakes = stakes
+        self.cube_model = cube_model
         self._base = base
         self._side = side
 
     @property
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
-        return self._base.without_lookahead.staked(self.stakes, self._side)
+        return self._base.without_lookahead.with_cube(self.cube_model, self._side)
 
-    def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
-        """See `Evaluator.staked`; these stakes in place of the present ones."""
-        return self._base.staked(stakes, side)
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
+        """See `Evaluator.with_cube`."""
+        return self._base.with_cube(cube_model, side)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`; with plays that are best for the stakes."""
-        return self._base.staked_probabilities(as_boards(positions), self.stakes, self._side)
+        """See `Evaluator.evaluate_many`; under cubeful play."""
+        return self._base.cubeful_probabilities(as_boards(positions), self.cube_model, self._side)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """See `Evaluator.equity_many`; normalised equities of the root."""
-        return self._base.staked_equities(boards, self.stakes, self._side)
+        """See `Evaluator.equity_many`; equities are normalised to the root of the cube model."""
+        return self._base.cubeful_equities(boards, self.cube_model, self._side)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
-        return self._base.staked_play_equities(before, plays, self.stakes, self._side)
+        return self._base.cubeful_play_equities(before, plays, self.cube_model, self._side)
 
     def choosing_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.choosing_equities`; for its own stakes."""
-        values = self._base.choosing_equities(before, plays, self.stakes, self._side)
+        """See `Evaluator.choosing_equities`; with its own cube model."""
+        values = self._base.choosing_equities(before, plays, self.cube_model, self._side)
         return without_ties(values, before, plays, self._base.without_lookahead)
 
     def details(self, position: Position) -> dict[str, Any]:

@@ -30,6 +30,11 @@ from motif.compiler.jit import (
 from motif.compiler.simd import TOGETHER, weighted_form
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
+from motif.evaluators.cube_model import (
+    CUBELESS,
+    held_and_taken,
+    value_for_side,
+)
 from motif.evaluators.hidden_layer import add_hidden_layer, load_board
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -45,11 +50,6 @@ from motif.evaluators.probabilities import (
     squash_equity,
     squash_probability,
     switch_value,
-)
-from motif.evaluators.stakes import (
-    CUBELESS,
-    held_and_taken,
-    value_for_side,
 )
 from motif.parameters.position_class import classify
 from motif.parameters.sets import measure, take_places
@@ -69,7 +69,7 @@ _COMPLETE = np.int64(-1)
 _NOWHERE = (np.uint64(0), np.uint64(0))
 RIVALS_WITHIN = 0.2
 """Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
-worse for any stakes."""
+worse at any score and cube."""
 
 
 @inline_kernel
@@ -364,8 +364,8 @@ def _table_equity(model, words, packed, play, space):
 
 
 @lean_kernel(WHOLE)
-def _best_at_stake(model, stakes, side, equity, considered, order, space):
-    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`.
+def _best_cubeful(model, cube_model, side, equity, considered, order, space):
+    """Return the number of the play with the highest cubeful equity among those scored; `side` moves.
 
     Plays much worse than `equity` without a cube are left out.
     """
@@ -376,7 +376,7 @@ def _best_at_stake(model, stakes, side, equity, considered, order, space):
         play = order[k] if order.shape[0] > 0 else k
         words, packed = space.plays.words[play], space.plays.boards[play]
         trace_value(model, words, packed, space, space.row)
-        worth = switch_value(value_for_side(stakes, 1 - side, words, packed, space.row))
+        worth = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
         if worth > value:
             best, value = np.int64(play), worth
     return best
@@ -400,10 +400,10 @@ def best_reply(model, words, packed, high, low, space):
 
 
 @inline_kernel
-def best_reply_at_stake(model, stakes, side, words, packed, high, low, space):
+def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space):
     """Generate the plays of a roll into ``space.plays``.
 
-    Return the number of the best one for the `stakes` of the mover, who is `side`.
+    Return the number of the play with the highest cubeful equity for the mover, `side`.
     """
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS:
@@ -411,10 +411,10 @@ def best_reply_at_stake(model, stakes, side, words, packed, high, low, space):
     considered, order = filtered_plays(model, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = best_scored(considered, order, space)
-    if stakes.kind[stakes.state] == CUBELESS:
+    if cube_model.kind[cube_model.state] == CUBELESS:
         return np.int64(best)
     equity = equity_of_score(model, score)
-    return _best_at_stake(model, stakes, side, equity, considered, order, space)
+    return _best_cubeful(model, cube_model, side, equity, considered, order, space)
 
 
 @lean_kernel(WHOLES)
@@ -485,12 +485,12 @@ def evaluate_packed(model, packed, space, rows):
 
 
 @lean_kernel(NOTHING)
-def stake_packed(model, stakes, side, packed, space, pairs):
+def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
     """Write to `pairs` float64 (n, 2) the `held_and_taken` of packed boards (n, 64), `side` being on roll."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         trace_value(model, words[k], packed[k], space, space.row)
-        pairs[k, 0], pairs[k, 1] = held_and_taken(stakes, side, words[k], packed[k], space.row)
+        pairs[k, 0], pairs[k, 1] = held_and_taken(cube_model, side, words[k], packed[k], space.row)
 
 
 @lean_kernel(NOTHING)

@@ -37,6 +37,7 @@ from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
+from motif.evaluators.cube_model import NO_CUBE, NO_DOUBLE, CubeModel, best_of_double
 from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
     BestPlays,
@@ -59,7 +60,6 @@ from motif.evaluators.lookahead_kernels import (
 )
 from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
-from motif.evaluators.stakes import NO_CUBE, NO_DOUBLE, Stakes, best_of_double
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
@@ -177,12 +177,12 @@ _TO_THE_END = MoveFilter(6, 0.5)
 
 
 class View(NamedTuple):
-    """For what a position is valued: `side` of the `stakes` is on roll."""
+    """For what a position is valued: `side` of the `cube_model` is on roll."""
 
-    stakes: Stakes
+    cube_model: CubeModel
     side: int
     present: int = _PRESENT
-    """The state of the cube whose replies the others follow (see `CLEARLY`), if not that of `stakes`."""
+    """The state of the cube whose replies the others follow (see `CLEARLY`), if not that of `cube_model`."""
 
     def turned(self) -> "View":
         """After a play."""
@@ -190,7 +190,7 @@ class View(NamedTuple):
 
     def doubled(self) -> "View | None":
         """After a double of `side` that was taken; None where it may not double."""
-        state = int(self.stakes.doubled[self.stakes.state, self.side])
+        state = int(self.cube_model.doubled[self.cube_model.state, self.side])
         return None if state == NO_DOUBLE else self._in_state(state)
 
     def at_present(self) -> "View":
@@ -198,12 +198,12 @@ class View(NamedTuple):
         return self if self.present == _PRESENT else self._in_state(self.present)
 
     def _in_state(self, state: int) -> "View":
-        present = self.stakes.state if self.present == _PRESENT else self.present
-        return self._replace(stakes=self.stakes._replace(state=state), present=present)
+        present = self.cube_model.state if self.present == _PRESENT else self.present
+        return self._replace(cube_model=self.cube_model._replace(state=state), present=present)
 
     def best_of(self, pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values (n,) of positions where `side` may double, from cube equities (n, 2)."""
-        return best_of_double(self.stakes, self.side, pairs)
+        return best_of_double(self.cube_model, self.side, pairs)
 
 
 _MONEY = View(NO_CUBE, 0)
@@ -290,23 +290,25 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.equity_many`."""
         return self._mixed(boards, _MONEY, rows=False)
 
-    def staked_probabilities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float32]:
-        """See `Evaluator.staked_probabilities`."""
-        return self._mixed(boards, View(stakes, side), rows=True).astype(np.float32)
+    def cubeful_probabilities(
+        self, boards: Board, cube_model: CubeModel, side: int
+    ) -> npt.NDArray[np.float32]:
+        """See `Evaluator.cubeful_probabilities`."""
+        return self._mixed(boards, View(cube_model, side), rows=True).astype(np.float32)
 
-    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
         """See `Evaluator.cube_equities`: both sides double at every node of the lookahead."""
-        return self._mixed(boards, View(stakes, side), rows=False)
+        return self._mixed(boards, View(cube_model, side), rows=False)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
         return self._judged(before, plays, _MONEY).values
 
     def play_estimates(
-        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> PlayEstimates:
         """See `Evaluator.play_estimates`."""
-        return self._judged(before, plays, View(stakes, side))
+        return self._judged(before, plays, View(cube_model, side))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
         """See `Evaluator.sources_of`: of boards that are seen to the full depth."""
@@ -317,31 +319,31 @@ class LookaheadEvaluator(Evaluator):
         return sources
 
     def choosing_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.choosing_equities`; a play that no other comes near is not seen deeper.
 
         Nor are late endings played out: in a game that takes more time than it is worth.
         """
-        return self._deepened(before, plays, View(stakes, side), alone_too=False).values
+        return self._deepened(before, plays, View(cube_model, side), alone_too=False).values
 
-    def staked_play_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    def cubeful_play_equities(
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.staked_play_equities`; replies are those that are best for the stakes."""
-        return self._judged(before, plays, View(stakes, side)).values
+        """See `Evaluator.cubeful_play_equities`."""
+        return self._judged(before, plays, View(cube_model, side)).values
 
     def _deepened(self, before: Board, plays: PlayBatch, view: View, alone_too: bool) -> PlayEstimates:
         """Return what plays are worth to the side of `view`, the better ones seen deeper and deeper."""
-        values = self._base.staked(view.stakes, view.side).play_equities(before, plays)
+        values = self._base.with_cube(view.cube_model, view.side).play_equities(before, plays)
         opponent = view.turned()
-        if not view.stakes.is_cubeless:
+        if not view.cube_model.is_cubeless:
             values = without_ties(values, before, plays, self._base)
         latest, count = values.copy(), len(values)
         # What the opponent has after the plays, by the last ply alone and mixed; and which ply that was.
         unmixed = np.empty(self._shape(count, view, rows=False))
         plies_of = np.full(count, _UNSEEN)
-        if view.stakes.is_cubeless:
+        if view.cube_model.is_cubeless:
             unmixed, plies_of = switched_equities(values), np.zeros(count, np.int64)
         mixtures = unmixed.copy()
         worth = np.ones(count, np.bool_)
@@ -429,7 +431,7 @@ class LookaheadEvaluator(Evaluator):
 
     def _shape(self, count: int, view: View, rows: bool) -> tuple[int, ...]:
         """Of what is known of so many boards: probabilities, `Evaluator.cube_equities`, or equities."""
-        return (count, len(OUTPUTS)) if rows else (count,) if view.stakes.is_cubeless else (count, 2)
+        return (count, len(OUTPUTS)) if rows else (count,) if view.cube_model.is_cubeless else (count, 2)
 
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
         """Return what is known of boards (see `_shape`): in late endings by what plays them out."""
@@ -499,7 +501,7 @@ class LookaheadEvaluator(Evaluator):
         values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards), _POSITIONS_AT_ONCE):
             checkpoint()
-            if rows or view.stakes.is_cubeless:
+            if rows or view.cube_model.is_cubeless:
                 values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
             else:
                 values[part] = self._cube_over_rolls(boards[part], plies, view)
@@ -543,10 +545,10 @@ class LookaheadEvaluator(Evaluator):
 
         Those of the present state of the cube where no other is clearly better.
         """
-        present, own = view.at_present(), self._base.staked(view.stakes, view.side)
+        present, own = view.at_present(), self._base.with_cube(view.cube_model, view.side)
         if present is view:
             return own.best_plays(boards, rolls)
-        followed = self._base.staked(present.stakes, present.side)
+        followed = self._base.with_cube(present.cube_model, present.side)
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls):
             here, starts = batch.decisions, batch.offsets[:-1]
@@ -560,9 +562,9 @@ class LookaheadEvaluator(Evaluator):
 
 def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> npt.NDArray[np.float64]:
     """Equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
-    if view.stakes.is_cubeless:
+    if view.cube_model.is_cubeless:
         return evaluator.equity_many(boards)
-    return evaluator.cube_equities(boards, view.stakes, view.side)
+    return evaluator.cube_equities(boards, view.cube_model, view.side)
 
 
 def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -577,7 +579,7 @@ def _looked_ahead(
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    tree, cubeless = thread_tree(), view.stakes.is_cubeless
+    tree, cubeless = thread_tree(), view.cube_model.is_cubeless
     equities = np.empty(len(boards) if cubeless else (len(boards), 2))
     # A call without boards compiles, or loads, the kernel.
     for part in _slices(len(boards), _BETWEEN_CHECKPOINTS) or [slice(0)]:
@@ -587,7 +589,7 @@ def _looked_ahead(
             look_ahead_many(model, some, plies, last, space, tree, values, chances)
         else:
             look_ahead_with_cube_many(
-                model, view.stakes, view.side, some, plies, last, space, tree, values, chances
+                model, view.cube_model, view.side, some, plies, last, space, tree, values, chances
             )
     return probabilities if rows else equities
 

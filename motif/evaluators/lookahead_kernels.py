@@ -7,6 +7,7 @@ from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words
 from motif.compiler.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import is_exact
+from motif.evaluators.cube_model import MAX_STATES, first_value, hold_states, is_known, with_doubles
 from motif.evaluators.kernels import (
     RIVALS_WITHIN,
     WEIGHTS,
@@ -20,7 +21,6 @@ from motif.evaluators.kernels import (
     trace_value,
 )
 from motif.evaluators.probabilities import OUTPUTS, equity_of, switch_probabilities, switch_value
-from motif.evaluators.stakes import MAX_STATES, first_value, hold_states, is_known, with_doubles
 
 CLEARLY = 0.02
 """Equity by which a reply is clearly better than another one: less is mostly error of static values."""
@@ -153,23 +153,23 @@ def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
 
 
 @inline_kernel
-def _is_settled(stakes, words):
+def _is_settled(cube_model, words):
     """Whether lookahead with a cube changes nothing: the game is over, or exact tables have the board."""
-    return finished_points(words) != 0 or is_known(stakes, words)
+    return finished_points(words) != 0 or is_known(cube_model, words)
 
 
 @inline_kernel
-def _take_if_better(stakes, states, side, play, tree, level):
+def _take_if_better(cube_model, states, side, play, tree, level):
     """Note a `play` of `side` for each of `states` in which it is the best so far.
 
     ``tree.cube.held_after`` is what the opponent, on roll after it, has without a double.
     """
-    now = stakes.like[stakes.state]
-    value = switch_value(first_value(stakes, now, 1 - side, tree.cube.held_after))
+    now = cube_model.like[cube_model.state]
+    value = switch_value(first_value(cube_model, now, 1 - side, tree.cube.held_after))
     is_played = value > tree.cube.best[level, now]
     for state in range(MAX_STATES):
         if states >> state & 1:
-            value = switch_value(first_value(stakes, state, 1 - side, tree.cube.held_after))
+            value = switch_value(first_value(cube_model, state, 1 - side, tree.cube.held_after))
             if is_played:
                 tree.cube.played[state] = value
             if value > tree.cube.best[level, state]:
@@ -177,12 +177,12 @@ def _take_if_better(stakes, states, side, play, tree, level):
 
 
 @inline_kernel
-def _follow_the_present(stakes, states, tree, level):
+def _follow_the_present(cube_model, states, tree, level):
     """Take for all `states` the reply of the present one where no other is clearly better.
 
     So a double now and one a roll later differ by the cube, and not by what the plays are worth by chance.
     """
-    now = stakes.like[stakes.state]
+    now = cube_model.like[cube_model.state]
     for state in range(MAX_STATES):
         if states >> state & 1 and tree.cube.best[level, state] < tree.cube.played[state] + CLEARLY:
             tree.cube.best[level, state], tree.cube.play[level, state] = (
@@ -192,14 +192,14 @@ def _follow_the_present(stakes, states, tree, level):
 
 
 @lean_kernel(NOTHING)
-def _choose_replies(model, stakes, side, level, high, low, space, tree):
+def _choose_replies(model, cube_model, side, level, high, low, space, tree):
     """Generate the plays of a roll into ``space.plays``, and find the best of them in each state of the cube.
 
     Of ``tree.words[level]``, where `side` moves; of the states ``tree.cube.states[level]``.  The plays are
     left in ``tree.cube.play[level]``, their values for `side` in ``tree.cube.best[level]``.
     """
     states, words, packed = tree.cube.states[level], tree.words[level], tree.boards[level]
-    after_states = with_doubles(stakes, states, 1 - side)
+    after_states = with_doubles(cube_model, states, 1 - side)
     count = generate_for(model, words, packed, high, low, space)
     considered, order = 1, space.filter_kept[:0]
     first, least = np.int64(0), -np.inf
@@ -221,9 +221,9 @@ def _choose_replies(model, stakes, side, level, high, low, space, tree):
             play = np.int64(order[k] if order.shape[0] > 0 else k)
         after, board = space.plays.words[play], space.plays.boards[play]
         trace_value(model, after, board, space, space.row)
-        hold_states(stakes, after_states, 1 - side, after, board, space.row, tree.cube.held_after)
-        _take_if_better(stakes, states, side, play, tree, level)
-    _follow_the_present(stakes, states, tree, level)
+        hold_states(cube_model, after_states, 1 - side, after, board, space.row, tree.cube.held_after)
+        _take_if_better(cube_model, states, side, play, tree, level)
+    _follow_the_present(cube_model, states, tree, level)
 
 
 @inline_kernel
@@ -234,25 +234,25 @@ def _open_level(tree, level):
 
 
 @inline_kernel
-def _go_deeper(stakes, mover, level, tree):
+def _go_deeper(cube_model, mover, level, tree):
     """Take one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
     tree.cube.waiting[level] -= 1
     place = tree.cube.waiting[level]
     copy_words(tree.cube.next_words[level, place], tree.words[level + 1])
     tree.cube.wanted[level + 1] = tree.cube.next_states[level, place]
-    tree.cube.states[level + 1] = with_doubles(stakes, tree.cube.wanted[level + 1], 1 - mover)
+    tree.cube.states[level + 1] = with_doubles(cube_model, tree.cube.wanted[level + 1], 1 - mover)
     _open_level(tree, level + 1)
 
 
 @inline_kernel
-def _close_level(stakes, side, level, tree, wants_rows):
+def _close_level(cube_model, side, level, tree, wants_rows):
     """Add to the level above what the board of this one is worth, where `side`, on roll, may double first."""
     share = tree.share[level - 1]
     for state in range(MAX_STATES):
         if tree.cube.wanted[level] >> state & 1:
-            value = switch_value(first_value(stakes, state, side, tree.cube.held[level]))
+            value = switch_value(first_value(cube_model, state, side, tree.cube.held[level]))
             tree.cube.held[level - 1, state] += share * value
-    if wants_rows and tree.cube.wanted[level] >> stakes.like[stakes.state] & 1:
+    if wants_rows and tree.cube.wanted[level] >> cube_model.like[cube_model.state] & 1:
         switch_probabilities(tree.rows[level])
         _add_row(tree.rows[level], share, tree.rows[level - 1])
 
@@ -268,7 +268,7 @@ def _with_same_play(tree, level, states, first):
 
 
 @inline_kernel
-def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
+def _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows):
     """Add the replies in ``tree.cube.play[level]`` to what the level holds, or have them wait."""
     left, share = tree.cube.states[level], tree.share[level]
     for first in range(MAX_STATES):
@@ -278,7 +278,7 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
         alike = _with_same_play(tree, level, left, first)
         left &= ~alike
         after = space.plays.words[play]
-        if not is_leaf and not _is_settled(stakes, after):
+        if not is_leaf and not _is_settled(cube_model, after):
             place = tree.cube.waiting[level]
             copy_words(after, tree.cube.next_words[level, place])
             tree.cube.next_states[level, place] = alike
@@ -287,14 +287,14 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
         for state in range(first, MAX_STATES):
             if alike >> state & 1:
                 tree.cube.held[level, state] += share * tree.cube.best[level, state]
-        if wants_rows and alike >> stakes.like[stakes.state] & 1:
+        if wants_rows and alike >> cube_model.like[cube_model.state] & 1:
             trace_value(model, after, space.plays.boards[play], space, space.row)
             switch_probabilities(space.row)
             _add_row(space.row, share, tree.rows[level])
 
 
 @lean_kernel(NOTHING)
-def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
+def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, wants_rows):
     """Value the packed board in ``tree.words[0]`` `plies` further for `side`, the player on roll.
 
     ``tree.cube.held[0]`` gets its value without a double before this roll, in each of the states
@@ -304,24 +304,23 @@ def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_ro
     without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
     and `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
     """
-    if plies == 0 or _is_settled(stakes, tree.words[0]):
+    if plies == 0 or _is_settled(cube_model, tree.words[0]):
         trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
-        hold_states(
-            stakes, tree.cube.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.cube.held[0]
-        )
+        states, board = tree.cube.states[0], tree.boards[0]
+        hold_states(cube_model, states, side, tree.words[0], board, tree.rows[0], tree.cube.held[0])
         return
     level, lot = 0, _lot(tree.words[0])
     _open_level(tree, 0)
     while level >= 0:
         mover = (side + level) % 2
         if tree.cube.waiting[level] > 0:
-            _go_deeper(stakes, mover, level, tree)
+            _go_deeper(cube_model, mover, level, tree)
             level += 1
             continue
         number = tree.number[level]
         if number == _ROLL_COUNT:
             if level > 0:
-                _close_level(stakes, mover, level, tree, wants_rows)
+                _close_level(cube_model, mover, level, tree, wants_rows)
             level -= 1
             continue
         tree.number[level] += 1
@@ -330,28 +329,28 @@ def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_ro
         if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, lot):
             continue
         tree.share[level] = _share(number, seen)
-        _choose_replies(model, stakes, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
-        _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows)
+        _choose_replies(model, cube_model, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
+        _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows)
 
 
 @lean_kernel(NOTHING)
-def look_ahead_with_cube_many(model, stakes, side, packed, plies, last, space, tree, pairs, rows):
+def look_ahead_with_cube_many(model, cube_model, side, packed, plies, last, space, tree, pairs, rows):
     """`look_ahead_with_cube` of packed boards (n, 64).
 
     Writes float64 (n, 2) `pairs`, without a double and after one that is taken, and, unless it is empty,
     float64 (n, 5) `rows`.
     """
     words, wants_rows = words_of(packed), rows.shape[0] > 0
-    state, ratio = stakes.like[stakes.state], stakes.ratio[stakes.state]
-    doubled = stakes.doubled[stakes.state, side]
+    state, ratio = cube_model.like[cube_model.state], cube_model.ratio[cube_model.state]
+    doubled = cube_model.doubled[cube_model.state, side]
     states = np.int64(1) << state
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
-        tree.cube.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
-        look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows)
+        tree.cube.states[0] = states if doubled < 0 else states | np.int64(1) << cube_model.like[doubled]
+        look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, wants_rows)
         pairs[k, 0] = pairs[k, 1] = ratio * tree.cube.held[0, state]
         if doubled >= 0:
-            pairs[k, 1] = stakes.ratio[doubled] * tree.cube.held[0, stakes.like[doubled]]
+            pairs[k, 1] = cube_model.ratio[doubled] * tree.cube.held[0, cube_model.like[doubled]]
         if wants_rows:
             for j in range(_CHANCES):
                 rows[k, j] = tree.rows[0, j]

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS
+from motif.evaluators.cube_model import MAX_STATES
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.stakes import MAX_STATES
 
 MAX_PLIES = 3
 """Plies of lookahead at most."""

@@ -15,16 +15,17 @@ from motif.board.position import Position, as_boards
 from motif.compiler.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     ABSENT,
     SOURCES,
     WEIGHTS,
+    cube_pairs_packed,
     evaluate_packed,
     score_by_tables,
     score_packed,
-    stake_packed,
     trace_packed,
 )
 from motif.evaluators.model import (
@@ -47,7 +48,6 @@ from motif.evaluators.probabilities import (
     WIN,
     switched_equities,
 )
-from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.named_sets import OwnSet, features
@@ -151,15 +151,15 @@ class StaticEvaluator(Evaluator):
         chances = np.tanh(intercept + slope * switched_equities(scores))
         return switched_equities(np.where(points, points, chances))
 
-    def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
-        """See `Evaluator.staked`.  A point table has one score for everything: it stays as it is."""
-        return super().staked(stakes, side) if self.model.kind == WEIGHTS else self
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
+        """See `Evaluator.with_cube`.  A point table has one score for everything: it stays as it is."""
+        return super().with_cube(cube_model, side) if self.model.kind == WEIGHTS else self
 
-    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
         """See `Evaluator.cube_equities`."""
         pairs = np.empty((len(boards), 2))
         model, space = prepared(self.model)
-        stake_packed(model, stakes, side, pack_many(as_boards(boards)), space, pairs)
+        cube_pairs_packed(model, cube_model, side, pack_many(as_boards(boards)), space, pairs)
         return pairs
 
     def trace(self, position: Position) -> Trace:

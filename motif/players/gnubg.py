@@ -14,8 +14,8 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import OPPONENT_BAR, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.probabilities import write_finished
-from motif.evaluators.stakes import Stakes
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg_process import gnubg_path, idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
@@ -156,9 +156,9 @@ class GnubgPlayer(Player):
     def __reduce__(self) -> tuple[type["GnubgPlayer"], tuple[int]]:
         return GnubgPlayer, (self.evaluator.plies,)
 
-    def staked(self, stakes: Stakes, side: int = 0) -> Player:
-        """See `Player.staked`.  gnubg is asked for the chances of every play."""
-        return self if stakes.is_cubeless else EvaluatorPlayer(self.evaluator.staked(stakes, side))
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
+        """See `Player.with_cube`.  gnubg is asked for the chances of every play."""
+        return self if cube_model.is_cubeless else EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

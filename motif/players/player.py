@@ -9,11 +9,11 @@ from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.packed import Board
 from motif.board.position import Position, PositionLike
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
 from motif.evaluators.own import Values, as_evaluator
-from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
 from motif.runtime.errors import PlayerError, check_seed
@@ -54,12 +54,10 @@ class Player(ABC):
         board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
-    def staked(self, stakes: Stakes, side: int = 0) -> "Player":
-        """Return the player choosing plays for `stakes` on that `side` (see `motif.evaluators.stakes`).
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> "Player":
+        """Return a player that chooses plays by the cubeful equity of `side` in `cube_model`.
 
-        That is the player itself where the score and the cube change nothing.
-
-        The same player where score and cube change nothing.
+        Returns the player itself if score and cube do not change its plays.
         """
         return self
 
@@ -89,11 +87,11 @@ class CompiledPlayer(Player):
         self.model = model
         self.evaluator = evaluator
 
-    def staked(self, stakes: Stakes, side: int = 0) -> Player:
-        """See `Player.staked`.  Who knows of no gammons plays for nothing but the chance to win."""
-        if self.evaluator is None or self.model.win_only or stakes.is_cubeless:
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
+        """See `Player.with_cube`.  Who knows of no gammons plays for nothing but the chance to win."""
+        if self.evaluator is None or self.model.win_only or cube_model.is_cubeless:
             return self
-        return EvaluatorPlayer(self.evaluator.staked(stakes, side))
+        return EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
@@ -113,9 +111,9 @@ class EvaluatorPlayer(Player):
         self._ranking = evaluator
         self.evaluator = evaluator
 
-    def staked(self, stakes: Stakes, side: int = 0) -> Player:
-        """See `Player.staked`."""
-        return EvaluatorPlayer(self._ranking.staked(stakes, side))
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
+        """See `Player.with_cube`."""
+        return EvaluatorPlayer(self._ranking.with_cube(cube_model, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.diagram import describe_stakes, svg_diagram
+from motif.board.diagram import describe_score, svg_diagram
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
 from motif.board.packed import Board
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
+from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, without_cube
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import switched_equities, turned
-from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, without_cube
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, side_by_side, text_table
 
@@ -49,19 +49,19 @@ class CubeContext(NamedTuple):
     """Whether the cube is in use."""
 
     @property
-    def stakes(self) -> Stakes:
-        """What is at stake; side 0 is the mover."""
+    def cube_model(self) -> CubeModel:
+        """The cube model, with the mover as side 0."""
         state = self.state
         if state is None:
             return NO_CUBE
         # Only now: it takes a while to import.
-        from motif.doubling.cube_states import stakes_of
+        from motif.doubling.cube_states import cube_model_for
 
         if self.has_cube:
-            return stakes_of(state)
+            return cube_model_for(state)
         # Without a cube only a match, and the Jacoby rule, make a game anything else than money.
         plain = not state.length and gammons_count(state)
-        return NO_CUBE if plain else without_cube(stakes_of(state))
+        return NO_CUBE if plain else without_cube(cube_model_for(state))
 
 
 MONEY = CubeContext()
@@ -250,8 +250,8 @@ def estimate_plays(
 
     The `full_depth` best of each decision, and those that are `asked` for (m,), are seen to the full depth.
     """
-    stakes = context.stakes
-    estimates = evaluator.play_estimates(before, batch, stakes)
+    cube_model = context.cube_model
+    estimates = evaluator.play_estimates(before, batch, cube_model)
     values, sources = estimates.values.copy(), estimates.sources.copy()
     known = _set_exact(before, batch, context, values, sources)
     if not isinstance(evaluator, LookaheadEvaluator):
@@ -261,7 +261,7 @@ def estimate_plays(
     wanted = best if asked is None else best | asked
     deeper = wanted & (sources != full) & ~known
     if deeper.any():
-        opponents = evaluator.staked(stakes, side=1)
+        opponents = evaluator.with_cube(cube_model, side=1)
         values[deeper] = switched_equities(opponents.equity_many(batch.boards[deeper]))
         sources[deeper] = full[deeper]
     # What was seen with fewer plies is shown below what was seen fully.
@@ -289,7 +289,7 @@ def _set_exact(
 
     boards = batch.boards
     home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)
-    opponent, stakes = context.state.switch_sides(), context.stakes
+    opponent, cube_model = context.state.switch_sides(), context.cube_model
     prepared = -1
     for row in np.flatnonzero(home).tolist():
         decision = int(batch.decision[row])
@@ -302,7 +302,7 @@ def _set_exact(
         unit = scale(opponent)
         held = unit.equity(equities.no_double)
         taken = held if equities.double_take is None else unit.equity(equities.double_take)
-        value = best_of_double(stakes, 1, np.array([[held, taken]]))
+        value = best_of_double(cube_model, 1, np.array([[held, taken]]))
         values[row], sources[row], known[row] = switched_equities(value)[0], EXACT_SOURCE, True
     return known
 
@@ -358,7 +358,7 @@ def _ranking(
 
 
 def _valued_for(context: CubeContext) -> str:
-    return "" if context.state is None else describe_stakes(context.state)
+    return "" if context.state is None else describe_score(context.state)
 
 
 def probabilities_of(
@@ -368,7 +368,7 @@ def probabilities_of(
     chances = np.empty((len(boards), len(OUTPUTS)))
     for source in np.unique(sources).tolist():
         same = sources == source
-        opponents = _with_plies(evaluator, source).staked(context.stakes, side=1)
+        opponents = _with_plies(evaluator, source).with_cube(context.cube_model, side=1)
         chances[same] = turned(opponents.evaluate_many(boards[same]).astype(np.float64))
     return chances
 

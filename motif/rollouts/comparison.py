@@ -29,9 +29,9 @@ from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.cube_model import NO_CUBE, CubeModel, cubeful_values
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import switched_equities, turned
-from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import RolloutSettings, check_count, valued_for
 from motif.rollouts.tally import RollsOf, Tally, Values, p_value
@@ -186,7 +186,7 @@ class ComparedPlay:
     dropped: bool
     """Whether it had no more trials because it was certain to be worse."""
     mean: npt.NDArray[np.float64]
-    """(6,): the five probabilities and the equity; for stakes their value by the means of the five."""
+    """(6,): the five probabilities and the equity; with a `cube_model` the cubeful equity of the means."""
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
@@ -288,8 +288,8 @@ def compare_plays(
     *,
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
-    stakes: Stakes = NO_CUBE,
-    cubes: Callable[[], Stakes] | None = None,
+    cube_model: CubeModel = NO_CUBE,
+    cubes: Callable[[], CubeModel] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
@@ -298,20 +298,20 @@ def compare_plays(
     play that is certain to be worse than another has no more trials.  ``settings.se`` is met when the
     difference between the best play and each other one that is left has no larger standard error.
 
-    For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
+    For `cube_model`, of which the mover is side 0, plays are selected and compared by what their chances are
     worth at the score and with the cube where it lies; within the trials they are chosen as
     ``settings.scoring`` says.
 
     With the `cubes` that may come of the mover's state, which workers make by this, both sides double
     within the trials, the opponent first, plays are chosen with the cube where it lies, and equities are
-    what the games bring; `stakes` then select the plays alone.  Raises
+    what the games bring; `cube_model` then only selects the plays.  Raises
     `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
     `SettingError`.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=cubes is not None)
     check_count("candidates", candidates, 1)
-    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, stakes)
+    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, cube_model)
     if plays is not None:
         options = list(plays)
     if not options:
@@ -322,7 +322,7 @@ def compare_plays(
         pack_many(np.array([play.position.board for play in options])),
         settings.player_of(evaluator),
         settings,
-        NO_CUBE if cube else stakes,
+        NO_CUBE if cube else cube_model,
         cube,
         f"comparing {len(options)} plays with {evaluator.name}",
         jobs,
@@ -343,12 +343,12 @@ def _best_by_evaluation(
     evaluator: Evaluator,
     scoring: str,
     count: int,
-    stakes: Stakes,
+    cube_model: CubeModel,
 ) -> list[Play]:
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
-    judge = valued_for(evaluator, scoring).staked(stakes)
+    judge = valued_for(evaluator, scoring).with_cube(cube_model)
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
     return [legal[k] for k in order[:count]]
 
@@ -359,7 +359,7 @@ class _PlayRollouts(NamedTuple):
     packed: Board
     player: Model | Evaluator
     settings: RolloutSettings
-    stakes: Stakes
+    cube_model: CubeModel
     cube: CubeStart | None
     label: str
     jobs: int | None
@@ -369,7 +369,7 @@ class _PlayRollouts(NamedTuple):
         settings, count = self.settings, len(self.packed)
 
         def stage(tally: Tally) -> Stage:
-            return staked_stage(self.stakes, self.packed, tally, np.arange(count))
+            return cubeful_stage(self.cube_model, self.packed, tally, np.arange(count))
 
         (tally,) = tally_trials(
             self.player,
@@ -404,19 +404,19 @@ class _PlayRollouts(NamedTuple):
                 settings.error_rate,
                 columns=len(RESULT_NAMES),
                 rolls_of=settings.rolls_of(0),
-                staged=partial(staked_stage, self.stakes, self.packed),
+                staged=partial(cubeful_stage, self.cube_model, self.packed),
                 enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
             )
 
 
-def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
-    """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `stakes`.
+def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Numbers) -> Stage:
+    """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `cube_model`.
 
     They lead to boards of `packed` (n, 64).  Their equities are the values of the means of the mover's five
     probabilities; the covariance of these goes over to them by the slopes of that value (the delta method).
     """
     stage = stage_of(tally, plays)
-    if stakes.is_cubeless:
+    if cube_model.is_cubeless:
         return stage
     packed = packed[plays]
     width, count = len(RESULT_NAMES), len(packed)
@@ -425,19 +425,19 @@ def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) ->
     for column in range(len(OUTPUTS)):
         step = np.zeros(len(OUTPUTS))
         step[column] = _STEP
-        rise = _values_to_mover(stakes, packed, chances + step)
-        rise -= _values_to_mover(stakes, packed, chances - step)
+        rise = _values_to_mover(cube_model, packed, chances + step)
+        rise -= _values_to_mover(cube_model, packed, chances - step)
         slopes[np.arange(count), np.arange(count) * width + column] = rise / (2 * _STEP)
     covariance = slopes @ tally.covariance() @ slopes.T
     means, errors = stage.means.copy(), stage.errors.copy()
-    means[:, -1] = _values_to_mover(stakes, packed, chances)
+    means[:, -1] = _values_to_mover(cube_model, packed, chances)
     errors[:, -1] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     return replace(stage, means=means, errors=errors, covariance=covariance)
 
 
-def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
+def _values_to_mover(cube_model: CubeModel, packed: Board, means: Values) -> Values:
     """Return values (n,) to the mover of probabilities `means` (n, 5) after plays."""
-    return switched_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
+    return switched_equities(np.asarray(cubeful_values(cube_model, 1, packed, turned(means))))
 
 
 def _is_near(stage: Stage, se: float) -> bool:

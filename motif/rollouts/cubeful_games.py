@@ -3,8 +3,8 @@
 The player on roll may double, and the other one takes or passes, each by their own chances; plays are chosen
 with the cube where it lies.  Every cube that a game may come to is in arrays for kernels: what to do with it,
 and which play to choose.  That is decided by what the position is worth with the cube where it then lies:
-exactly where the tables know, elsewhere by Janowski's model (`motif.evaluators.stakes`).  Rollouts, the fit
-of efficiency and matches all play by these kernels.
+exactly where the tables know, elsewhere by Janowski's model (`motif.evaluators.cube_model`).  Rollouts, the
+fit of efficiency and matches all play by these kernels.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many, unpack
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.kernels import best_reply_at_stake
+from motif.evaluators.cube_model import EVEN, NO_DOUBLE, CubeModel, is_known, known_boards, value_held
+from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
-from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boards, value_held
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Dice, Games, Rolls, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
@@ -31,25 +31,22 @@ Flags = npt.NDArray[np.bool_]
 
 
 @inline_kernel
-def _in_state(stakes, state):
-    """Return `stakes` with the cube in `state`."""
-    return Stakes(
+def _in_state(cube_model, state):
+    """Return `cube_model` with the cube in `state`."""
+    return CubeModel(
         state,
-        stakes.kind,
-        stakes.owner,
-        stakes.last,
-        stakes.worth,
-        stakes.played_out,
-        stakes.efficiency,
-        stakes.cube,
-        stakes.doubled,
-        stakes.like,
-        stakes.ratio,
-        stakes.beavers,
-        stakes.exact,
-        stakes.column,
-        stakes.middle,
-        stakes.factor,
+        cube_model.kind,
+        cube_model.owner,
+        cube_model.last,
+        cube_model.equities,
+        cube_model.played_out,
+        cube_model.efficiency,
+        cube_model.cube,
+        cube_model.doubled,
+        cube_model.like,
+        cube_model.ratio,
+        cube_model.beavers,
+        cube_model.exact,
     )
 
 
@@ -59,7 +56,7 @@ def _decided(cubes, state, side, held, taken, nothing_more):
 
     That is `held` without a double and `taken` after one that is taken; `nothing_more` is won by playing on.
     """
-    passed = cubes.worth[state, side, 0, EVEN + 1]
+    passed = cubes.equities[state, side, 0, EVEN + 1]
     best = min(taken, passed)
     doubles = best >= held or (taken >= passed and nothing_more)
     return doubles, taken < passed, best if doubles else held
@@ -115,13 +112,13 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
     """
     words = words_of(packed)
     for k in range(states.shape[0]):
-        stakes = _in_state(cubes, states[k])
+        cube_model = _in_state(cubes, states[k])
         high, low = rolls[k, 0], rolls[k, 1]
-        play = best_reply_at_stake(model, stakes, side, words[k], packed[k], high, low, space)
+        play = best_cubeful_reply(model, cube_model, side, words[k], packed[k], high, low, space)
         unpack(space.plays.boards[play], results[k])
 
 
-Decided = Callable[[Stakes, Games, Games, Board, Values], tuple[Flags, Flags]]
+Decided = Callable[[CubeModel, Games, Games, Board, Values], tuple[Flags, Flags]]
 """Whether to double, and whether to take, (n,) each: of cubes, states (n,) in which a double is allowed, the
 sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
 
@@ -129,7 +126,7 @@ sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
 class CubePlayer(NamedTuple):
     """The player of a side of games with a cube."""
 
-    choose: Callable[[Stakes, Games, int, Board, Rolls, States], Board]
+    choose: Callable[[CubeModel, Games, int, Board, Rolls, States], Board]
     """Boards (n, 26) after plays: of the cubes, their states (n,), the side, and as `Choose` has them."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
     """The five probabilities (n, 5) of boards (n, 26), which decide on the cube and value a game."""
@@ -176,7 +173,7 @@ class _Table:
     def __init__(
         self,
         players: tuple[CubePlayer, CubePlayer],
-        cubes: Stakes,
+        cubes: CubeModel,
         states: Games,
         sides: Games,
         boards: Board,
@@ -261,7 +258,7 @@ class _Table:
     def _end_with(self, rows: Games, points: Games, chances: Values) -> None:
         """End games in which the player on roll, of `chances` (m, 5), won `points` (m,) times the cube."""
         sides, states = self.sides[rows], self.states[rows]
-        equities = self.cubes.worth[states, sides, 0, EVEN + points]
+        equities = self.cubes.equities[states, sides, 0, EVEN + points]
         self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
         self.ends.points[self.games[rows]] = np.where(sides == 0, points, switched_equities(points))
 
@@ -304,8 +301,8 @@ class _Table:
         gains = np.empty(len(rolls))
         for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
             rows = np.flatnonzero((self.states == state) & (self.sides == side))
-            staked = judge.staked(self.cubes._replace(state=state), side)
-            own = luck_of_rolls(staked, self.boards[rows], rolls[rows], opening)
+            cubeful = judge.with_cube(self.cubes._replace(state=state), side)
+            own = luck_of_rolls(cubeful, self.boards[rows], rolls[rows], opening)
             gains[rows] = own if side == 0 else switched_equities(own)
         return gains
 
@@ -330,7 +327,7 @@ def _for_first(results: Values, sides: Games) -> Values:
 
 def games_with_cube(
     players: tuple[CubePlayer, CubePlayer],
-    cubes: Stakes,
+    cubes: CubeModel,
     states: Games,
     sides: Games,
     boards: Board,

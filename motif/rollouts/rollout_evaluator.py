@@ -19,11 +19,11 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
+from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
-from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import Numbers, eliminated
 from motif.rollouts.player_trials import best_of, player_trials
@@ -100,19 +100,19 @@ class RolloutEvaluator(Evaluator):
         """
         return self._of_plays(before, plays, self._judge.play_equities, self._decided)
 
-    def staked_play_equities(
-        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    def cubeful_play_equities(
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.staked_play_equities`.
+        """See `Evaluator.cubeful_play_equities`.
 
         Plays within the trials are chosen for money, and all candidates have all the trials.
         """
 
         def static(before: Board, plays: PlayBatch) -> Values:
-            return self._judge.staked_play_equities(before, plays, stakes, side)
+            return self._judge.cubeful_play_equities(before, plays, cube_model, side)
 
         def decided(packed: Board, items: Items, starts: Items) -> Values:
-            return switched_equities(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
+            return switched_equities(cubeful_values(cube_model, 1 - side, packed, self._means(packed, items)))
 
         return self._of_plays(before, plays, static, decided)
 

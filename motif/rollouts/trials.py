@@ -13,12 +13,12 @@ from motif.board.movegen import ROLLS
 from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import Position, Positions, as_boards
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
 from motif.evaluators.own import Values as EvaluatorLike
 from motif.evaluators.own import as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
-from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubeGameRules, CubePlayer, choose_with_cubes, games_with_cube
 from motif.rollouts.games import Games, Rolls, States, trial_dice
@@ -125,7 +125,7 @@ def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
 class CubeStart(NamedTuple):
     """The cubes with which the games of a rollout begin, and the side on roll."""
 
-    states: Callable[[], Stakes]
+    states: Callable[[], CubeModel]
     """Makes the cubes, in each worker."""
     first: tuple[int, ...]
     """The state of the cube at first, for each of the boards that share a tally."""
@@ -332,11 +332,11 @@ def _play_side_by_side(
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:
     """Return `model_player` of an evaluator that is not compiled."""
 
-    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+    def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
-            chooser = evaluator.staked(cubes._replace(state=state), side)
+            chooser = evaluator.with_cube(cubes._replace(state=state), side)
             results[rows] = chooser.best_plays(boards[rows], rolls[rows]).boards
         return results
 
@@ -346,7 +346,7 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
 def model_player(model: Model) -> CubePlayer:
     """Return what plays both sides of a rollout with a cube: `model`, with the cube where it lies."""
 
-    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+    def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
         ready, space = prepared(model)
         choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)

@@ -14,11 +14,11 @@ from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.doubling import CubeDecision, cube_decision_by
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.decision import BEAVERED
 from motif.doubling.equities import DOUBLED_WORTH, scale
+from motif.evaluators.cube_model import EVEN, NO_CUBE, CubeModel, without_cube
 from motif.evaluators.named import default_player, entry_of, without_plies
-from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
 from motif.runtime.errors import PlayerError, check_seed
@@ -91,9 +91,9 @@ class Opponent:
         number, self._plays = self._plays, self._plays + 1
         if len(plays) == 1:
             return plays[0]
-        staked = self._player.staked(_stakes(state))
+        cubeful = self._player.with_cube(_cube_model(state))
         states = derive_states(self.seed, number, 1, 0)
-        after = staked.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
+        after = cubeful.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
         for play in plays:
             if (play.position.board == after).all():
                 return play
@@ -128,7 +128,7 @@ class Opponent:
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
         """Return whether the opponent should accept when the player on roll offers to lose `points` cubes."""
         value = self._equity(position, state)
-        worth = stakes_of(state).worth[0, 0, 0, EVEN - points]
+        worth = cube_model_for(state).equities[0, 0, 0, EVEN - points]
         return bool(worth <= value + _ROUNDING)
 
     def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:
@@ -145,10 +145,10 @@ class Opponent:
 
     def _equity(self, position: Position, state: MatchState) -> float:
         """Normalised equity of the player on roll with the cube out of play."""
-        stakes = without_cube(stakes_of(replace(state, dice=None, doubled=False, decision="me")))
-        return float(self._cube.staked_equities(position.board[None], stakes, 0)[0])
+        cube_model = without_cube(cube_model_for(replace(state, dice=None, doubled=False, decision="me")))
+        return float(self._cube.cubeful_equities(position.board[None], cube_model, 0)[0])
 
 
 @lru_cache(maxsize=256)
-def _stakes(state: MatchState | None) -> Stakes:
-    return NO_CUBE if state is None else stakes_of(state)
+def _cube_model(state: MatchState | None) -> CubeModel:
+    return NO_CUBE if state is None else cube_model_for(state)

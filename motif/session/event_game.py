@@ -244,8 +244,8 @@ class EventGame:
         if player is None:
             return None
         chance = self._dice.choice_seed(session.games, session.ply)
-        staked = player.staked(session.context().stakes)
-        return ["play", staked.choose(session.position, session.roll, chance).notation]
+        cubeful = player.with_cube(session.context().cube_model)
+        return ["play", cubeful.choose(session.position, session.roll, chance).notation]
 
     def opening(self) -> Event:
         """Return the event that begins the next game, with the dice of the seed."""

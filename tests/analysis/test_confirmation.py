@@ -16,7 +16,7 @@ from motif.analysis.confirmation import (
     roll_out_pairs,
 )
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.decision_errors import context_of, cube_side, judge_cube, judge_plays
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -25,8 +25,8 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
+from motif.evaluators.cube_model import cubeful_values
 from motif.evaluators.probabilities import turned
-from motif.evaluators.stakes import staked_values
 from motif.rollouts.rollout_evaluator import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
@@ -52,8 +52,8 @@ def rolled_pairs(rolls, others, jobs=1, settings=QUICK, evaluator=NEWEST):
         for roll, other in zip(rolls, others, strict=True)
     ]
     before = np.array([roll.position.board for roll in rolls])
-    stakes = [stakes_of(roll.state).stakes for roll in rolls]
-    return roll_out_pairs(before, np.array(pairs), stakes, evaluator, settings, jobs=jobs)
+    cube_models = [cube_side(roll.state).cube_model for roll in rolls]
+    return roll_out_pairs(before, np.array(pairs), cube_models, evaluator, settings, jobs=jobs)
 
 
 @pytest.mark.parametrize("length", [0, 7])
@@ -72,18 +72,18 @@ def test_the_rollout_decides(length):
 
 
 def test_the_error_is_that_of_the_plays_compared():
-    """One standard error for plays compared at stakes."""
+    """One standard error for plays compared with a cube."""
     roll = opening((6, 4), "24/14", 5)
     (rolled,) = rolled_pairs([roll], ["8/2 6/2"], settings=MANY)
     better = find_play("8/2 6/2", legal_plays(START, roll.roll))
     pair = np.array([better.position.board, roll.play.position.board])
     item = items_of(pack_many(START.board[None]))
     results = turned(single_results(pair, int(item[0])))
-    stakes = stakes_of(roll.state).stakes
+    cube_model = cube_side(roll.state).cube_model
     rounds = results.reshape(2, -1, 36, 5).mean(axis=2)
     packed = pack_many(pair)
     values = [
-        -staked_values(stakes, 1, np.repeat(packed[k : k + 1], len(rows), axis=0), turned(rows))
+        -cubeful_values(cube_model, 1, np.repeat(packed[k : k + 1], len(rows), axis=0), turned(rows))
         for k, rows in enumerate(rounds)
     ]
     lost = values[0] - values[1]

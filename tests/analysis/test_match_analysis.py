@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import CLOSE, KINDS, judge_cube, judge_plays, roll_luck, stakes_of
+from motif.analysis.match.decision_errors import CLOSE, KINDS, cube_side, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import rating
 from motif.analysis.match.record_walk import PlayedRoll, walk
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule
@@ -148,7 +148,7 @@ def test_errors_are_those_of_plain_loops(state):
         for roll in walk(played(seed)).rolls
         if roll.play is not None
     ][5::9]
-    assert stakes_of(state).unit == pytest.approx(oracle.unit(state))
+    assert cube_side(state).unit == pytest.approx(oracle.unit(state))
     judged = judge_plays(rolls, PipsEvaluator(), cube=False)
     for roll, found in zip(rolls, judged, strict=True):
         lost, legal = oracle.error(roll)

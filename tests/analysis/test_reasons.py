@@ -185,7 +185,7 @@ def test_score_lookahead_and_rollout_are_rows_of_their_own():
         rows = {reason.concept: reason.contribution for reason in told.reasons}
         steps = [
             told.static.equities,
-            told.evidence.staked,
+            told.evidence.cubeful,
             told.evidence.ahead,
             *filter(None, [told.evidence.rolled]),
         ]

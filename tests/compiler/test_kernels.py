@@ -32,7 +32,7 @@ event.register("numba:compile", Named())
 from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.evaluators.stakes import NO_CUBE, staked_values
+from motif.evaluators.cube_model import NO_CUBE, cubeful_values
 from motif.parameters.position_class import PLANS, plans_many
 from motif.parameters.position_class import classify_many
 import numpy as np
@@ -41,15 +41,15 @@ packed = pack_many(Position.start().board[None])
 assert finished_points_many(packed.view("int64")).tolist() == [0]
 classify_many(packed)
 assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
-assert staked_values(NO_CUBE, 0, packed, np.array([[0.5, 0.0, 0.0, 0.0, 0.0]])).tolist() == [0.0]
+assert cubeful_values(NO_CUBE, 0, packed, np.array([[0.5, 0.0, 0.0, 0.0, 0.0]])).tolist() == [0.0]
 """
 ALL = [
     "classify_many",
+    "cubeful_values",
     "finished_points_many",
     "held_and_taken",
     "is_known",
     "plans_many",
-    "staked_values",
     "value_for_side",
 ]
 LISTENING = COUNTING[: COUNTING.index("from motif.board.outcome")]
@@ -57,12 +57,12 @@ AHEAD = (
     LISTENING
     + """
 import numpy as np
-from motif.evaluators.stakes import NO_CUBE, staked_values, value_for_side
+from motif.evaluators.cube_model import NO_CUBE, cubeful_values, value_for_side
 from motif.compiler.jit import compile_ahead
 
-staked_values(NO_CUBE, 0, np.empty((0, 64), np.int8), np.empty((0, 5)))
+cubeful_values(NO_CUBE, 0, np.empty((0, 64), np.int8), np.empty((0, 5)))
 print("ahead", flush=True)
-compile_ahead([staked_values, value_for_side])
+compile_ahead([cubeful_values, value_for_side])
 """
 )
 SAMPLING = """
@@ -186,10 +186,10 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
         ),
         ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plans_many"]),
         (
-            "evaluators/stakes.py",
+            "evaluators/cube_model.py",
             "x = 0.0 if",
             "x = 0.5 if",
-            ["held_and_taken", "staked_values", "value_for_side"],
+            ["cubeful_values", "held_and_taken", "value_for_side"],
         ),
         ("board/outcome.py", "return 3 if occupied", "return 4 if occupied", ["finished_points_many"]),
     ],
@@ -247,9 +247,9 @@ def test_swapped_kernels_and_those_of_another_shape_are_compiled_anew(kept, tmp_
     shapeless = file_of("is_known", cache)
     shapeless.write_bytes(framed(shapeless.stem, pickle.dumps(([], (1, 2, 3)))))
     # What is whole, of this kernel, and calls one that it does not call.
-    astray = file_of("staked_values", cache)
+    astray = file_of("cubeful_values", cache)
     astray.write_bytes(framed(astray.stem, pickle.dumps(([("motif.cell.x", "motif.x", ())], ()))))
-    assert compiled(folder, cache) == ["classify_many", "is_known", "plans_many", "staked_values"]
+    assert compiled(folder, cache) == ["classify_many", "cubeful_values", "is_known", "plans_many"]
     assert compiled(folder, cache) == []
 
 
@@ -266,7 +266,7 @@ def test_a_folder_that_others_can_write_is_not_used(kept, tmp_path):
 
 def test_what_is_compiled_ahead_is_there_before_it_is_reached(tmp_path):
     folder = copied(tmp_path)
-    assert said_by(folder, tmp_path / "cache", AHEAD) == ["staked_values", "ahead", "value_for_side"]
+    assert said_by(folder, tmp_path / "cache", AHEAD) == ["cubeful_values", "ahead", "value_for_side"]
     assert said_by(folder, tmp_path / "cache", AHEAD) == ["ahead"]
 
 

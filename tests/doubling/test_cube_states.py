@@ -12,11 +12,11 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling import cube_decision_at, cube_decision_by
-from motif.doubling.cube_states import decided_ahead, stakes_of
+from motif.doubling.cube_states import cube_model_for, decided_ahead
 from motif.doubling.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
+from motif.evaluators.cube_model import best_of_double, known_boards
 from motif.evaluators.lookahead_kernels import CLEARLY
-from motif.evaluators.stakes import best_of_double, known_boards
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
 
@@ -50,7 +50,7 @@ def boards() -> np.ndarray:
 )
 def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side):
     """From the `root`, where `doubler` has doubled once or nobody has, for the `side` on roll then."""
-    cubes = stakes_of(root)
+    cubes = cube_model_for(root)
     state = 0 if doubler is None else int(cubes.doubled[0, doubler])
     seen = root if side == 0 else root.switch_sides()
     if doubler is not None:
@@ -85,10 +85,10 @@ class General(Evaluator):
 @every_state
 def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
     """A net, say, whose plays are chosen in the general way."""
-    some, stakes = boards[::6], stakes_of(state)
+    some, cube_model = boards[::6], cube_model_for(state)
     for side in (0, 1):
         own, other = (
-            LookaheadEvaluator(base, 1, "full").cube_equities(some, stakes, side)
+            LookaheadEvaluator(base, 1, "full").cube_equities(some, cube_model, side)
             for base in (BASE, General())
         )
         # Kernels know exact tables of positions after a play; so does nobody else.
@@ -99,22 +99,22 @@ class Recursion:
     """Equities of a root by plain recursion over the 36 throws, one state of the cube at a time."""
 
     def __init__(self, root: MatchState) -> None:
-        self.stakes = stakes_of(root)
+        self.cube_model = cube_model_for(root)
 
     def value(self, position: Position, state: int, side: int, plies: int) -> float:
         """What `position` is worth to `side`, on roll, who may double first."""
         held = self.held(position, state, side, plies)
-        doubled = int(self.stakes.doubled[state, side])
+        doubled = int(self.cube_model.doubled[state, side])
         if doubled < 0:
             return held
         taken = self.held(position, doubled, side, plies)
-        if self.stakes.beavers and taken < 0:
+        if self.cube_model.beavers and taken < 0:
             taken *= 2
-        return max(held, min(taken, self.stakes.worth[state, side, 0, 4]))
+        return max(held, min(taken, self.cube_model.equities[state, side, 0, 4]))
 
     def held(self, position: Position, state: int, side: int, plies: int) -> float:
         """The same without a double before this roll."""
-        board, there = position.board[None], self.stakes._replace(state=state)
+        board, there = position.board[None], self.cube_model._replace(state=state)
         if plies == 0 or outcome(position) or known_boards(there, pack_many(board))[0]:
             return float(BASE.cube_equities(board, there, side)[0, 0])
         total = 0.0
@@ -128,7 +128,8 @@ class Recursion:
 
     def reply(self, board: np.ndarray, batch, there, side: int) -> int:
         """The best play at the root's cube, unless another one is clearly better in this state."""
-        values, present = (BASE.staked(it, side).play_equities(board, batch) for it in (there, self.stakes))
+        models = there, self.cube_model
+        values, present = (BASE.with_cube(one, side).play_equities(board, batch) for one in models)
         followed, best = int(np.argmax(present)), int(np.argmax(values))
         return followed if values[best] < values[followed] + CLEARLY else best
 
@@ -137,9 +138,9 @@ class Recursion:
 def test_a_recursion_in_plain_python_says_the_same(boards, state):
     evaluator, recursion = LookaheadEvaluator(BASE, 1, "full"), Recursion(state)
     for board in boards[::9]:
-        pair = evaluator.cube_equities(board[None], recursion.stakes, 0)[0]
+        pair = evaluator.cube_equities(board[None], recursion.cube_model, 0)[0]
         assert pair[0] == pytest.approx(recursion.held(Position(board), 0, 0, 1), abs=1e-6)
-        doubled = int(recursion.stakes.doubled[0, 0])
+        doubled = int(recursion.cube_model.doubled[0, 0])
         if doubled >= 0:
             assert pair[1] == pytest.approx(recursion.held(Position(board), doubled, 0, 1), abs=1e-6)
 
@@ -150,7 +151,7 @@ def test_two_plies_by_recursion(state):
     evaluator, recursion = LookaheadEvaluator(BASE, 2, "full"), Recursion(state)
     for sides in (({6: 2, 5: 3, 3: 2}, {6: 3, 4: 3, 1: 2}), ({24: 1, 6: 1}, {2: 2, 20: 1})):
         position = Position.from_points(*sides)
-        pair = evaluator.cube_equities(position.board[None], recursion.stakes, 0)[0]
+        pair = evaluator.cube_equities(position.board[None], recursion.cube_model, 0)[0]
         assert pair[0] == pytest.approx(recursion.held(position, 0, 0, 2), abs=1e-6)
 
 
@@ -163,7 +164,7 @@ def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, sta
         position, roll = Position(board), np.array([[1 + k % 6, 1 + k % 3]])
         roll = -np.sort(-roll)
         batch = next(play_batches(board[None], roll))
-        values = evaluator.staked(stakes_of(state)).play_equities(board[None], batch)
+        values = evaluator.with_cube(cube_model_for(state)).play_equities(board[None], batch)
         best = Position(batch.boards[int(np.argmax(values))])
         opponents = state.switch_sides()
         if outcome(best) or exact_equities(best, opponents) is not None:
@@ -173,11 +174,11 @@ def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, sta
 
 
 def test_no_play_is_worth_more_than_the_opponents_cash_allows(boards):
-    stakes = stakes_of(MatchState())
+    cube_model = cube_model_for(MatchState())
     for board in boards[::4]:
         (batch,) = play_batches(board[None], np.array([[6, 4]]))
         for evaluator in (BASE, JUDGE):
-            values = evaluator.staked(stakes).play_equities(board[None], batch)
-            pairs = evaluator.cube_equities(batch.boards, stakes, 1)
+            values = evaluator.with_cube(cube_model).play_equities(board[None], batch)
+            pairs = evaluator.cube_equities(batch.boards, cube_model, 1)
             assert (values <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all() or evaluator is JUDGE
-            assert (-best_of_double(stakes, 1, pairs) <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all()
+            assert (-best_of_double(cube_model, 1, pairs) <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all()

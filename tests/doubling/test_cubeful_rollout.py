@@ -12,7 +12,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table
-from motif.doubling.cube_states import MATCH_CHECKERS, cube_maker, stakes_of, without_doubles
+from motif.doubling.cube_states import MATCH_CHECKERS, cube_maker, cube_model_for, without_doubles
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
 from motif.evaluators import load_static
@@ -58,7 +58,7 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
         begins = False
         (roll,) = next_rolls(states)
         (batch,) = play_batches(position.board[None], roll[None])
-        equities = EVALUATOR.staked(stakes_of(state)).play_equities(position.board[None], batch)
+        equities = EVALUATOR.with_cube(cube_model_for(state)).play_equities(position.board[None], batch)
         position = Position(batch.boards[int(np.argmax(equities))])
         state, first = state.switch_sides(), not first
     return worth(int(outcome(position)))
@@ -152,8 +152,8 @@ def test_luck_can_be_taken_off():
 
 def test_values_of_both_sides_add_up_to_nothing():
     for state in STATES:
-        cubes = stakes_of(state)
-        assert cubes.worth[:, 0] == pytest.approx(-cubes.worth[:, 1, :, ::-1])
+        cubes = cube_model_for(state)
+        assert cubes.equities[:, 0] == pytest.approx(-cubes.equities[:, 1, :, ::-1])
         assert cubes.cube[0] == state.cube
         for side in (0, 1):
             turned = cubes.doubled[:, side] >= 0

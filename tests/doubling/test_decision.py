@@ -17,7 +17,7 @@ from motif.doubling import (
     cubeful_equities,
     cubeful_equity,
 )
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
@@ -254,7 +254,7 @@ def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
     position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
     judge = load_evaluator("motif-v1@2")
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
-    chances = judge.staked(stakes_of(state)).evaluate(position)
+    chances = judge.with_cube(cube_model_for(state)).evaluate(position)
     decision = cube_decision_by(judge, position, chances, state)
     assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-5)
 

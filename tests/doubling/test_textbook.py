@@ -17,7 +17,7 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import cube_decision_by
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, load_evaluator
 
 FILE = Path(__file__).parent / "data" / "textbook.yaml"
@@ -66,7 +66,7 @@ BOOK = textbook()
 
 def for_state(evaluator: Evaluator, state: MatchState) -> Evaluator:
     """Who chooses plays as `evaluator` does, at this score and cube."""
-    return evaluator.staked(stakes_of(state))
+    return evaluator.with_cube(cube_model_for(state))
 
 
 def motif_play(evaluator: Evaluator, it: Textbook) -> Position:

@@ -10,7 +10,7 @@ from motif.board.movegen import ROLL_COUNTS, ROLL_SHARES, ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import (
     Evaluator,
     LookaheadEvaluator,
@@ -367,7 +367,7 @@ def test_sparse_lookahead_is_right_on_average():
     assert abs(error.mean()) < 4 * spread
     assert error.std() < 0.5 * np.std(base.equity_many(boards) - truth)
     with_cube = [
-        evaluator.cube_equities(boards[:60], stakes_of(MatchState()), 0) for evaluator in (whole, sparse)
+        evaluator.cube_equities(boards[:60], cube_model_for(MatchState()), 0) for evaluator in (whole, sparse)
     ]
     assert np.abs(np.diff(with_cube, axis=0)).mean() < 0.05
 

@@ -9,10 +9,10 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.position import Position
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import load_static
+from motif.evaluators.cube_model import NO_CUBE, without_cube
 from motif.evaluators.probabilities import turned
-from motif.evaluators.stakes import NO_CUBE, without_cube
 from motif.rollouts import RolloutSettings, compare_plays
 from motif.rollouts.trials import TRIALS_A_CHECK
 from motif.runtime.errors import PlayError, PositionError, SettingError
@@ -135,10 +135,10 @@ def test_plays_are_compared_for_the_score():
     """Gammon-go: the same games, valued otherwise."""
     settings = RolloutSettings(trials=144, cut=6, stratified=True)
     position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v14")
-    go = stakes_of(MatchState(5, 3, 4, crawford=True))
+    go = cube_model_for(MatchState(5, 3, 4, crawford=True))
     for_go, for_money = (
-        compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=14)
-        for stakes in (go, NO_CUBE)
+        compare_plays(position, roll, evaluator, settings, cube_model=cube_model, candidates=14)
+        for cube_model in (go, NO_CUBE)
     )
     chances = {one.play.notation: one.mean[:5] for one in for_money.plays}
     assert for_go.plays[0].play.notation == "8/2 6/2"
@@ -154,9 +154,9 @@ def test_plays_are_dropped_for_the_score():
     """At gammon-go another play is best than for money; what is dropped is behind at the score."""
     settings = RolloutSettings(trials=1296, cut=6, stratified=True, eliminate=True)
     position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v1")
-    go = stakes_of(MatchState(5, 3, 4, crawford=True))
+    go = cube_model_for(MatchState(5, 3, 4, crawford=True))
     one, two = (
-        compare_plays(position, roll, evaluator, settings, stakes=go, candidates=8, jobs=jobs)
+        compare_plays(position, roll, evaluator, settings, cube_model=go, candidates=8, jobs=jobs)
         for jobs in (1, 2)
     )
     assert one.plays[0].play.notation == "8/2 6/2"
@@ -171,9 +171,9 @@ def test_plays_are_dropped_for_the_score():
 
 def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination():
     settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
-    stakes = stakes_of(MatchState(7, 2, 4))
+    cube_model = cube_model_for(MatchState(7, 2, 4))
     early, all_alike = (
-        compare_plays(START, ROLL, load_static("motif-v1"), one, stakes=stakes, candidates=4)
+        compare_plays(START, ROLL, load_static("motif-v1"), one, cube_model=cube_model, candidates=4)
         for one in (settings, replace(settings, eliminate=False))
     )
     whole = {it.play: it for it in all_alike.plays}
@@ -183,14 +183,14 @@ def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination(
         assert it.se == pytest.approx(whole[it.play].se, abs=1e-9)
 
 
-def test_linear_stakes_have_the_errors_of_the_equity():
+def test_linear_values_have_the_errors_of_the_equity():
     """With a dead cube for money the value is the equity, and so is all that is said of it."""
     settings = RolloutSettings(trials=144, cut=6)
     position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v1")
-    dead = without_cube(stakes_of(MatchState()))
+    dead = without_cube(cube_model_for(MatchState()))
     one, other = (
-        compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=4)
-        for stakes in (dead, NO_CUBE)
+        compare_plays(position, roll, evaluator, settings, cube_model=cube_model, candidates=4)
+        for cube_model in (dead, NO_CUBE)
     )
     for first, second in zip(one.plays, other.plays, strict=True):
         assert first.play == second.play

@@ -13,11 +13,11 @@ from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.contests import play_money_games
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
+from motif.evaluators.cube_model import NO_CUBE
 from motif.evaluators.lookahead import MoveFilter, Rolled
 from motif.evaluators.probabilities import equities
-from motif.evaluators.stakes import NO_CUBE
 from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
 from motif.players.ranking import MONEY, estimate_plays
@@ -218,12 +218,12 @@ def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, posit
 )
 def test_a_play_into_a_late_ending_is_worth_that(judge, state):
     """So hint, explain and the cube say the same of it, and plays are compared with the same dice."""
-    stakes = NO_CUBE if state is None else stakes_of(state)
+    cube_model = NO_CUBE if state is None else cube_model_for(state)
     board = CLEARING.board[None]
     plays = next(play_batches(board, np.array([[2, 1]])))
-    values = judge.staked(stakes).play_equities(board, plays)
+    values = judge.with_cube(cube_model).play_equities(board, plays)
     best = np.argsort(-values)[:3]
-    after = -judge.staked(stakes, 1).equity_many(plays.boards[best])
+    after = -judge.with_cube(cube_model, 1).equity_many(plays.boards[best])
     np.testing.assert_allclose(values[best], after, atol=1e-9)
 
 
@@ -327,7 +327,7 @@ def test_plays_that_come_near_are_rolled_out():
 
 def test_rollouts_after_lookahead_know_the_score():
     evaluator = rolled_after("motif-v1@1:rollout", SOME)
-    stakes = stakes_of(MatchState(length=3, own_score=2, crawford=True))
+    cube_model = cube_model_for(MatchState(length=3, own_score=2, crawford=True))
     boards = some_boards("pubeval", 20, seed=4)
     boards = boards[classify_many(pack_many(boards)) != RACE]
     player = RolloutEvaluator(
@@ -337,10 +337,10 @@ def test_rollouts_after_lookahead_know_the_score():
         common_random_numbers=True,
     )
     plain = load_evaluator("motif-v1@1")
-    expected = 0.4 * plain.staked_equities(boards, stakes, 0) + 0.6 * player.staked_equities(
-        boards, stakes, 0
+    expected = 0.4 * plain.cubeful_equities(boards, cube_model, 0) + 0.6 * player.cubeful_equities(
+        boards, cube_model, 0
     )
-    np.testing.assert_allclose(evaluator.staked_equities(boards, stakes, 0), expected, atol=1e-9)
+    np.testing.assert_allclose(evaluator.cubeful_equities(boards, cube_model, 0), expected, atol=1e-9)
 
 
 def test_nets_are_not_rolled_out():

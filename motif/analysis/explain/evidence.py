@@ -21,14 +21,14 @@ from motif.analysis.explain.replies import Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
+from motif.evaluators.cube_model import EVEN, CubeModel
 from motif.evaluators.probabilities import switched_equities
-from motif.evaluators.stakes import EVEN, Stakes
 from motif.players.ranking import EXACT
 
 LITTLE, _MUCH = 0.3, 1.3
 """Values of a gammon, of 1 for money, below which it counts for little, and beyond which for more."""
 _POINTS = np.arange(-EVEN, EVEN + 1)
-"""What games are worth for money, as in `Stakes.worth`."""
+"""What games are worth for money, as in `CubeModel.equities`."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Evidence:
     player: str
     pair: ComparedPair
     """Both plays with the best estimate of each."""
-    stakes: Stakes = field(repr=False)
-    staked: tuple[float, float] | None
+    cube_model: CubeModel = field(repr=False)
+    cubeful: tuple[float, float] | None
     """Static values at the score and with the cube where it lies, in normalised equity; None where plays are
     valued for money without a cube."""
     looks_ahead: bool
@@ -85,10 +85,10 @@ class Evidence:
         def said(key: str, change: float) -> str:
             return words.say("beyond", key, play=names[change < 0])
 
-        if self.staked is not None:
-            change, phrase = _difference(self.staked) - known, self._score_phrase
+        if self.cubeful is not None:
+            change, phrase = _difference(self.cubeful) - known, self._score_phrase
             rows.append(row(SCORE, change, said(phrase, change), phrase))
-            known = _difference(self.staked)
+            known = _difference(self.cubeful)
         is_exact = EXACT in (self.pair.better.source, self.pair.worse.source)
         if self.looks_ahead or is_exact:
             reached = self.pair.better.equity - self.pair.worse.equity
@@ -106,7 +106,7 @@ class Evidence:
 
     @property
     def _score_phrase(self) -> str:
-        won, lost = gammon_worth(self.stakes)
+        won, lost = gammon_worth(self.cube_model)
         if max(won, lost) < LITTLE:
             return "score_no_gammons"
         if max(won, lost) > _MUCH:
@@ -127,8 +127,8 @@ class Evidence:
 
     def in_words(self, names: tuple[str, str], words: Phrases, static_difference: float) -> tuple[str, ...]:
         """Return the values of both plays at the score, and what lookahead and a rollout say of them."""
-        staked = () if self.staked is None else (self._compared("staked", self.staked, names, words),)
-        return *staked, *self.ahead_in_words(names, words, static_difference)
+        cubeful = () if self.cubeful is None else (self._compared("staked", self.cubeful, names, words),)
+        return *cubeful, *self.ahead_in_words(names, words, static_difference)
 
     def _compared(self, key: str, two: tuple[float, float], names: tuple[str, str], words: Phrases) -> str:
         first, second = (words.signed(value) for value in two)
@@ -138,7 +138,7 @@ class Evidence:
 
     def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, Any]:
         """Return what JSON has of it, where there is something."""
-        facts: dict[str, Any] = {} if self.staked is None else {"staked": list(self.staked)}
+        facts: dict[str, Any] = {} if self.cubeful is None else {"staked": list(self.cubeful)}
         if self.ahead is None or self.replies is None:
             return facts
         sentences = list(self.ahead_in_words(names, words, static_difference))
@@ -152,7 +152,7 @@ class Evidence:
 def gather_evidence(
     evaluator: Evaluator,
     pair: ComparedPair,
-    stakes: Stakes,
+    cube_model: CubeModel,
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int],
 ) -> Evidence:
@@ -160,22 +160,22 @@ def gather_evidence(
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
     static = evaluator.without_lookahead
-    at_stake, staked = static.staked(stakes, side=1), None
-    if at_stake is not static:
-        first, second = switched_equities(at_stake.equity_many(boards)).tolist()
-        staked = first, second
+    valued, cubeful = static.with_cube(cube_model, side=1), None
+    if valued is not static:
+        first, second = switched_equities(valued.equity_many(boards)).tolist()
+        cubeful = first, second
     seen, played_out = None, False
     if isinstance(evaluator, LookaheadEvaluator):
         played_out = bool(evaluator.plays_out(boards).any())
         if not any(outcome(play.position) for play in plays):
-            seen = replies(evaluator, *plays, stakes, hits, risks)
+            seen = replies(evaluator, *plays, cube_model, hits, risks)
     looks_ahead = isinstance(evaluator, LookaheadEvaluator)
-    return Evidence(evaluator.name, pair, stakes, staked, looks_ahead, seen, played_out)
+    return Evidence(evaluator.name, pair, cube_model, cubeful, looks_ahead, seen, played_out)
 
 
-def gammon_worth(stakes: Stakes) -> tuple[float, float]:
+def gammon_worth(cube_model: CubeModel) -> tuple[float, float]:
     """Return what a gammon won, and one lost, count beyond a single game, which is 1 for money."""
-    worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
+    worth = _POINTS if cube_model.is_cubeless else cube_model.equities[cube_model.state, 0, 0]
     won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
     return float(won), float(lost)
 

@@ -44,9 +44,9 @@ from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
-from motif.evaluators.stakes import Stakes
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -201,7 +201,7 @@ class Explanation(Tabular):
 
     def amount_in_words(self, reason: Reason) -> str:
         """Return what a reason brings, signed, such as ``+0.042``; in per cent for a file of win chances."""
-        if self.static.parts.scale.win_only and self.evidence.staked is None:
+        if self.static.parts.scale.win_only and self.evidence.cubeful is None:
             return self.words.signed(50 * reason.contribution, 1)
         return self.words.signed(reason.contribution)
 
@@ -301,15 +301,15 @@ def explain_play(
     """
     words = phrases(language)
     static, _ = explainable(evaluator.without_lookahead)
-    stakes = context.stakes
+    cube_model = context.cube_model
     choice = choice or _chosen(evaluator, position, roll, better, worse, context)
     plays = better, worse = choice.better.play, choice.worse.play
     names = _named(plays, words)
     after = better.position.switch_sides().board, worse.position.switch_sides().board
-    situation = Situation(position.board, after, gammons_cost=gammon_worth(stakes)[1] >= LITTLE)
+    situation = Situation(position.board, after, gammons_cost=gammon_worth(cube_model)[1] >= LITTLE)
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
-    hits = hit_rolls(static, plays, stakes)
-    evidence = gather_evidence(evaluator, choice, stakes, hits, risks)
+    hits = hit_rolls(static, plays, cube_model)
+    evidence = gather_evidence(evaluator, choice, cube_model, hits, risks)
     comparison = _compared(static, plays, words)
     fewer = int((hits[1] - hits[0].astype(int)) @ ROLL_COUNTS)
     parts = parts_between(static, better, worse, fewer, situation)
@@ -317,7 +317,7 @@ def explain_play(
     board = reasons_of(parts, situation, exposures, risks, plays, words)
     beyond = evidence.rows(comparison.equity_difference, board, names, words)
     difference = evidence.difference
-    in_chances = comparison.parts.scale.win_only and evidence.staked is None
+    in_chances = comparison.parts.scale.win_only and evidence.cubeful is None
     return Explanation(
         evaluator=evaluator.name,
         position=position,
@@ -329,7 +329,7 @@ def explain_play(
         reasons=rows_told(board, beyond, difference, names, words),
         parts=parts,
         summary=_verdict(names, difference, in_chances, words),
-        gammons=_gammons(evaluator, plays, stakes, difference, words),
+        gammons=_gammons(evaluator, plays, cube_model, difference, words),
         certainty=_certainty(evaluator.name, difference, words),
         words=words,
     )
@@ -370,17 +370,17 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
 
 
 def _gammons(
-    evaluator: Evaluator, plays: tuple[Play, Play], stakes: Stakes, difference: float, words: Phrases
+    evaluator: Evaluator, plays: tuple[Play, Play], cube_model: CubeModel, difference: float, words: Phrases
 ) -> str:
     """How often the `plays` win gammons, or lose them, where that is a good part of their `difference`.
 
-    A gammon counts what it is worth beyond a single game for the `stakes`; backgammons are gammons, too.
+    Gammons, which include backgammons, count their value beyond a single game.
     """
     after = np.array([play.position.board for play in plays])
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
     two = [chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon")]
     worth = [
-        value * (first - second) for value, (first, second) in zip(gammon_worth(stakes), two, strict=True)
+        value * (first - second) for value, (first, second) in zip(gammon_worth(cube_model), two, strict=True)
     ]
     which = int(abs(worth[1]) > abs(worth[0]))
     if abs(worth[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):

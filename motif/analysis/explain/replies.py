@@ -14,7 +14,7 @@ from motif.board.moves import Play
 from motif.board.outcome import outcome
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.stakes import Stakes
+from motif.evaluators.cube_model import CubeModel
 from motif.runtime.streams import THROWS
 
 DICE = 6
@@ -145,25 +145,26 @@ def replies(
     evaluator: LookaheadEvaluator,
     better: Play,
     worse: Play,
-    stakes: Stakes,
+    cube_model: CubeModel,
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int] = (0, 0),
 ) -> Replies:
-    """Return the best replies to two plays of the player who is side 0 of the `stakes`; of `hit_rolls`."""
+    """Return the best replies to two plays of side 0; `hits` come from `hit_rolls`."""
     boards = _before_replies((better, worse))
-    replied = evaluator.without_lookahead.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (2, 1)))
-    values = evaluator.below.staked(stakes, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
+    opponent = evaluator.without_lookahead.with_cube(cube_model, side=1)
+    replied = opponent.best_plays(boards, np.tile(ROLLS, (2, 1)))
+    values = evaluator.below.with_cube(cube_model, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
     first, second = (hits @ ROLL_COUNTS).tolist()
     return Replies(evaluator.name, values, (first, second), hits, risks)
 
 
-def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], stakes: Stakes) -> npt.NDArray[np.bool_]:
+def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], cube_model: CubeModel) -> npt.NDArray[np.bool_]:
     """After which of `plays` (n,) which rolls hit, by the best reply without lookahead: (n, 21)."""
     hits = np.zeros((len(plays), len(ROLLS)), np.bool_)
     going = [number for number, play in enumerate(plays) if not outcome(play.position)]
     if going:
         boards = _before_replies([plays[number] for number in going])
-        replied = evaluator.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
+        replied = evaluator.with_cube(cube_model, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
         # The opponent was on roll before the reply: whose bar is whose changes with the view.
         before = -boards[:, OPPONENT_BAR]
         hits[going] = (replied.boards[:, OWN_BAR] > before).reshape(len(going), len(ROLLS))

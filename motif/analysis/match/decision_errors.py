@@ -1,8 +1,8 @@
 """What the decisions of a match cost against the best ones, and how lucky its rolls were.
 
 Values are normalised equities of a player at the score, with the cube where it lies and a cube decision at
-every node (see `motif.evaluators.stakes`): losing and winning a single game at the present cube are -1 and
-+1, as gnubg does (EMG), which makes errors at different scores and cubes, of plays and with the cube,
+every node (see `motif.evaluators.cube_model`): losing and winning a single game at the present cube are -1
+and +1, as gnubg does (EMG), which makes errors at different scores and cubes, of plays and with the cube,
 comparable.  Where nobody has a cube, a game ends at the present one.
 
 The error of a play is the value of the best one less that of the play made; the luck of a roll is the value
@@ -43,9 +43,9 @@ from motif.board.packed import BOARD_SIZE, Board
 from motif.doubling import CubeDecision, cube_decision_by
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
-from motif.evaluators.stakes import Stakes
 from motif.players.ranking import (
     EXACT,
     ROLLOUT,
@@ -76,15 +76,15 @@ _LOOKAHEAD_DECISIONS_AT_ONCE = 8
 """Lookahead is slow enough for small parts to keep every worker busy."""
 
 
-class AtStake(NamedTuple):
-    """What a game is worth to the player on roll, or after `turned` to the opponent."""
+class CubeSide(NamedTuple):
+    """A cube model and the side that is on roll."""
 
-    stakes: Stakes
+    cube_model: CubeModel
     side: int
     unit: float
     """What 1 of normalised equity is worth: points in money play (the cube), MWC in a match."""
 
-    def turned(self) -> "AtStake":
+    def turned(self) -> "CubeSide":
         """Return it for the other player, on roll."""
         return self._replace(side=1 - self.side)
 
@@ -231,9 +231,9 @@ def _confirmed(
         best = legal_plays(roll.position, roll.roll)[one.best]
         pairs[number] = best.position.board, roll.play.position.board
     before = np.array([rolls[row].position.board for row in rows], np.int8)
-    stakes = [stakes_of(rolls[row].state, cube).stakes for row in rows]
+    cube_models = [cube_side(rolls[row].state, cube).cube_model for row in rows]
     rolled = dict(
-        zip(rows, roll_out_pairs(before, pairs, stakes, evaluator, settings, jobs=jobs), strict=True)
+        zip(rows, roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs), strict=True)
     )
     return [
         _with_rollout(one, rolled[row]) if row in rolled else one._replace(is_sure=one.is_exact)
@@ -271,13 +271,13 @@ def roll_luck(
     for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
         part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
         boards = np.array([roll.position.board for roll in rolls[part]])
-        stakes = [stakes_of(roll.state, cube) for roll in rolls[part]]
-        values = _best_of_each_roll(boards, stakes, evaluator)
+        sides = [cube_side(roll.state, cube) for roll in rolls[part]]
+        values = _best_of_each_roll(boards, sides, evaluator)
         means = (values * ROLL_SHARES).sum(axis=1)
         openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
         if openings:
             others = _best_of_each_roll(
-                boards[openings], [stakes[row].turned() for row in openings], evaluator
+                boards[openings], [sides[row].turned() for row in openings], evaluator
             )
             own_mean = (values[openings] * OPENING_SHARES).sum(axis=1)
             other_mean = (others * OPENING_SHARES).sum(axis=1)
@@ -335,9 +335,9 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
     ]
 
 
-def stakes_of(state: MatchState, cube: bool = True) -> AtStake:
+def cube_side(state: MatchState, cube: bool = True) -> CubeSide:
     """Return what the game is worth to the player on roll in `state`; without `cube` nobody can double."""
-    return _at_stake(context_of(state, cube))
+    return _cube_side(context_of(state, cube))
 
 
 def context_of(state: MatchState, cube: bool = True) -> CubeContext:
@@ -348,30 +348,30 @@ def context_of(state: MatchState, cube: bool = True) -> CubeContext:
 
 
 def play_values(
-    before: Board, plays: PlayBatch, stakes: Sequence[AtStake], evaluator: Evaluator
+    before: Board, plays: PlayBatch, sides: Sequence[CubeSide], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
     """Normalised equity of each of `plays` (m) of the decisions on `before` (n, 26) to its mover: (m,).
 
-    `stakes` are those of the n decisions.
+    `sides` are those of the n decisions.
     """
     values = np.empty(len(plays.boards))
     groups: dict[int, list[int]] = {}
-    for decision, one in enumerate(stakes):
+    for decision, one in enumerate(sides):
         groups.setdefault(id(one), []).append(decision)
     for decisions in groups.values():
         part, rows = plays.take(np.array(decisions))
-        one = stakes[decisions[0]]
-        at_stake = evaluator.staked(one.stakes, one.side)
-        values[rows] = at_stake.play_equities(before[decisions], part)
+        one = sides[decisions[0]]
+        valued = evaluator.with_cube(one.cube_model, one.side)
+        values[rows] = valued.play_equities(before[decisions], part)
     return values
 
 
 @lru_cache(maxsize=1024)
-def _at_stake(context: CubeContext) -> AtStake:
+def _cube_side(context: CubeContext) -> CubeSide:
     state = context.state
     assert state is not None
     unit = scale(state).half if state.length else float(state.cube)
-    return AtStake(context.stakes, 0, unit)
+    return CubeSide(context.cube_model, 0, unit)
 
 
 def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedRoll]:
@@ -430,16 +430,16 @@ def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64]
 
 
 def _best_of_each_roll(
-    boards: Board, stakes: Sequence[AtStake], evaluator: Evaluator
+    boards: Board, sides: Sequence[CubeSide], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
     """Return the mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
     before = np.repeat(boards, len(ROLLS), axis=0)
     rolls = np.tile(ROLLS, (len(boards), 1))
-    stakes_of_each = [one for one in stakes for _ in range(len(ROLLS))]
+    side_of_each = [one for one in sides for _ in range(len(ROLLS))]
     best = np.empty(len(rolls))
     for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
         here = batch.decisions
-        values = play_values(before[here], batch, stakes_of_each[here], evaluator)
+        values = play_values(before[here], batch, side_of_each[here], evaluator)
         best[here] = np.maximum.reduceat(values, batch.offsets[:-1])
     return best.reshape(len(boards), len(ROLLS))
 
@@ -456,7 +456,7 @@ def _act(chance: CubeChance, player: int, question: JudgedCube, evaluator: Evalu
     """Return what was done and what it cost, as `evaluator` says."""
     decision = question.decision
     source = EXACT if decision.exact else source_words(plies_of(evaluator))
-    unit = stakes_of(chance.state).unit
+    unit = cube_side(chance.state).unit
     return CubeAct(chance, decision, player, question.done, decision.cost(question.done), unit, source)
 
 

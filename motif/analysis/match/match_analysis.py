@@ -17,10 +17,10 @@ from motif.analysis.match.decision_errors import (
     CubeAct,
     JudgedRoll,
     context_of,
+    cube_side,
     judge_cube,
     judge_plays,
     roll_luck,
-    stakes_of,
 )
 from motif.analysis.match.decisions import (
     MatchDecision,
@@ -441,10 +441,10 @@ def analyse_match(
     settings = confirming_rollout(evaluator) if confirm is True else confirm or None
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
-    units = [stakes_of(roll.state, cube).unit for roll in rolls]
+    units = [cube_side(roll.state, cube).unit for roll in rolls]
     luck = roll_luck(decisions.rolls, static, cube=cube).tolist()
     lucks = [
-        RollLuck(roll, gain, stakes_of(roll.state, cube).unit)
+        RollLuck(roll, gain, cube_side(roll.state, cube).unit)
         for roll, gain in zip(decisions.rolls, luck, strict=True)
     ]
     every = match_decisions(rolls, judgements, units, acts)

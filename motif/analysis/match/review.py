@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
-from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_luck, stakes_of
+from motif.analysis.match.decision_errors import cube_side, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
@@ -126,13 +126,13 @@ class Review:
         evaluator = self.evaluator
         played = [roll for roll in rolls if roll.play is not None]
         judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
-        units = [stakes_of(roll.state).unit for roll in played]
+        units = [cube_side(roll.state).unit for roll in played]
         decisions = match_decisions(played, judgements, units, ())
         self._decisions += decisions
         left = iter(decisions)
         static = evaluator.without_lookahead
         for roll, gain in zip(rolls, roll_luck(rolls, static).tolist(), strict=True):
-            luck = RollLuck(roll, gain, stakes_of(roll.state).unit)
+            luck = RollLuck(roll, gain, cube_side(roll.state).unit)
             self._lucks.append(luck)
             decision = None if roll.play is None else next(left)
             yield ReviewedRoll(luck, decision, _chance(roll, static))
@@ -153,8 +153,9 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     """Return that of player 0 to win, before `roll`."""
     state = replace(roll.state, dice=None)
     if state.length:
-        stakes = stakes_of(state)
-        value = float(static.staked(stakes.stakes, stakes.side).equity_many(roll.position.board[None])[0])
+        cubes = cube_side(state)
+        cubeful = static.with_cube(cubes.cube_model, cubes.side)
+        value = float(cubeful.equity_many(roll.position.board[None])[0])
         unit = scale(state)
         chance = min(max(unit.middle + unit.half * value, 0.0), 1.0)
     else:

@@ -9,9 +9,9 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.doubling.cube_states import stakes_of
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
-from motif.evaluators.stakes import NO_CUBE, best_of_double, gammon_values, staked_values, without_cube
+from motif.evaluators.cube_model import NO_CUBE, best_of_double, cubeful_values, gammon_values, without_cube
 from motif.players import load
 from motif.rollouts.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
@@ -42,43 +42,43 @@ def best(evaluator: Evaluator, position: Position, roll: tuple[int, int]) -> str
     ],
 )
 def test_textbook_openings(state, roll, plays, why):
-    assert best(NEWEST.staked(stakes_of(state)), START, roll) in plays, why
+    assert best(NEWEST.with_cube(cube_model_for(state)), START, roll) in plays, why
 
 
 def test_gammon_values():
     """From the match equity table: all or nothing where the match hangs on it."""
-    assert gammon_values(stakes_of(MONEY)) == gammon_values(NO_CUBE) == (0.5, 0.5)
-    assert gammon_values(stakes_of(MATCH_POINT)) == (0, 0)
-    assert gammon_values(stakes_of(GAMMON_GO)) == pytest.approx((1, 0))
-    assert gammon_values(stakes_of(GAMMON_SAVE)) == pytest.approx((0, 1))
-    assert gammon_values(stakes_of(MatchState(jacoby=True))) == (0, 0)
+    assert gammon_values(cube_model_for(MONEY)) == gammon_values(NO_CUBE) == (0.5, 0.5)
+    assert gammon_values(cube_model_for(MATCH_POINT)) == (0, 0)
+    assert gammon_values(cube_model_for(GAMMON_GO)) == pytest.approx((1, 0))
+    assert gammon_values(cube_model_for(GAMMON_SAVE)) == pytest.approx((0, 1))
+    assert gammon_values(cube_model_for(MatchState(jacoby=True))) == (0, 0)
 
 
 def test_for_money_without_a_cube_nothing_changes():
     players = ["motif-v14", "motif-v1@1:full", "rollout:motif-v14,trials=1"]
     for evaluator in (load(name).evaluator for name in players):
         assert evaluator is not None
-        assert evaluator.staked(NO_CUBE) is evaluator
+        assert evaluator.with_cube(NO_CUBE) is evaluator
 
 
 @pytest.mark.parametrize("state", [MONEY, MatchState(7, 2, 4, 2, "me"), GAMMON_GO])
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_kernel_and_the_general_way_agree(state, side):
     """By the five probabilities, which the general way has in single precision."""
-    stakes, boards = stakes_of(state), random_boards(200, seed=3)
+    cube_model, boards = cube_model_for(state), random_boards(200, seed=3)
     rows = NEWEST.evaluate_many(boards).astype(np.float64)
-    expected = staked_values(stakes, side, pack_many(boards), rows)
-    assert NEWEST.staked(stakes, side).equity_many(boards) == pytest.approx(expected, abs=2e-5)
-    pairs = Evaluator.cube_equities(NEWEST, boards, stakes, side)
-    assert best_of_double(stakes, side, pairs) == pytest.approx(expected, abs=1e-12)
+    expected = cubeful_values(cube_model, side, pack_many(boards), rows)
+    assert NEWEST.with_cube(cube_model, side).equity_many(boards) == pytest.approx(expected, abs=2e-5)
+    pairs = Evaluator.cube_equities(NEWEST, boards, cube_model, side)
+    assert best_of_double(cube_model, side, pairs) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_dead_cube_ranks_by_the_ends_of_the_game():
     """For money that is the equity, as long as gammons are no more likely than wins."""
-    stakes, boards = without_cube(stakes_of(MONEY)), random_boards(100, seed=4)
+    cube_model, boards = without_cube(cube_model_for(MONEY)), random_boards(100, seed=4)
     rows = NEWEST.evaluate_many(boards).astype(np.float64)
     plain = 2 * rows[:, 0] - 1 + rows[:, 1] + rows[:, 2] - rows[:, 3] - rows[:, 4]
-    assert NEWEST.staked(stakes).equity_many(boards) == pytest.approx(plain, abs=1e-5)
+    assert NEWEST.with_cube(cube_model).equity_many(boards) == pytest.approx(plain, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -87,31 +87,32 @@ def test_a_dead_cube_ranks_by_the_ends_of_the_game():
 def test_plays_of_a_decision_are_the_other_sides_positions(name):
     evaluator = load(name).evaluator
     assert evaluator is not None
-    stakes, before = stakes_of(GAMMON_GO), START.board[None]
+    cube_model, before = cube_model_for(GAMMON_GO), START.board[None]
     batch = next(play_batches(before, np.array([(6, 4)])))
-    staked = evaluator.staked(stakes)
-    values = staked.play_equities(before, batch)
+    cubeful = evaluator.with_cube(cube_model)
+    values = cubeful.play_equities(before, batch)
     assert len(values) == len(batch.boards)
     assert (np.abs(values) <= 1.1).all()
     if not name.startswith("rollout"):
-        assert values == pytest.approx(-evaluator.staked(stakes, side=1).equity_many(batch.boards), abs=1e-6)
-    again = pickle.loads(pickle.dumps(staked))
+        after = evaluator.with_cube(cube_model, side=1).equity_many(batch.boards)
+        assert values == pytest.approx(-after, abs=1e-6)
+    again = pickle.loads(pickle.dumps(cubeful))
     assert (again.play_equities(before, batch) == values).all()
 
 
 def test_rolled_out_plays_for_the_score():
     evaluator = load_rollout("rollout:motif-v14,trials=324,cut=5,stratified,candidates=4")
-    assert best(evaluator.staked(stakes_of(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
+    assert best(evaluator.with_cube(cube_model_for(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
 
 
 def test_who_knows_no_gammons_plays_as_ever():
     for name in ("random", "pubeval", "bras", "best-of-four"):
         player = load(name)
-        assert player.staked(stakes_of(GAMMON_GO)) is player
-    assert load("motif-v14").staked(NO_CUBE).name == "motif-v14"
-    assert load("motif-v14").staked(stakes_of(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
+        assert player.with_cube(cube_model_for(GAMMON_GO)) is player
+    assert load("motif-v14").with_cube(NO_CUBE).name == "motif-v14"
+    assert load("motif-v14").with_cube(cube_model_for(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
 
 
 def test_lookahead_goes_by_the_score_too():
-    evaluator = LookaheadEvaluator(NEWEST, 1).staked(stakes_of(GAMMON_GO))
+    evaluator = LookaheadEvaluator(NEWEST, 1).with_cube(cube_model_for(GAMMON_GO))
     assert best(evaluator, START, (6, 4)) == "8/2 6/2"

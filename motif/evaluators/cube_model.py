@@ -1,0 +1,540 @@
+"""Cubeful equities: Janowski's model, exact bearoff values, and the decision to double.
+
+The player on roll may double before rolling, so
+
+    equity = max(no double, min(double and take, double and pass))
+
+as in gnubg's `EvaluatePositionCubeful`.  The equities without a double and after a take are exact where the
+cubeful bearoff tables cover the position; otherwise Janowski's model estimates them.
+
+The model varies the probability of winning, with the shares of gammons among wins and losses fixed.  With a
+dead cube the equity is a straight line from losing to winning.  With a live cube it consists of lines between
+the cash points.  At cube efficiency x the equity is (1 - x) dead + x live.
+
+In money play, with W and L the average value of a win and a loss in points, the take point of a live cube is
+(L - 1/2) / (W + L + 1/2) and the cash point is (L + 1) / (W + L + 1/2).
+
+In a match the live cash points are computed from the highest useful cube downwards.  At that cube, a player
+who needs no more points is redoubled at once, and the game is played out at twice the cube.
+
+The efficiency depends on the position class: see `motif.doubling.equities`.
+
+Sources: Rick Janowski, Take-Points in Money Games (1993), as in gnubg's `Cl2CfMoney`; for matches gnubg's
+model (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import HOME_POINTS, PACKED_WORDS, checkers_in, occupied, pips_in
+from motif.compiler.jit import DOUBLE, DOUBLES, FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
+from motif.evaluators.bearoff.lookup import all_home, home_number
+from motif.evaluators.probabilities import (
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTPUTS,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+    equity_of,
+)
+from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify
+
+CUBELESS, DEAD, MONEY, MATCH = range(4)
+"""Kinds of model: cubeless money play, a dead cube, money play, a match."""
+OWN_CUBE, CENTRED, OPPONENTS_CUBE = 1, 0, -1
+"""Cube owners."""
+EVEN = 3
+"""The column of `CubeModel.equities` for 0 points."""
+BEAROFF_CODE = len(CLASS_NAMES)
+"""The efficiency class of a race with all checkers in the home boards."""
+NUMBERS = ("contact", "crashed", "bearoff", "race_base", "race_per_pip", "race_lowest", "race_highest")
+"""Parameters of the cube efficiency: see `motif.doubling.equities.Efficiency`."""
+_CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIGHEST = range(len(NUMBERS))
+_ENDS = 4
+"""Points of a curve: no wins, the two cash points, only wins."""
+
+NO_DOUBLE = -1
+"""The state after a double that is not allowed or useless."""
+MAX_STATES = 16
+"""Maximum number of distinct cube states: see `CubeModel.like`."""
+_OPPONENT = PACKED_WORDS // 2
+_BEAVERED = 2.0
+"""Factor on the equity of a beavered cube."""
+
+_Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+
+
+class ExactValues(NamedTuple):
+    """Exact cubeful bearoff values, and how to convert them to equities."""
+
+    table: _Floats
+    """(V, n, n, T): values of the player on roll without a double, by side (V is 1 if both sides share
+    values) and by the home position numbers of the player and the opponent."""
+    column: _Ints
+    """(S, 2): the column in `table` of each cube state, by side on roll."""
+    middle: _Floats
+    """(2,): the value of equity 0, by side."""
+    factor: _Floats
+    """(S,): equity per unit of value."""
+
+
+class CubeModel(NamedTuple):
+    """The cube and match score of a game: what converts probabilities to cubeful equities.
+
+    It covers the present state of the cube, the root, and the S states that doubles can lead to.  Equities
+    are normalised to the root: -1 and 1 are a single game lost and won at its cube.  Side 0 is the player on
+    roll at the root, side 1 the opponent.
+    """
+
+    state: int
+    """The present cube state, 0 to S - 1."""
+    kind: _Ints
+    """(S,): `CUBELESS`, `DEAD`, `MONEY` or `MATCH`."""
+    owner: _Ints
+    """(S,): `OWN_CUBE`, `CENTRED` or `OPPONENTS_CUBE`, from side 0."""
+    last: _Ints
+    """(S,): in a match, the level of the last cube at which a double can help both sides."""
+    equities: _Floats
+    """(S, 2, levels, 7): equity of each result, -3 to 3 cubes, by side; level k has k doubles."""
+    played_out: _Ints
+    """(S, 2): in a match, the level at which the game is played out after each side's last double."""
+    efficiency: _Floats
+    """The `NUMBERS` of the cube efficiency."""
+    cube: _Ints
+    """(S,): cube values."""
+    doubled: _Ints
+    """(S, 2): the state after each side's double is taken, or `NO_DOUBLE`."""
+    like: _Ints
+    """(S,): the first state whose equities are proportional to those of this one."""
+    ratio: _Floats
+    """(S,): this state's equities divided by those of the state in `like`."""
+    beavers: bool
+    """Whether beavers are allowed."""
+    exact: ExactValues
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Large tables are not pickled: the receiving process computes or looks them up.
+        maker = next((maker for array, maker in _SHARED_TABLES if array is self.exact.table), None)
+        if maker is None:
+            return CubeModel, tuple(self)
+        return _with_table, (tuple(self._replace(exact=self.exact._replace(table=_NO_TABLE))), maker)
+
+    @property
+    def is_cubeless(self) -> bool:
+        """Whether this is cubeless money play."""
+        return int(self.kind[self.state]) == CUBELESS
+
+
+_NO_TABLE = np.zeros((1, 0, 0, 1))
+_SHARED_TABLES: deque[tuple[_Floats, Callable[[], _Floats]]] = deque(maxlen=64)
+"""Exact tables that several models share, and the functions that make them."""
+
+
+def share_table(table: _Floats, maker: Callable[[], _Floats]) -> _Floats:
+    """Return `table`; models that contain it are pickled with `maker` in its place."""
+    if all(array is not table for array, _ in _SHARED_TABLES):
+        _SHARED_TABLES.append((table, maker))
+    return table
+
+
+def _with_table(fields: tuple[Any, ...], maker: Callable[[], _Floats]) -> CubeModel:
+    model = CubeModel(*fields)
+    return model._replace(exact=model.exact._replace(table=maker()))
+
+
+def one_state(
+    kind: int, owner: int, last: int, equities: _Floats, played_out: _Ints, efficiency: _Floats
+) -> CubeModel:
+    """Return a model with a single cube state; parameters as the fields of `CubeModel`, without S."""
+    return CubeModel(
+        0,
+        np.array([kind], np.int64),
+        np.array([owner], np.int64),
+        np.array([last], np.int64),
+        equities[None],
+        played_out[None],
+        efficiency,
+        np.ones(1, np.int64),
+        np.full((1, 2), NO_DOUBLE, np.int64),
+        np.zeros(1, np.int64),
+        np.ones(1),
+        False,
+        ExactValues(_NO_TABLE, np.zeros((1, 2), np.int64), np.zeros(2), np.ones(1)),
+    )
+
+
+_MONEY_POINTS = np.tile(np.arange(-3.0, 4.0), (2, 1, 1))
+NO_CUBE = one_state(CUBELESS, CENTRED, 0, _MONEY_POINTS, np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
+"""Cubeless money play."""
+
+
+def without_cube(cube_model: CubeModel) -> CubeModel:
+    """Return the model of the same score with a dead cube."""
+    if cube_model.is_cubeless:
+        return cube_model
+    state = cube_model.state
+    equities, played_out = cube_model.equities[state], cube_model.played_out[state]
+    dead = one_state(DEAD, int(cube_model.owner[state]), 0, equities, played_out, cube_model.efficiency)
+    return dead._replace(cube=cube_model.cube[state : state + 1])
+
+
+def gammon_values(cube_model: CubeModel) -> tuple[float, float]:
+    """Return the values of a gammon won and a gammon lost; both are 0.5 in money play."""
+    equities = cube_model.equities[cube_model.state, 0, 0]
+    lost, single_lost, _, single_won, won = equities[EVEN - 2 : EVEN + 3].tolist()
+    whole = single_won - single_lost
+    return (won - single_won) / whole, (single_lost - lost) / whole
+
+
+@inline_kernel
+def pips_of_mover(words):
+    """Pip count of the player on roll in a packed board int64[8]."""
+    pips = 0
+    for k in range(PACKED_WORDS // 2):
+        word = np.uint64(words[k])
+        pips += pips_in(word) + 8 * k * checkers_in(word)
+    return pips
+
+
+@inline_kernel
+def efficiency_code(words, packed):
+    """Return the efficiency class of a packed board: its position class or `BEAROFF_CODE`."""
+    own, opponent = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
+    code = classify(words, packed, own, opponent)
+    return BEAROFF_CODE if code == RACE and (own | opponent) & ~HOME_POINTS == 0 else code
+
+
+@inline_kernel
+def efficiency_at(numbers, words, packed):
+    """Return the cube efficiency x of a packed board from the `NUMBERS`."""
+    code = efficiency_code(words, packed)
+    if code == CONTACT:
+        return numbers[_CONTACT]
+    if code == CRASHED:
+        return numbers[_CRASHED]
+    if code == BEAROFF_CODE:
+        return numbers[_BEAROFF]
+    x = numbers[_RACE_BASE] + numbers[_RACE_PER_PIP] * pips_of_mover(words)
+    return min(max(x, numbers[_RACE_LOWEST]), numbers[_RACE_HIGHEST])
+
+
+@inline_kernel
+def _chance(value):
+    return min(max(value, 0.0), 1.0)
+
+
+@inline_kernel
+def _share(part, whole):
+    """`part` / `whole`, at most 1; 0 if `whole` is 0."""
+    return min(_chance(part) / whole, 1.0) if whole > 0 else 0.0
+
+
+@inline_kernel
+def _ends_of(row):
+    """Return the win probability and the shares of gammons and backgammons among wins and among losses."""
+    win = _chance(row[WIN])
+    wins = _share(row[WIN_GAMMON], win), _share(row[WIN_BACKGAMMON], win)
+    return win, wins, (_share(row[LOSE_GAMMON], 1 - win), _share(row[LOSE_BACKGAMMON], 1 - win))
+
+
+@inline_kernel
+def _average(equities, level, sign, shares):
+    """Return the average equity of a win (`sign` 1) or loss (-1) at one cube level."""
+    single, gammon = equities[level, EVEN + sign], equities[level, EVEN + 2 * sign]
+    backgammon = equities[level, EVEN + 3 * sign]
+    return single + (gammon - single) * shares[0] + (backgammon - gammon) * shares[1]
+
+
+@inline_kernel
+def _money_cash_point(equities, wins, losses):
+    """Return the live cube's cash point in money play; level 1 stands for every turned cube."""
+    win, loss = _average(equities, 1, 1, wins), _average(equities, 1, -1, losses)
+    return (2 * equities[0, EVEN + 1] - loss) / (win - loss + equities[0, EVEN + 1])
+
+
+@inline_kernel
+def _last_cash_point(equities, last, played_out, wins, losses):
+    """Return the cash point at the last useful cube."""
+    lose = _average(equities, played_out, -1, losses)
+    return (lose - equities[last, EVEN + 1]) / (lose - _average(equities, played_out, 1, wins))
+
+
+@inline_kernel
+def _live_cash_point(equities, level, wins, next_cash):
+    """Return the live cube's cash point if the opponent's, after the take, is `next_cash`."""
+    win, drop = _average(equities, level + 1, 1, wins), equities[level, EVEN + 1]
+    return 1 - next_cash * (drop - win) / (equities[level + 1, EVEN - 1] - win)
+
+
+@inline_kernel
+def _cash_points(cube_model, state, side, wins, losses):
+    """Return the live cash points, as probabilities of winning, of `side` and the other side."""
+    own, other = cube_model.equities[state, side], cube_model.equities[state, 1 - side]
+    if cube_model.kind[state] == MONEY:
+        return _money_cash_point(own, wins, losses), _money_cash_point(other, losses, wins)
+    last, played_out = cube_model.last[state], cube_model.played_out[state]
+    own_cash = _last_cash_point(own, last, played_out[side], wins, losses)
+    other_cash = _last_cash_point(other, last, played_out[1 - side], losses, wins)
+    for level in range(last - 1, -1, -1):
+        then = own_cash
+        own_cash = _live_cash_point(own, level, wins, other_cash)
+        other_cash = _live_cash_point(other, level, losses, then)
+    return own_cash, other_cash
+
+
+@inline_kernel
+def _curve(cube_model, state, side, x, wins, losses):
+    """Return the curve at efficiency `x`: the win probabilities and equities of its four points.
+
+    Points are moved where necessary so that they never decrease.  The cash point of a player who cannot
+    double is an end of the curve.
+    """
+    equities, kind = cube_model.equities[state, side], cube_model.kind[state]
+    lose, win = _average(equities, 0, -1, losses), _average(equities, 0, 1, wins)
+    take, cash = 0.0, 1.0
+    live_take, live_cash = lose, win
+    if kind != DEAD:
+        owner = cube_model.owner[state] if side == 0 else -cube_model.owner[state]
+        own_cash, other_cash = _cash_points(cube_model, state, side, wins, losses)
+        if owner != OWN_CUBE:
+            take, live_take = _chance(1 - other_cash), equities[0, EVEN - 1]
+        if owner != OPPONENTS_CUBE:
+            cash, live_cash = max(_chance(own_cash), take), equities[0, EVEN + 1]
+    dead_take, dead_cash = lose + (win - lose) * take, lose + (win - lose) * cash
+    live = dead_take + x * (live_take - dead_take), dead_cash + x * (live_cash - dead_cash)
+    return (0.0, take, cash, 1.0), (lose, live[0], live[1], win)
+
+
+@inline_kernel
+def _between(chance, left, right, low, high):
+    return low + (high - low) * ((chance - left) / (right - left))
+
+
+@inline_kernel
+def _at(chances, values, chance):
+    """Return the equity of a four-point curve at win probability `chance`."""
+    if chance >= 1:
+        return values[3]
+    if chance > chances[2]:
+        return _between(chance, chances[2], chances[3], values[2], values[3])
+    if chance > chances[1]:
+        return _between(chance, chances[1], chances[2], values[1], values[2])
+    if chance > 0:
+        return _between(chance, chances[0], chances[1], values[0], values[1])
+    return values[0]
+
+
+@lean_kernel(FLAG)
+def is_known(cube_model, words):
+    """Whether the exact table contains the packed board `words` int64[8]."""
+    if not all_home(words):
+        return False
+    positions = cube_model.exact.table.shape[1]
+    return home_number(words[0]) < positions and home_number(words[_OPPONENT]) < positions
+
+
+@inline_kernel
+def _exact_value(cube_model, state, side, words):
+    """Return the exact equity of `side`, on roll, without a double."""
+    own, opponent = home_number(words[0]), home_number(words[_OPPONENT])
+    exact = cube_model.exact
+    value = exact.table[side % exact.table.shape[0], own, opponent, exact.column[state, side]]
+    return (value - exact.middle[side]) * exact.factor[state]
+
+
+@inline_kernel
+def _model_value(cube_model, state, side, x, ends):
+    """Return the model's equity for `side`, on roll, without a double, at efficiency `x`."""
+    chance, wins, losses = ends
+    chances, values = _curve(cube_model, state, side, x, wins, losses)
+    return _at(chances, values, chance)
+
+
+@inline_kernel
+def value_held(cube_model, state, side, words, packed, row, known):
+    """Return the normalised equity for `side`, on roll, without a double before this roll.
+
+    `words` int64[8] and `packed` int8[64] are the board and `row` the five cumulative probabilities, all from
+    the perspective of `side`; `known` is the result of `is_known`.
+    """
+    if cube_model.kind[state] == CUBELESS:
+        return equity_of(row)
+    if known:
+        return _exact_value(cube_model, state, side, words)
+    x = 0.0 if cube_model.kind[state] == DEAD else efficiency_at(cube_model.efficiency, words, packed)
+    return _model_value(cube_model, state, side, x, _ends_of(row))
+
+
+@inline_kernel
+def after_double(cube_model, state, side, taken):
+    """Return the equity for `side` after a double and the best answer; `taken` is the equity after a take."""
+    if cube_model.beavers and taken < 0:
+        taken *= _BEAVERED
+    return min(taken, cube_model.equities[state, side, 0, EVEN + 1])
+
+
+@lean_kernel(DOUBLES)
+def held_and_taken(cube_model, side, words, packed, row):
+    """Return the equities for `side`, on roll, without a double and after double and take.
+
+    Both are the same if `side` may not double.
+    """
+    state = cube_model.state
+    known = is_known(cube_model, words)
+    held = value_held(cube_model, state, side, words, packed, row, known)
+    doubled = cube_model.doubled[state, side]
+    if doubled == NO_DOUBLE:
+        return held, held
+    return held, value_held(cube_model, doubled, side, words, packed, row, known)
+
+
+@lean_kernel(DOUBLE)
+def value_for_side(cube_model, side, words, packed, row):
+    """Return the equity for `side`, on roll, who may double first; parameters as in `value_held`."""
+    held, taken = held_and_taken(cube_model, side, words, packed, row)
+    if cube_model.doubled[cube_model.state, side] == NO_DOUBLE:
+        return held
+    return max(held, after_double(cube_model, cube_model.state, side, taken))
+
+
+@lean_kernel(NOTHING)
+def hold_states(cube_model, states, side, words, packed, row, held):
+    """Write to `held` the equity for `side`, on roll, without a double, for each state in the mask."""
+    known = is_known(cube_model, words)
+    ends = _ends_of(row)
+    x = efficiency_at(cube_model.efficiency, words, packed)
+    for state in range(MAX_STATES):
+        if states >> state & 1:
+            if known:
+                held[state] = _exact_value(cube_model, state, side, words)
+            else:
+                share = 0.0 if cube_model.kind[state] == DEAD else x
+                held[state] = _model_value(cube_model, state, side, share, ends)
+
+
+@inline_kernel
+def with_doubles(cube_model, states, side):
+    """Return the mask `states` plus the states (by `CubeModel.like`) that doubles by `side` lead to."""
+    more = states
+    for state in range(MAX_STATES):
+        if states >> state & 1 and cube_model.doubled[state, side] != NO_DOUBLE:
+            more |= 1 << cube_model.like[cube_model.doubled[state, side]]
+    return more
+
+
+@inline_kernel
+def first_value(cube_model, state, side, held):
+    """Return the equity for `side`, who may double, from the equities `held` without a double, by state."""
+    doubled = cube_model.doubled[state, side]
+    if doubled == NO_DOUBLE:
+        return held[state]
+    taken = cube_model.ratio[doubled] * held[cube_model.like[doubled]]
+    return max(held[state], after_double(cube_model, state, side, taken))
+
+
+def best_of_double(
+    cube_model: CubeModel, side: int, pairs: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the equities (n,) for `side`, on roll, who may double first.
+
+    `pairs` (n, 2) are the equities without a double and after double and take.
+    """
+    held, taken = pairs[:, 0], pairs[:, 1]
+    if cube_model.doubled[cube_model.state, side] == NO_DOUBLE:
+        return held
+    if cube_model.beavers:
+        taken = np.where(taken < 0, _BEAVERED * taken, taken)
+    passed = cube_model.equities[cube_model.state, side, 0, EVEN + 1]
+    return np.maximum(held, np.minimum(taken, passed))
+
+
+@kernel
+def cubeful_values(cube_model, side, packed, rows):
+    """Return `value_for_side` float64 (n,) of packed boards int8 (n, 64) with probabilities `rows` (n, 5)."""
+    words, values = words_of(packed), np.empty(len(rows))
+    for k in range(len(rows)):
+        values[k] = value_for_side(cube_model, side, words[k], packed[k], rows[k])
+    return values
+
+
+@kernel
+def cube_pairs(cube_model, side, packed, rows):
+    """Return `held_and_taken` float64 (n, 2) of packed boards int8 (n, 64) with `rows` (n, 5)."""
+    words, pairs = words_of(packed), np.empty((len(rows), 2))
+    for k in range(len(rows)):
+        pairs[k] = held_and_taken(cube_model, side, words[k], packed[k], rows[k])
+    return pairs
+
+
+@kernel
+def known_boards(cube_model, packed):
+    """Return `is_known` of packed boards (n, 64)."""
+    words, known = words_of(packed), np.empty(len(packed), np.bool_)
+    for k in range(len(packed)):
+        known[k] = is_known(cube_model, words[k])
+    return known
+
+
+@kernel
+def efficiencies(numbers, packed):
+    """Return the cube efficiencies float64 (n,) of packed boards int8 (n, 64)."""
+    words, x = words_of(packed), np.empty(len(packed))
+    for k in range(len(packed)):
+        x[k] = efficiency_at(numbers, words[k], packed[k])
+    return x
+
+
+@kernel
+def efficiency_codes(packed):
+    """Return `efficiency_code` int8 (n,) of packed boards int8 (n, 64)."""
+    words, codes = words_of(packed), np.empty(len(packed), np.int8)
+    for k in range(len(packed)):
+        codes[k] = efficiency_code(words[k], packed[k])
+    return codes
+
+
+@kernel
+def ends_of(rows):
+    """Convert cumulative probabilities `rows` (n, 5) to win probabilities and shares (n, 5).
+
+    The shares are those of gammons and backgammons among the wins, then among the losses.
+    """
+    ends = np.empty((len(rows), len(OUTPUTS)))
+    for k in range(len(rows)):
+        win, wins, losses = _ends_of(rows[k])
+        ends[k, WIN], ends[k, WIN_GAMMON], ends[k, WIN_BACKGAMMON] = win, wins[0], wins[1]
+        ends[k, LOSE_GAMMON], ends[k, LOSE_BACKGAMMON] = losses[0], losses[1]
+    return ends
+
+
+@inline_kernel
+def _shares_in(end):
+    return (end[WIN_GAMMON], end[WIN_BACKGAMMON]), (end[LOSE_GAMMON], end[LOSE_BACKGAMMON])
+
+
+@kernel
+def curves(cube_model, x, ends):
+    """Return the curves of the player on roll at efficiencies `x` (n,) for `ends` (n, 5) of `ends_of`.
+
+    Two float64 (n, 4): win probabilities, from 0 to 1 and never decreasing, and the equities there.
+    """
+    chances, values = np.empty((len(ends), _ENDS)), np.empty((len(ends), _ENDS))
+    for k in range(len(ends)):
+        wins, losses = _shares_in(ends[k])
+        chances[k], values[k] = _curve(cube_model, cube_model.state, 0, x[k], wins, losses)
+    return chances, values
+
+
+@kernel
+def curve_values(chances, values, places):
+    """Return the equities float64 (n,) of `curves` at the win probabilities `places` (n,)."""
+    equities = np.empty(len(places))
+    for k in range(len(places)):
+        equities[k] = _at(chances[k], values[k], places[k])
+    return equities

@@ -118,7 +118,7 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.rollout(START, "random"), "the player 'random' chooses plays but cannot"),
         (lambda: motif.rollout(START, 7), "a player is a name such as 'latest', weights"),
         (lambda: motif.play_matches("latest", 5), "a player is a name such as 'latest', weights"),
-        (lambda: motif.evaluate_many(START), "positions are a list of them, or an array"),
+        (lambda: motif.evaluate_many(START), "positions must be a list, or an array"),
         (lambda: motif.evaluate_many([[1, 2], [3]]), "positions must have 26 numbers each"),
         (lambda: motif.analyse(5), "a match is a file or a MatchRecord, not 5"),
         (lambda: motif.analyse("none.mat"), "none.mat: "),

@@ -1,1 +1,1 @@
-"""The rules: positions, plays, games, and how they are written and drawn."""
+"""The rules: positions, plays and games, their notations and diagrams."""

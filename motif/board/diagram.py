@@ -1,9 +1,8 @@
-"""A position drawn in characters, the way gnubg prints it, and as one self-contained SVG image.
+"""Draw positions as text, in gnubg's layout, and as self-contained SVG images.
 
-The player on roll has the light checkers and plays from the 24 point (top right) to the 1 point
-(bottom right).  Light checkers have a dark outline, dark ones a light inner ring, so that the sides
-differ without colour.  The drawing has no script, no style sheet, no font of its own and no id, so
-that several fit on one page.
+The player on roll has the light checkers and moves from the 24 point (top right) to the 1 point
+(bottom right).  Light checkers have a dark outline, dark ones a light inner ring, so the sides
+differ without colour.  An SVG contains no script, style sheet, font or id, so several fit on one page.
 """
 
 import textwrap
@@ -18,13 +17,13 @@ from motif.board.position import Position
 from motif.runtime.errors import SettingError
 
 _ROWS = 5
-"""Checkers drawn of a stack; the innermost shows the number of a higher one."""
+"""Most checkers drawn per stack; a higher stack shows its size on the innermost one."""
 _TOP_LINE = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
 _BAR_LINE = "v|                  |BAR|                  |"
 _BOTTOM_LINE = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
 _MAX_NOTE_WIDTH = 31
-"""Letters that fit beside the board on a terminal of 80 columns."""
+"""Characters that fit beside the board on an 80-column terminal."""
 
 _COLUMN, _RADIUS, _STEP = 46, 20, 41
 _LEFT, _BAR, _RIGHT = 88, 364, 410
@@ -40,7 +39,7 @@ _FRAME, _BAR_COLOUR, _FIELD, _TRAY = "#4a3b32", "#7a6656", "#ece1cc", "#cdbb9c"
 _POINT_COLOURS = ("#b58a60", "#d3b78f")
 _LIGHT, _DARK, _ARROW, _PAPER = "#fffaf0", "#2f2b2a", "#b3202c", "#ffffff"
 _PIPS = {1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi"}
-"""Where a die shows its pips: rows abc, def, ghi."""
+"""Places of a die's pips, in rows abc, def and ghi."""
 
 
 def text_diagram(
@@ -50,11 +49,11 @@ def text_diagram(
     *,
     from_opponent: bool = False,
 ) -> str:
-    """Draw `position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
+    """Draw `position` in 15 or 16 lines; X is the player on roll, who moves from the 24 to the 1 point.
 
-    Beside the board stand the two players' `names`, X first, the checkers borne off, pip counts, and,
-    when `match` is given, score, cube and dice.  With `from_opponent` the board is drawn from the side of the
-    opponent of the player on roll, who then is X, first in `names`.
+    Notes beside the board give the players' `names` (X first), checkers borne off, pip counts and, with a
+    `match`, score, cube and dice.  With `from_opponent` the board is drawn from the side of the opponent,
+    who then is X and first in `names`.
     """
     lines = [f" Position ID: {gnubg_id(position)}"]
     if match is not None:
@@ -74,7 +73,7 @@ def text_diagram(
 
 
 def fit_width(diagram: str, width: int | None) -> str:
-    """Return a text diagram, its notes below the board where `width` leaves no room beside it."""
+    """Move the notes of a text diagram below the board if it is wider than `width`."""
     lines = diagram.split("\n")
     if width is None or max(map(len, lines)) <= width:
         return diagram
@@ -85,7 +84,7 @@ def fit_width(diagram: str, width: int | None) -> str:
 
 
 def describe_rules(match: MatchState) -> str:
-    """Match length or money play, with the rules in force, in a few words."""
+    """Describe the match length or money play, and the rules in force."""
     if match.length:
         return f"{match.length}-point match" + (", Crawford game" if match.crawford else "")
     extras = ", Jacoby rule" * match.jacoby + ", beavers" * match.beavers
@@ -94,7 +93,7 @@ def describe_rules(match: MatchState) -> str:
 
 
 def describe_score(match: MatchState) -> str:
-    """Return what is played for, as "3-away 5-away, cube 2 yours", the player on roll being "you"."""
+    """Describe score and cube, as in "3-away 5-away, cube 2 yours"; "you" are the player on roll."""
     if match.length:
         aways = match.length - match.own_score, match.length - match.opponent_score
         score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
@@ -110,7 +109,7 @@ def describe_score(match: MatchState) -> str:
 
 
 def describe_turn(match: MatchState) -> str:
-    """Return what the player on roll has to do or has done, in a few words."""
+    """Describe what the player on roll has to do or has done."""
     if match.resignation != "none":
         return f"resigns a {match.resignation}" + (" game" if match.resignation == "single" else "")
     if match.doubled:
@@ -119,7 +118,7 @@ def describe_turn(match: MatchState) -> str:
 
 
 def _row(position: Position, row: int, *, top: bool) -> str:
-    """One of the rows of the top or bottom half; row 0 lies at the rim."""
+    """Return a row of the top or bottom half; row 0 is at the rim."""
     board = [int(count) for count in position.board]
     if top:
         left, right, bar = board[13:19], board[19:25], board[OPPONENT_BAR]
@@ -182,9 +181,9 @@ def svg_diagram(
 ) -> str:
     """Return an SVG document of `position`, `size` pixels wide.
 
-    `match` adds score, cube, dice and whose decision it is; each of `moves` (from, to), legal for the
-    player on roll, becomes an arrow.  `title` (default: the GNUbg ID) and a description in words are
-    there for screen readers.  Raises `SettingError` for a `size` below 1.
+    `match` adds score, cube, dice and the pending decision; each of `moves` (from, to), legal for the
+    player on roll, becomes an arrow.  Screen readers get `title` (default: the GNUbg ID) and a description.
+    Raises `SettingError` for a `size` below 1.
     """
     if size < 1:
         raise SettingError(f"a diagram must be at least 1 pixel wide, not {size}")
@@ -220,16 +219,17 @@ def _description(position: Position, match: MatchState | None) -> str:
             f"{name}, numbered from that side: {', '.join(places) or 'none'}; {off} off; {pips} pips."
         )
     if match is not None:
-        owner = {"centre": "in the centre", "me": "of the player on roll", "opponent": "of the opponent"}
+        owners = {"me": "owned by the player on roll", "opponent": "owned by the opponent"}
+        owner = owners.get(match.cube_owner, "in the centre")
         sides.append(
             f"{describe_rules(match)}, score {match.own_score} to {match.opponent_score}, "
-            f"cube {match.cube} {owner[match.cube_owner]}; the player on roll: {describe_turn(match)}."
+            f"cube {match.cube} {owner}; the player on roll: {describe_turn(match)}."
         )
     return " ".join(sides)
 
 
 def _empty_board() -> list[str]:
-    """Frame, field, points with their numbers, and trays."""
+    """Draw the frame, the field, the numbered points and the trays."""
     depth, inner = _BOTTOM - _TOP, 6 * _COLUMN
     parts = [_rect(10, _TOP - _RIM, _WIDTH - 20, depth + 2 * _RIM, _FRAME, rx=8)]
     for left, width, colour in (
@@ -312,7 +312,7 @@ def _dice(match: MatchState) -> list[str]:
 
 
 def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
-    """Return an arrow for each of `moves`, from the checker that leaves to the place where it lands."""
+    """Return an arrow for each of `moves`, from the moved checker to its landing place."""
     counts = [max(int(count), 0) for count in position.board]
     counts[0] = 0
     parts = []
@@ -331,10 +331,10 @@ def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
-    """Return a line with a head, cased in white so that it stands out from every checker."""
+    """Return an arrow with a white outline that sets it off from the checkers."""
     length = hypot(x2 - x1, y2 - y1) or 1.0
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    # From the rim of the checker on, so that the number of a stack stays readable.
+    # Start at the checker's rim, so that a stack's number stays readable.
     x1, y1, xb, yb = x1 + _RADIUS * ux, y1 + _RADIUS * uy, x2 - 15 * ux, y2 - 15 * uy
     line = f"M{x1:.1f} {y1:.1f}L{xb:.1f} {yb:.1f}"
     head = f"M{x2:.1f} {y2:.1f}L{xb - 9 * uy:.1f} {yb + 9 * ux:.1f}L{xb + 9 * uy:.1f} {yb - 9 * ux:.1f}Z"
@@ -346,13 +346,13 @@ def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _centre(point: int) -> float:
-    """Horizontal middle of a point."""
+    """Return the x coordinate of a point's middle."""
     column = (point - 13) % 12 if point > POINTS // 2 else POINTS // 2 - point
     return (_LEFT if column < 6 else _RIGHT) + (column % 6 + 0.5) * _COLUMN
 
 
 def _slot(place: int, slot: int) -> tuple[float, float]:
-    """Middle of the checker number `slot` of a place; checkers on the bar start in the middle."""
+    """Return the middle of checker number `slot` on a place; bar checkers start at the board's middle."""
     if place in (OWN_BAR, OPPONENT_BAR):
         way = 30 + slot * _STEP
         return (_BAR + _RIGHT) / 2, _MIDDLE + (way if place == OWN_BAR else -way)
@@ -369,7 +369,7 @@ def _circle(x: float, y: float, radius: float, fill: str, **more: float | str) -
 
 
 def _element(name: str, **attributes: float | str) -> str:
-    """Return an element without content; an underscore in an attribute's name stands for a hyphen."""
+    """Return an empty element; underscores in attribute names become hyphens."""
     words = (
         f'{key.replace("_", "-")}="{value if isinstance(value, str) else format(round(value, 1), "g")}"'
         for key, value in attributes.items()

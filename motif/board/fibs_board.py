@@ -1,17 +1,16 @@
-"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too.
+"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets also use.
 
-``board:`` and 52 fields with colons between them: two names, the match length, two scores, 26 points,
-whose turn it is, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
+A line is ``board:`` and 52 fields separated by colons: two names, the match length, two scores, 26 points,
+the turn, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
 
-"you" is the player named first, for whom the line is made.  Your checkers have the sign of `colour`, the bars
-included; with `direction` -1 you move 24 -> 1, home is 0 and your bar 25, with 1 the other way.  So a line of
-colour 1 and direction -1 holds a board as `motif.board.position` has it.
+"You" are the player named first, whose view the line shows.  Your checkers have the sign of `colour`, bars
+included.  With `direction` -1 you move from 24 to 1, home is 0 and your bar 25; with 1 it is the reverse.
+A line of colour 1 and direction -1 has the board layout of `motif.board.position`.
 
-gnubg reads these lines as a server.  As the client of an external player it writes a dialect: positive
-checkers are always those of its player 1, the colour is 1 and the direction -1, both pairs of dice hold the
-roll, and only `turn` tells whose turn it is.  The first name and score are those of its player 0, or of
-player 1 where the question is whether to take.  Its money games have the length 0, on FIBS they have
-`UNLIMITED`.
+gnubg reads these lines as a server.  As the client of an external player it writes a dialect: its player 1
+always has the positive checkers, the colour is 1 and the direction -1, both pairs of dice hold the roll, and
+only `turn` says whose turn it is.  The first name and score belong to its player 0, or to player 1 if the
+question is whether to take.  Its money games have length 0; on FIBS they have `UNLIMITED`.
 
 Source: the FIBS client protocol; and what gnubg 1.07 writes and reads.
 """
@@ -38,7 +37,7 @@ UNLIMITED = 9999
 _SEPARATOR = ":"
 _NAMES = 2
 _FIELDS = 52
-# Positions of groups of fields in a line, counted from the prefix.
+# Groups of fields, counted from the prefix.
 _POINTS = slice(6, 6 + BOARD_SIZE)
 _YOUR_DICE, _OPPONENT_DICE, _CUBE, _VIEW, _COUNTS_AT = (
     slice(33, 35), slice(35, 37), slice(37, 41), slice(41, 45), slice(45, 51)
@@ -51,11 +50,11 @@ _HOME_AND_BAR = ((OPPONENT_BAR, OWN_BAR), (OWN_BAR, OPPONENT_BAR))
 _COUNTS = range(CHECKERS + 1)
 _LENGTHS = range(UNLIMITED + 1)
 _PLAYER_1 = 1
-"""The sign of that player's checkers in gnubg's dialect."""
+"""Sign of player 1's checkers in gnubg's dialect."""
 
 
 class FibsCube(NamedTuple):
-    """The cube of a board line."""
+    """The cube fields of a board line."""
 
     value: int = 1
     you_may_double: int = 1
@@ -65,17 +64,17 @@ class FibsCube(NamedTuple):
 
 
 class FibsView(NamedTuple):
-    """How a board line counts points and checkers."""
+    """Numbering and signs of a board line."""
 
     colour: int = 1
-    """The sign of your checkers."""
+    """Sign of your checkers."""
     direction: int = -1
     home: int = OPPONENT_BAR
     bar: int = OWN_BAR
 
 
 class FibsCounts(NamedTuple):
-    """Checkers of a board line that are off, on the bar, and can be moved (0 to 4)."""
+    """Numbers of checkers off, on the bar and able to move (0 to 4)."""
 
     your_off: int = 0
     opponent_off: int = 0
@@ -90,7 +89,7 @@ _CUBE_AT_START, _DEFAULT_VIEW, _NO_COUNTS = FibsCube(), FibsView(), FibsCounts()
 
 @dataclass(frozen=True)
 class FibsBoard:
-    """A board line; raises `PositionError`, naming every fault, for numbers that no line holds."""
+    """A board line; raises `PositionError`, listing every fault, for invalid fields."""
 
     you: str
     opponent: str
@@ -101,7 +100,7 @@ class FibsBoard:
     points: tuple[int, ...]
     """The 26 places in the order of the line, signs and bars included."""
     turn: int
-    """The colour whose turn it is, or 0 when the game is over; while a double is on offer, the doubler's."""
+    """Colour whose turn it is, 0 when the game is over; while a double is on offer, the doubler's."""
     your_dice: tuple[int, int] = _NO_DICE
     """0 and 0 before the roll."""
     opponent_dice: tuple[int, int] = _NO_DICE
@@ -109,9 +108,9 @@ class FibsBoard:
     view: FibsView = _DEFAULT_VIEW
     counts: FibsCounts = _NO_COUNTS
     did_crawford: int = 0
-    """1 when the Crawford game is over."""
+    """1 after the Crawford game."""
     redoubles: int = 0
-    """Number of times that the cube may still be turned; gnubg: 0 in the Crawford game, else 1."""
+    """Number of redoubles still allowed; gnubg writes 0 in the Crawford game and 1 otherwise."""
 
     def __post_init__(self) -> None:
         if found := _faults(self):
@@ -119,9 +118,9 @@ class FibsBoard:
 
     @property
     def position(self) -> Position:
-        """The position seen by the player whose turn it is, or by you when the game is over.
+        """The position from the side of the player whose turn it is, or from yours after the game.
 
-        Raises `PositionError` when the 26 places hold none.
+        Raises `PositionError` if the 26 places are invalid.
         """
         upright = self.points if self.view.direction == -1 else self.points[::-1]
         yours = Position([self.view.colour * count for count in upright])
@@ -137,7 +136,7 @@ class FibsBoard:
     def doubled(self) -> bool:
         """Whether a double is on offer, made by the player whose turn it is.
 
-        Lines of FIBS may say so by the rights to double alone, which nobody has then.
+        FIBS may show this only by giving neither player the right to double.
         """
         return bool(self.cube.was_doubled) or not any(self._rights)
 
@@ -145,26 +144,26 @@ class FibsBoard:
     def raised(self) -> bool:
         """Whether the double of the player whose turn it is was beavered.
 
-        On offer is that beaver, or a raccoon.  Only requests of gnubg show it: the opponent already has the
-        cube.
+        The beaver, or a raccoon, is then on offer.  Only gnubg's requests show this: the opponent already
+        owns the cube.
         """
         mine, theirs = self._rights
         return bool(self.cube.was_doubled) and theirs > mine
 
     @property
     def _rights(self) -> tuple[int, int]:
-        """Whether the player whose turn it is, and the other one, may double."""
+        """Whether the player whose turn it is, and the opponent, may double."""
         rights = self.cube.you_may_double, self.cube.opponent_may_double
         return rights if self.turn == self.view.colour else rights[::-1]
 
     def match_state(
         self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
     ) -> MatchState:
-        """Score, cube and decision, seen as `position` is; the dice are in `roll`.
+        """Return score, cube and decision from the same side as `position`; the dice are in `roll`.
 
-        Where a double was `raised` it is the state before the double: `raises` is 1 for a beaver, 2 for a
-        raccoon, which looks alike.  `request` says that gnubg asks in its dialect.  What no line tells of
-        money play are `jacoby` and `beavers`.  Raises `PositionError` for a state that cannot occur.
+        If the double was `raised`, it is the state before the double: `raises` is 1 for a beaver and 2 for a
+        raccoon, which look alike.  `request` marks gnubg's dialect.  `jacoby` and `beavers` are the rules of
+        money play, which a line does not hold.  Raises `PositionError` for an impossible state.
         """
         first = self.view.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
         scores = self.your_score, self.opponent_score
@@ -191,7 +190,7 @@ class FibsBoard:
         mine, theirs = self._rights
         if mine != theirs and not self.raised:
             return "me" if mine else "opponent"
-        # A player who has doubled could: from 2 on as the owner of the cube.
+        # The doubler had access to the cube: above 1 as its owner.
         has_doubled = self.raised or not mine
         return "me" if has_doubled and cube > 1 else "centre"
 
@@ -201,9 +200,9 @@ class FibsBoard:
 
 
 def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """Yield the lines of `boards` (n, 26) and, if any, `rolls` (n, 2), unchecked, in money games.
+    """Yield unchecked lines of money games for `boards` (n, 26) and optional `rolls` (n, 2).
 
-    The player on roll is "you".  gnubg as a server takes a line for the question what to play.
+    The player on roll is "you".  A gnubg server answers such a line with a play.
     """
     off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
     dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
@@ -213,9 +212,9 @@ def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Ite
 
 
 def parse_fibs_board(text: str) -> FibsBoard:
-    """Return the board line in `text`, around which spaces, line ends and NUL bytes may stand.
+    """Parse a board line; spaces, line ends and NUL bytes around it are ignored.
 
-    Raises `PositionError` saying what is wrong with it.
+    Raises `PositionError` with the reason.
     """
     fields = text.strip(" \t\r\n\0").split(_SEPARATOR)
     if fields[0] != PREFIX:
@@ -249,14 +248,16 @@ def parse_fibs_board(text: str) -> FibsBoard:
 def _number(field: str, index: int, text: str) -> int:
     number = whole_number(field)
     if number is None:
-        raise PositionError(f"invalid FIBS board {quoted(text)}: field {index} is {quoted(field)}, no number")
+        raise PositionError(
+            f"invalid FIBS board {quoted(text)}: field {index} is {quoted(field)}, not a number"
+        )
     return number
 
 
 def _faults(board: FibsBoard) -> list[str]:
-    """List every reason why no line can hold these fields; whether they are a position is not asked."""
+    """List every invalid field; whether the places are a valid position is not checked."""
     found = [
-        f"the name {quoted(name)} is empty or cannot be written"
+        f"the name {quoted(name)} is empty, or contains a colon or a control character"
         for name in (board.you, board.opponent)
         if not name.strip() or _SEPARATOR in name or not name.isprintable()
     ]

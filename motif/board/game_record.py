@@ -1,8 +1,7 @@
-"""Games and matches as they were played: sequences of rolls, plays and cube actions, and of games.
+"""Recorded matches: games, and their rolls, plays and cube actions.
 
-The two players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` follows a game: how it
-stands after some of its actions, and which may come next; `GameRecorder` collects the actions that a file
-holds.  `game_facts` says how a game ended, in figures and in words.
+Players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` replays a game and checks the
+order of its actions; `GameRecorder` builds a record; `game_facts` summarises a finished game.
 """
 
 from collections.abc import Mapping
@@ -20,18 +19,18 @@ from motif.runtime.limits import GAME_MOVES
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
 _RAISES: tuple[CubeKind, ...] = ("double", "beaver", "raccoon")
-"""Each may answer the one before it."""
+"""Each may answer the previous one."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A roll and what was played with it."""
+    """A roll and its play."""
 
     player: int
     roll: tuple[int, int]
     """The higher die first."""
     play: Play | None
-    """None when the game ended, or the record does, before a choice was made."""
+    """None if the game or the record ended before the play."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +50,19 @@ class GameResult:
 
     winner: int
     points: int
-    """With the cube; at least 1."""
+    """Points won, cube included; at least 1."""
     resigned: bool = False
 
 
 @dataclass(frozen=True)
 class GameRecord:
-    """One game from its first roll on; it may be unfinished."""
+    """One game, possibly unfinished."""
 
     score: tuple[int, int] = (0, 0)
-    """Points of the players before the game."""
+    """Score before the game."""
     actions: tuple[Action, ...] = ()
     result: GameResult | None = None
-    """None while the game goes on."""
+    """None if the game is unfinished."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +71,15 @@ class MatchRecord:
 
     players: tuple[str, str]
     length: int = 0
-    """Points that the match is played to; 0 is money play."""
+    """Match length in points; 0 for money play."""
     games: tuple[GameRecord, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
-    """Names and values of what else is known, such as EventDate."""
+    """Names and values of further tags, such as EventDate."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """A comment on an action in the file of a game that was analysed."""
+    """A comment on an action."""
 
     text: str
     """One line or several."""
@@ -88,15 +87,15 @@ class Annotation:
 
 
 Annotations = Mapping[tuple[int, int], Annotation]
-"""Annotations on actions, by the numbers of game and action, both counted from 0."""
+"""Annotations by game number and action number, both from 0."""
 
 _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 
 
 def jacoby_rule(record: MatchRecord) -> bool:
-    """Return whether the games are money play in which gammons count only after a double.
+    """Return whether the games are money play with the Jacoby rule.
 
-    A tag may say so; so does a gammon that won a single point.
+    A tag may say so; without one, a gammon that won a single point shows it.
     """
     if record.length:
         return False
@@ -112,7 +111,7 @@ def _lost_gammon_counts_one(game: GameRecord) -> bool:
 
 
 def crawford_game(record: MatchRecord) -> int | None:
-    """Return the index of the Crawford game: the first at match point, unless somebody doubled in it."""
+    """Return the index of the Crawford game: the first at match point, unless it has a cube action."""
     for index, game in enumerate(record.games):
         if is_match_point(record.length, game.score):
             both = game.score[0] == game.score[1]
@@ -122,24 +121,24 @@ def crawford_game(record: MatchRecord) -> int | None:
 
 
 class GameProgress:
-    """Follows one game; either player may begin."""
+    """Replays one game; either player may begin."""
 
     def __init__(self) -> None:
         self.position = Position.start()
-        """Seen by the player whose turn it is."""
+        """From the side of the player whose turn it is."""
         self.turn: int | None = None
         """The player who plays next, or has doubled; None before the first action."""
         self.cube = 1
         self.cube_owner: int | None = None
         self.result: GameResult | None = None
-        """Set when checkers are borne off or a double is dropped."""
+        """Set when a player has borne off all checkers or dropped a double."""
         self.waiting: Turn | None = None
-        """A roll without a play: nothing but the end of the game can follow it."""
+        """A roll without a play, which only the end of the game can follow."""
         self._raised: CubeAction | None = None
-        """The double, beaver or raccoon that has not been answered."""
+        """The unanswered double, beaver or raccoon."""
 
     def apply(self, action: Action) -> None:
-        """Go on by one action, whose play is taken to be legal; raises `RecordError` where it cannot come."""
+        """Apply an action, whose play is assumed legal; raise `RecordError` if it is out of order."""
         self._check_going()
         if isinstance(action, Turn):
             self._roll(action)
@@ -150,20 +149,20 @@ class GameProgress:
 
     @property
     def raised(self) -> CubeKind | None:
-        """The double, beaver or raccoon on offer; None where there is none."""
+        """The double, beaver or raccoon on offer, or None."""
         return None if self._raised is None else self._raised.kind
 
     def check_turn(self, player: int) -> None:
         """Raise `RecordError` unless `player` may roll now."""
         self._check_going()
-        # A beaver or raccoon is taken by playing on; a first double is not.
+        # Rolling accepts a beaver or raccoon, but not a first double.
         if self._raised is not None and self._raised.kind == "double":
-            raise RecordError("the double is neither taken nor dropped")
+            raise RecordError("the double has not been taken or dropped")
         if self.turn not in (None, player):
             raise RecordError("the other player is on roll")
 
     def answer_to(self, player: int) -> CubeKind:
-        """Return what a double by `player` is now: a beaver or a raccoon, where it answers another one."""
+        """Return what a double by `player` is now: a beaver or raccoon if it answers the opponent's."""
         if self._raised is None or self._raised.player == player:
             return "double"
         return _RAISES[min(_RAISES.index(self._raised.kind) + 1, len(_RAISES) - 1)]
@@ -172,7 +171,7 @@ class GameProgress:
         if self.result is not None:
             raise RecordError("the game is over")
         if self.waiting is not None:
-            raise RecordError("the roll {}{} before it was not played".format(*self.waiting.roll))
+            raise RecordError("the previous roll {}{} was not played".format(*self.waiting.roll))
 
     def _roll(self, turn: Turn) -> None:
         self.check_turn(turn.player)
@@ -188,7 +187,7 @@ class GameProgress:
 
     def _raise(self, action: CubeAction) -> None:
         if self.cube * (2 if self._raised is None else 4) > MAX_CUBE:
-            raise RecordError(f"the cube goes up to {MAX_CUBE}")
+            raise RecordError(f"the cube cannot exceed {MAX_CUBE}")
         if action.kind == "double":
             self.check_turn(action.player)
             if self._raised is not None:
@@ -199,7 +198,7 @@ class GameProgress:
         else:
             question = _RAISES[_RAISES.index(action.kind) - 1]
             if self._raised != CubeAction(1 - action.player, question):
-                raise RecordError(f"a {action.kind} answers the other player's {question}")
+                raise RecordError(f"a {action.kind} must answer the other player's {question}")
             self._accept()
         self._raised = action
 
@@ -212,7 +211,7 @@ class GameProgress:
             self.result = GameResult(1 - action.player, self.cube)
 
     def _accept(self) -> None:
-        """Double the cube; it goes, or stays, with the player who was doubled first."""
+        """Double the cube, which the player who was doubled first then owns."""
         assert self.turn is not None
         self.cube *= 2
         self.cube_owner = 1 - self.turn
@@ -220,7 +219,7 @@ class GameProgress:
 
 
 class GameRecorder(GameProgress):
-    """A game that is read from a file, action by action; every method raises `RecordError` or `PlayError`."""
+    """Builds a record action by action; every method may raise `RecordError` or `PlayError`."""
 
     def __init__(self, *, money: bool) -> None:
         super().__init__()
@@ -229,17 +228,17 @@ class GameRecorder(GameProgress):
         self._final: GameResult | None = None
 
     def add(self, action: Action) -> None:
-        """Record an action that follows the others."""
+        """Append an action."""
         self.apply(action)
         self._actions.append(action)
         if len(self._actions) > GAME_MOVES.size:
             raise RecordError(GAME_MOVES.refusal)
 
     def add_roll(self, player: int, dice: str, moves: str) -> None:
-        """Record a roll such as ``31`` and its `moves` in notation.
+        """Append a roll such as ``31`` and its `moves` in notation.
 
-        As gnubg does, a roll without moves is taken for a dance, for the play where only one is legal, and
-        otherwise for a roll that was never played.
+        As in gnubg, a roll without moves is a dance or the only legal play, otherwise a roll that was never
+        played.
         """
         self.check_turn(player)
         roll = parse_roll(dice)
@@ -248,27 +247,27 @@ class GameRecorder(GameProgress):
         self.add(Turn(player, roll, play))
 
     def win(self, winner: int, points: int) -> None:
-        """Record that `winner` has won `points`: before the game is over because the other resigned."""
+        """Record that `winner` won `points`; by resignation if the game is not over."""
         if self._final is not None:
             raise RecordError("the game is over")
         over = self.result
         if over is None:
-            # Who resigns accepts the beaver, or the raccoon, before.
+            # Resigning accepts a pending beaver or raccoon.
             raised = self._raised is not None and self._raised.kind != "double"
             cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
             if points not in [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]:
-                raise RecordError(f"nobody can resign {points} points with the cube at {self.cube}")
+                raise RecordError(f"a resignation cannot cost {points} points with the cube at {self.cube}")
             self._final = GameResult(winner, points, resigned=True)
             return
         if over.winner != winner:
-            raise RecordError("the player who lost the game is said to have won it")
-        # The Jacoby rule: without a double, gammons count for nothing in money play.
+            raise RecordError("the record names the loser as the winner")
+        # Jacoby rule: in money play a gammon without a double wins one point.
         if points != over.points and not (self._money and points == self.cube == 1):
-            raise RecordError(f"the game is won by {over.points} points, not {points}")
+            raise RecordError(f"the game wins {over.points} points, not {points}")
         self._final = GameResult(winner, points)
 
     def record(self, score: tuple[int, int]) -> GameRecord:
-        """Return the game, before which the players had these points."""
+        """Return the record of the game, which began at `score`."""
         return GameRecord(score, tuple(self._actions), self._final or self.result)
 
     def _check_going(self) -> None:
@@ -279,23 +278,23 @@ class GameRecorder(GameProgress):
 
 @dataclass(frozen=True)
 class GameFacts:
-    """A game that has ended, in figures."""
+    """Figures of a finished game."""
 
     result: GameResult
     cube: int
-    """The cube at the end; a double that was dropped does not count."""
+    """Final value of the cube, without a dropped double."""
     doubles: int
-    """Doubles and beavers offered."""
+    """Doubles, beavers and raccoons offered."""
     dropped: bool
     turns: int
-    """Rolls that were played."""
+    """Rolls played."""
     kind: str | None
-    """``single``, ``gammon`` or ``backgammon``; None where a double was dropped."""
+    """``single``, ``gammon`` or ``backgammon``; None after a dropped double."""
     jacoby: bool
-    """Whether a gammon counted no more than a single game, for want of a double."""
+    """Whether a gammon counted as a single game under the Jacoby rule."""
 
     def to_dict(self, players: tuple[str, str]) -> dict[str, Any]:
-        """Return the facts for JSON, the winner by name among `players`."""
+        """Return the facts for JSON, with the winner's name from `players`."""
         return {
             "winner": players[self.result.winner],
             "points": self.result.points,
@@ -307,7 +306,7 @@ class GameFacts:
         }
 
     def in_words(self, loser: str) -> str:
-        """Return what was won, such as ``a gammon with the cube at 2: 4 points``; `loser` lost it."""
+        """Describe the result, as in ``a gammon with the cube at 2: 4 points``."""
         points = f"{self.result.points} point" + "s" * (self.result.points > 1)
         if self.kind is None:
             return f"{points}: {loser} passed the double"
@@ -322,7 +321,7 @@ class GameFacts:
 
 
 def game_facts(game: GameRecord) -> GameFacts | None:
-    """Return the facts of `game`; None where it has not ended."""
+    """Return the facts of `game`, or None if it is unfinished."""
     if game.result is None:
         return None
     progress = GameProgress()

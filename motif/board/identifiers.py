@@ -1,13 +1,13 @@
-"""GNUbg position IDs and 20-letter keys, for one position and for arrays of boards.
+"""GNUbg position IDs and 20-letter keys, for single positions and for arrays of boards.
 
-Both write the same 80 bits: first the player NOT on roll, then the player on roll; each from that player's
-ace point to the 24 point, then the bar: as many ones as there are checkers, then a zero.
+Both encode the same 80 bits: first the player NOT on roll, then the player on roll; for each, from that
+player's ace point to the 24 point, then the bar, a one per checker and then a zero.
 Bits fill each byte lowest first.  The ID is the ten bytes in base64 without padding (14
 characters); the key writes each byte as two letters A to P, the high half first (20 letters).
 
 Source: gnubg's manual, "A technical description of the position ID"; the key is that of gnubg's
-benchmark files.  The functions for one position are plain Python and explain what is wrong; those
-for arrays are compiled and ask the plain ones for an explanation.
+benchmark files.  Functions for one position are plain Python and explain faults; those for arrays are
+compiled and call the plain ones for an explanation.
 """
 
 import base64
@@ -41,16 +41,16 @@ _MAX_QUOTE = 80
 
 
 def whole_number(text: str, digits: int = 9) -> int | None:
-    """Return the number, of at most `digits` digits, that `text` shows; None where it shows none.
+    """Return the whole number of at most `digits` digits in `text`, or None.
 
-    Limited, because a number of thousands of digits is refused by int() itself.
+    The limit avoids an error that int() raises for thousands of digits.
     """
     shown = text.removeprefix("-")
     return int(text) if shown.isascii() and shown.isdigit() and len(shown) <= digits else None
 
 
 def quoted(text: str) -> str:
-    """Return `text` in quotes for an error message: on one line, and cut when it is long."""
+    """Return `text` quoted for an error message: on one line, shortened if long."""
     return repr(text) if len(text) <= _MAX_QUOTE else repr(text[:_MAX_QUOTE]) + "..."
 
 
@@ -60,7 +60,7 @@ def gnubg_id(position: Position) -> str:
 
 
 def position_from_gnubg_id(text: str) -> Position:
-    """Return the position that a GNUbg position ID encodes; raises `PositionError` when it encodes none."""
+    """Decode a GNUbg position ID; raise `PositionError` if it is invalid."""
     octets = octets_from_base64(text, ID_LENGTH, "position", "GNUbg ID")
     return _position_from_octets(octets, text)
 
@@ -71,7 +71,7 @@ def position_key(position: Position) -> str:
 
 
 def position_from_key(text: str) -> Position:
-    """Return the position that a 20-letter key encodes; raises `PositionError` when it encodes none."""
+    """Decode a 20-letter key; raise `PositionError` if it is invalid."""
     _check_characters(text, KEY_LENGTH, _KEY_LETTERS, "A to P", "position", "20-letter key")
     values = [_KEY_LETTERS.index(letter) for letter in text]
     octets = bytes(high << 4 | low for high, low in zip(values[::2], values[1::2], strict=True))
@@ -81,20 +81,20 @@ def position_from_key(text: str) -> Position:
 def gnubg_ids(boards: npt.ArrayLike) -> list[str]:
     """Return the GNUbg position ID of each of `boards`, int8 (n, 26).
 
-    Raises `PositionError` naming the first row (counted from 0) that is no position.
+    Raises `PositionError` naming the first invalid row, counted from 0.
     """
     characters = _encode_boards(as_boards(boards))
     return characters.view(f"S{ID_LENGTH}").ravel().astype(str).tolist()
 
 
 def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
-    """Return the boards, int8 (n, 26), that GNUbg position IDs encode.
+    """Decode GNUbg position IDs to boards, int8 (n, 26).
 
-    Raises `PositionError` naming the first row (counted from 0) whose ID encodes no position.
+    Raises `PositionError` naming the first row, counted from 0, with an invalid ID.
     """
-    # The rows before the first one of another length form a rectangle of characters.
+    # The rows before the first ID of a wrong length form a rectangle of characters.
     rows = next((row for row, text in enumerate(ids) if len(text) != ID_LENGTH), len(ids))
-    # A character beyond ASCII becomes "?", which is as wrong in an ID and keeps the length.
+    # Non-ASCII characters become "?", which is just as invalid and keeps the length.
     characters = "".join(ids[:rows]).encode("ascii", "replace")
     boards = _decoded(np.frombuffer(characters, np.uint8).reshape(rows, ID_LENGTH))
     if len(boards) < len(ids):
@@ -106,10 +106,7 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
 
 
 def boards_from_keys(keys: Sequence[str]) -> Board:
-    """Return the boards, int8 (n, 26), that 20-letter benchmark keys encode.
-
-    Raises `PositionError` for the first one that encodes no position.
-    """
+    """Decode 20-letter keys to boards, int8 (n, 26); raise `PositionError` for the first invalid one."""
     if any(len(key) != KEY_LENGTH or key.strip(_KEY_LETTERS) for key in keys):
         for key in keys:
             position_from_key(key)
@@ -125,7 +122,7 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
 
 
 def _decoded(characters: npt.NDArray[np.uint8]) -> Board:
-    """Return the boards (m, 26) of the IDs of `characters` (n, 14), up to the first that is no position."""
+    """Return the boards (m, 26) of the IDs of `characters` (n, 14), up to the first invalid one."""
     boards = np.zeros((len(characters), BOARD_SIZE), np.int8)
     boards = boards[: _decode_boards(characters, boards)]
     bad = first_bad_board(boards)
@@ -138,9 +135,9 @@ def base64_text(octets: bytes) -> str:
 
 
 def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
-    """Return the bytes that `text`, which must have `length` characters, stands for in base64.
+    """Decode the base64 `text`, which must have `length` characters.
 
-    Raises `PositionError`, which says that `text` is no `form` ("GNUbg ID") of a `what` ("position").
+    Raises `PositionError`, whose message calls it a `form` ("GNUbg ID") of a `what` ("position").
     """
     _check_characters(text, length, _ALPHABET, "A-Z, a-z, 0-9, + and /", what, form)
     octets = base64.b64decode(text + "=" * (-length % 4))
@@ -186,10 +183,10 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
         board[place] = count
     for place, count in enumerate(opponent, start=1):
         if count and board[OWN_BAR - place]:
-            reasons.append(f"both players hold the point {OWN_BAR - place}")
+            reasons.append(f"both players have checkers on point {OWN_BAR - place}")
         board[OWN_BAR - place] -= count
     if any(rest):
-        reasons.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
+        reasons.append(f"surplus bits are set after the last place ({sum(rest)} of them)")
     if reasons or (reasons := faults(board)):
         raise PositionError(f"invalid position {quoted(text)}: " + "; ".join(reasons))
     return Position(board)
@@ -199,7 +196,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
 def _encode_boards(boards):
     """Return the characters of the IDs of `boards` (n, 26): uint8 (n, 14)."""
     characters = np.empty((boards.shape[0], ID_LENGTH), np.uint8)
-    # One byte more than the ID has, so that its last character can be cut like the others.
+    # One extra byte, so that the last character is cut like the others.
     octets = np.empty(_BYTES + 1, np.int64)
     for row in range(boards.shape[0]):
         octets[:] = 0
@@ -219,7 +216,7 @@ def _encode_boards(boards):
 
 @inline_kernel
 def _fill_octets(characters, octets):
-    """Write what an ID's characters (n,) stand for; return whether they stand for whole octets."""
+    """Decode an ID's characters (n,) to `octets`; return whether they are valid."""
     window, width, index = 0, 0, 0
     for k in range(ID_LENGTH):
         value = np.int64(_VALUES[characters[k]])
@@ -238,7 +235,7 @@ def _fill_octets(characters, octets):
 def _decode_boards(characters, boards):
     """Fill `boards` (n, 26), all zero, from the `characters` (n, 14) of IDs.
 
-    Returns the first row that encodes no board, or n; how many checkers each side has is not checked.
+    Returns the first invalid row, or n; the numbers of checkers are not checked.
     """
     octets = np.empty(_BYTES, np.int64)
     for row in range(characters.shape[0]):

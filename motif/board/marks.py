@@ -1,10 +1,10 @@
-"""Marks for errors and luck, and words for players: gnubg's, so that figures and words compare with its own.
+"""gnubg's marks for errors and luck, and its names for error rates, so that results are comparable.
 
-An error is the equity that a decision costs, normalised so that winning a single game at the present cube is
-+1 and losing it -1.  A thousandth of it is a millipoint.
+An error is the equity lost by a decision, normalised so that winning a single game at the current cube is
++1 and losing it -1.  A millipoint is a thousandth of it.
 
 Source: gnubg 1.07.001.  Marks are the defaults of its ``set analysis threshold`` (gnubg.c, ``arSkillLevel``
-and ``arLuckLevel``); words for error rates are ``aszRating`` and ``arThrsRating`` of analysis.c.
+and ``arLuckLevel``); names of error rates are ``aszRating`` and ``arThrsRating`` of analysis.c.
 """
 
 from typing import Literal
@@ -12,14 +12,14 @@ from typing import Literal
 Mark = Literal["", "doubtful", "bad", "very bad"]
 
 DOUBTFUL, BAD, VERY_BAD = 0.03, 0.06, 0.12
-"""Errors from which on a decision is marked so."""
+"""Smallest errors with these marks."""
 MARKS: tuple[tuple[float, Mark], ...] = ((VERY_BAD, "very bad"), (BAD, "bad"), (DOUBTFUL, "doubtful"))
 SIGNS: dict[Mark, str] = {"": "", "doubtful": "?!", "bad": "?", "very bad": "??"}
-"""What stands behind a play that is marked."""
+"""Symbols after a marked play."""
 BLUNDER = VERY_BAD
-"""The error from which on a decision is called a blunder: what gnubg marks ``??``."""
+"""Smallest error that counts as a blunder: what gnubg marks ``??``."""
 LUCK_MARKS: tuple[tuple[float, str], ...] = ((0.6, "very "), (0.3, ""))
-"""Luck of a roll, either way, from which on it is called very lucky, and lucky, or as much unlucky."""
+"""Smallest luck, good or bad, of a very lucky (or unlucky) roll and of a lucky (or unlucky) one."""
 RATINGS: tuple[tuple[float, str], ...] = (
     (2, "supernatural"),
     (5, "world class"),
@@ -29,15 +29,15 @@ RATINGS: tuple[tuple[float, str], ...] = (
     (26, "casual player"),
     (35, "beginner"),
 )
-"""Error rates, in millipoints per decision, below which a player is called so."""
+"""Upper limits of the error rate, in millipoints per decision, for each name."""
 LOWEST_RATING = "awful"
 
 
 def mark_of(error: float) -> Mark:
-    """Give the mark for an error, in normalised equity."""
+    """Return the mark of an error in normalised equity."""
     return next((mark for limit, mark in MARKS if error >= limit), "")
 
 
 def rating(error_rate: float) -> str:
-    """Give the word for a player's error rate, in millipoints per decision."""
+    """Return the name of an error rate in millipoints per decision."""
     return next((word for limit, word in RATINGS if error_rate < limit), LOWEST_RATING)

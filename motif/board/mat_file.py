@@ -1,9 +1,9 @@
-"""Records of games as .mat files, the text form of Jellyfish that gnubg and others write and read.
+"""Match records in .mat files, Jellyfish's text format, which gnubg and others read and write.
 
-A line holds a roll and play of each player, the first one's to the left; every die's move is spelled
-out, 25 is the bar and 0 is off.  The reader checks every play.
+A line has a roll and play of each player, the first player's on the left; each die's move is written
+separately, with 25 for the bar and 0 for off.  The reader checks that plays are legal.
 
-Source: files that gnubg 1.07 wrote, and what it made of files that it was given.
+Source: files written by gnubg 1.07, and its reading of other files.
 """
 
 import re
@@ -29,16 +29,16 @@ from motif.runtime.limits import MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOV
 
 _MAX_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
-"""gnubg ends a name at a colon, and takes what follows a comma for a rating."""
+"""gnubg ends a name at a colon, and reads the text after a comma as a rating."""
 _NAMELESS = "player"
 _NAME_WIDTH, _CELL_WIDTH = 30, 27
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
 _LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
 _GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
 _SCORED = re.compile(r"\s*(\d{1,9})(?:\s+(\S.*))?", re.ASCII | re.DOTALL)
-"""Behind a player's name and its colon: the score, and the other player's name."""
+"""After a player's name and colon: the score, and the other player's name."""
 _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
-"""gnubg ends no line behind a roll that was not played."""
+"""gnubg writes no line end after a roll that was not played."""
 _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
@@ -49,8 +49,7 @@ _RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)
 _NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
 """A roll without moves, as gnubg and eXtreme Gammon write it.
 
-No expression here has two neighbours that can match the same characters: on a long run of these it would try
-every way to share them.
+In all these expressions adjacent parts match different characters, so that matching takes linear time.
 """
 _KINDS: dict[str, CubeKind] = {
     "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
@@ -63,14 +62,14 @@ _LEFT_CELL_STARTS_BEFORE = 16
 
 
 class NoMatError(RecordError):
-    """What is meant as a .mat file begins as none does."""
+    """Text that does not begin like a .mat file."""
 
 
 def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
-    """Return the text of a .mat file of `record`, with `notes` as comments at its beginning.
+    """Return `record` as the text of a .mat file, with `notes` as comments at the top.
 
-    There they name game and move, because between moves gnubg takes a comment for a move.  Names are written
-    as `mat_name` has them.  Raises `RecordError` for actions in an order that no game has.
+    Comments name game and move, because gnubg would read a comment between moves as a move.  `mat_name`
+    cleans the players' names.  Raises `RecordError` for actions in an impossible order.
     """
     lines = [f'; [{key} "{value}"]' for key, value in record.tags]
     lines += _comments(record, notes or {})
@@ -84,19 +83,19 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """Return `text` with a space for each character that cannot be printed, such as a line end."""
+    """Replace each unprintable character, such as a line end, by a space."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def mat_name(name: str) -> str:
-    """Return `name` as a file can hold it: one line without colons and commas, neither too long nor empty."""
+    """Return `name` in a form valid in a file: one line, no colons or commas, not too long, not empty."""
     return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_MAX_NAME].strip() or _NAMELESS
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
-    """Return the record in `text`, which errors call `name`.
+    """Parse the `text` of a .mat file, which errors call `name`.
 
-    Raises `RecordError` naming file, line, game and move for what is no record of legal play.
+    Raises `RecordError`, naming file, line, game and move, for anything but a record of legal play.
     """
     MATCH_LINES.check(text.count("\n"), name, RecordError)
     numbered = enumerate(text.split("\n"), 1)
@@ -104,10 +103,10 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     match = _LENGTH.fullmatch(opening[1]) if opening else None
     if opening is None or not match:
         where = f"line {opening[0]}: " if opening else ""
-        raise NoMatError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
+        raise NoMatError(f"{name}: {where}not a .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
     if length > MAX_SCORE:
-        raise RecordError(f"{name}: line {opening[0]}: a match is to at most {MAX_SCORE} points")
+        raise RecordError(f"{name}: line {opening[0]}: a match has at most {MAX_SCORE} points, not {length}")
     lines = list(_lines(text, name))
     texts = (_TAG.fullmatch(printable(line.text)) for line in lines)
     tags = [(match[1].strip(), match[2]) for match in texts if match]
@@ -139,10 +138,10 @@ def _comments(record: MatchRecord, notes: Annotations) -> Iterator[str]:
 
 
 def move_numbers(actions: Sequence[Action]) -> list[int]:
-    """Return the number of the line in which a .mat file has each of `actions`, counted from 1 in a game."""
+    """Return the .mat line number of each of `actions`, from 1 within a game."""
     numbers, last_player = list[int](), 1
     for action in actions:
-        # The right column stays empty, but is there, when the other player goes on below.
+        # A player who acts twice in a row leaves the other column empty.
         begins = not numbers or action.player == 0 or last_player == 1
         numbers.append((numbers[-1] if numbers else 0) + begins)
         last_player = action.player
@@ -155,7 +154,7 @@ def _game_lines(game: GameRecord) -> Iterator[str]:
     for number, (player, text) in zip(numbers, _cells(game.actions), strict=True):
         rows[number - 1][player] = text
     for number, (left, right) in enumerate(rows, 1):
-        # Not stripped: behind a short line gnubg 1.07 reads on in the line before it.
+        # Not stripped: after a short line gnubg 1.07 continues reading the previous one.
         yield f"{number:3}) {left:{_CELL_WIDTH}} {right}"
     if game.result is not None:
         points = f"Wins {game.result.points} point" + "s" * (game.result.points != 1)
@@ -168,7 +167,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
     for action in actions:
         progress.apply(action)
         if isinstance(action, CubeAction):
-            # Named is what the cube will show when this is accepted.
+            # The text names the value of the cube after acceptance.
             yield action.player, _COLUMN_WORDS[action.kind].format(2 * progress.cube)
         else:
             moves = _single_moves(action.play) if action.play else []
@@ -176,7 +175,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _single_moves(play: Play) -> list[str]:
-    """Return the moves of single dice as a file spells them, the rearmost first, such as ``25/22*``."""
+    """Return the moves of single dice in the file's notation, such as ``25/22*``, the rearmost first."""
     hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
     words = []
     for start, end in sorted(play.moves, reverse=True):
@@ -194,7 +193,7 @@ class _Cell(NamedTuple):
     player: int
     roll: str | None
     word: str
-    """``doubles``, ``wins`` and so on where there is no roll."""
+    """``doubles``, ``wins`` and so on if there is no roll."""
     rest: str
 
 
@@ -208,7 +207,7 @@ def _lines(text: str, name: str) -> Iterator[_MatLine]:
 
 
 class _Reader:
-    """Reads games line by line, and names line, game and move in errors."""
+    """Reads games line by line; errors name line, game and move."""
 
     def __init__(self, name: str, length: int, lines: Iterator[_MatLine]) -> None:
         self.length = length
@@ -247,7 +246,7 @@ class _Reader:
         names, scores = sides
         if max(scores) > MAX_SCORE:
             raise self._error(f"a score is at most {MAX_SCORE}")
-        # What follows a comma is a rating.
+        # The text after a comma is a rating.
         first, second = (mat_name(name.partition(",")[0]) for name in names)
         self.players = first, second
         return scores
@@ -271,7 +270,7 @@ class _Reader:
         before = text[start : matches[0].start() if matches else None].strip()
         if before or sum(match["word"] is None or match["word"].lower() != _WON for match in matches) > 2:
             excerpt = quoted(before or text.strip())
-            raise self._error(f"{excerpt} is not one roll and play of each player, or a cube action")
+            raise self._error(f"{excerpt} is neither a roll and play of each player nor a cube action")
         cells = []
         for column, (match, following) in enumerate(zip_longest(matches, matches[1:])):
             word = (match["word"] or "").lower()
@@ -289,7 +288,7 @@ class _Reader:
 
 
 def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """Return names and scores in a line such as ``Ann : 0     Bob : 0``; None for another one."""
+    """Return names and scores in a line such as ``Ann : 0     Bob : 0``; None for any other line."""
     first, _, behind = text.partition(":")
     middle, _, last = behind.partition(":")
     scored, ends = (_SCORED.fullmatch(side.rstrip(_BLANKS)) for side in (middle, last))
@@ -304,14 +303,14 @@ def _record(cell: _Cell, game: GameRecorder) -> None:
         game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else rest)
     elif cell.word == _WON:
         if not (match := _POINTS.fullmatch(rest)):
-            raise RecordError(f"expected such as 'Wins 2 points', not {text}")
+            raise RecordError(f"expected a result such as 'Wins 2 points', not {text}")
         game.win(cell.player, int(match[1]))
     else:
         kind, match = _KINDS[cell.word], _RAISED.fullmatch(rest)
         if not match or (match[1] and kind in ("take", "drop")):
-            raise RecordError(f"{text} is no cube action")
+            raise RecordError(f"{text} is not a cube action")
         if match[1] and kind == "double" and int(match[1]) != 2 * game.cube:
-            raise RecordError(f"the cube is doubled to {match[1]}, but shows {game.cube}")
+            raise RecordError(f"the cube is at {game.cube} and cannot be doubled to {match[1]}")
         if kind == game.raised == "beaver":
             kind = "raccoon"  # gnubg has one word for both
         game.add(CubeAction(cell.player, kind))

@@ -1,7 +1,7 @@
-"""Records of matches in files of every kind that motif reads or writes.
+"""Read and write match files of every supported format.
 
-A file is known by what it begins with, whatever it is called: eXtreme Gammon's by ``RGMH``, BGBlitz's by a
-line of JSON, .sgf by a bracket; anything else is taken for a .mat file.
+The format is recognised by the content, not by the name: eXtreme Gammon's files begin with ``RGMH``,
+BGBlitz's with a line of JSON and .sgf files with a parenthesis; anything else is read as .mat.
 """
 
 import sys
@@ -18,7 +18,7 @@ from motif.runtime.limits import MATCH_FILE, read_within
 
 STDIN = "-"
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
-"""Of files in a folder, those that are taken for records of matches."""
+"""Suffixes of the files in a folder that are read as matches."""
 WRITTEN_SUFFIXES = (".mat", ".sgf")
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
@@ -29,18 +29,18 @@ _ADVICE = {
     ".gva": "GammonView exports it as .mat",
     ".gvab": "GammonView exports it as .mat",
 }
-_OTHER_ADVICE = "gnubg reads many kinds (`import auto FILE`), and writes .mat (`export match mat FILE.mat`)"
+_OTHER_ADVICE = "gnubg converts many formats (`import auto FILE`, then `export match mat FILE.mat`)"
 _POSITION_ADVICE = (
-    "it holds a position, no match: copy its XGID in eXtreme Gammon and give that to `motif hint`"
+    "it holds a position, not a match: copy its XGID in eXtreme Gammon and pass it to `motif hint`"
 )
 
 
 def read_match(path: Path | str) -> MatchRecord:
-    """Return the record of a match in the file at `path`; ``-`` is standard input.
+    """Read the match in the file at `path`; ``-`` is standard input.
 
-    Reads .mat, gnubg's .sgf and, where gammonview is installed (the extra ``xg``), .xg and .bgf.  Raises
-    `RecordError`, which names the file and the place for what is no record of legal play, and for another
-    kind of file what would write one that can be read.
+    Reads .mat, gnubg's .sgf and, with gammonview installed (the extra ``xg``), .xg and .bgf.  Raises
+    `RecordError`, which names file and place for anything but a record of legal play, and suggests how to
+    convert files of other formats.
     """
     if str(path) == STDIN:
         name = "standard input"
@@ -49,10 +49,10 @@ def read_match(path: Path | str) -> MatchRecord:
 
 
 def parse_match(content: bytes, name: str) -> MatchRecord:
-    """Return the record in the `content` of a file of any kind, which errors call `name`; see `read_match`.
+    """Parse the `content` of a file of any format, which errors call `name`; see `read_match`.
 
-    Whatever `content` is, the time and the memory that this takes are bounded: `motif.runtime.limits` says
-    of what a file may hold how much, and what is more is refused before it is unpacked or parsed.
+    Time and memory are bounded for any `content`: anything beyond `motif.runtime.limits` is refused before it
+    is unpacked or parsed.
     """
     MATCH_FILE.check(len(content), name, RecordError)
     begun = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
@@ -72,10 +72,10 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
 
 
 def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None = None) -> None:
-    """Write `record` to `path` as the suffix says, .mat or .sgf, whole or not at all.
+    """Write `record` to `path` atomically, as .mat or .sgf according to the suffix.
 
     `notes` are comments on its actions.  Raises `FileError`; `SettingError` for another suffix; `RecordError`
-    for actions in an order that no game has.
+    for actions in an impossible order.
     """
     path = Path(path)
     check_match_target(path)
@@ -83,15 +83,15 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
 
 
 def check_match_target(path: Path) -> None:
-    """Raise `SettingError` unless a match can be written to a file that is called so."""
+    """Raise `SettingError` unless `path` has a suffix of `WRITTEN_SUFFIXES`."""
     if path.suffix.lower() not in WRITTEN_SUFFIXES:
         raise SettingError(f"{path}: matches are written as {' or '.join(WRITTEN_SUFFIXES)}")
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files among `paths`, and those of `READ_SUFFIXES` in the folders among them, in order.
+    """Yield the files among `paths` and the match files in folders among them, in order.
 
-    Raises `RecordError` for a folder that holds none.
+    Raises `RecordError` for a folder without match files.
     """
     for path in paths:
         if not path.is_dir():

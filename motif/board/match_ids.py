@@ -1,34 +1,32 @@
-"""XGIDs and OGIDs: position and match state in one line, as programs exchange them.
+"""XGIDs and OGIDs: one-line forms of a position and its match state.
 
-An XGID is eXtreme Gammon's and gnubg's.
+XGIDs are used by eXtreme Gammon and gnubg.
 
-``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``.  The board has 26 characters, seen by the
-player who is written in capitals: the opponent's bar, the points 1 to 24, the own bar; ``A`` to ``P``
-are 1 to 16 own checkers, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers
-of two; owner and turn are 1 for capitals, -1 for small letters (0: the cube is centred); dice are
-``00`` before the roll, ``D`` when the player on roll has doubled; S1 is the capitals' score; CJ is
-1 in the Crawford game of a match, and in money play 1 for the Jacoby rule plus 2 for beavers.
+``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``.  The board has 26 characters, from the side of the
+player written in capitals: the opponent's bar, points 1 to 24, the own bar; ``A`` to ``P`` are 1 to 16 own
+checkers, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers of two; owner and turn are
+1 for capitals, -1 for small letters (0: the cube is centred); dice are ``00`` before the roll, ``D`` when
+the player on roll has doubled; S1 is the capitals' score; CJ is 1 in the Crawford game of a match, and in
+money play 1 for the Jacoby rule plus 2 for beavers.
 
-Read as gnubg 1.07 reads it: max has no effect, and turn -1 leaves the board in the capitals' view.
-Always written with the player on roll in capitals (turn 1) and XG's usual max of 10; resignations,
-finished games and beavered cubes have no form in an XGID.
+As in gnubg 1.07, max has no effect on reading, and turn -1 leaves the board in the capitals' view.  motif
+always writes the player on roll in capitals (turn 1) and XG's usual max of 10; an XGID cannot express
+resignations, finished games and beavered cubes.
 
-An OGID is OpenGammon's, HedgeHog's and GammonView's.
+OGIDs are used by OpenGammon, HedgeHog and GammonView.
 
-``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``.  WHITE and BLACK
-name the place of every checker by a letter of its own, 0 to 9 and a to p for 0 to 25 (q: borne off): 0 is
-White's bar, 25 Black's, and 1 to 24 are Black's points, so that White's ace point is 24.  CUBE is its owner
-(W, B, N: nobody), the logarithm of its value to the base 2 and what was done with it (O: offered, T: taken,
-P: passed, N: nothing).  COLOUR is who REACHED the position: the other one is on roll, but for a double that
-is offered, where it is who doubled, and for a game that has not begun (IW without dice), in which White
-rolls.  LENGTH is 0 for money; behind it stand C in the Crawford game and L in those after it.  All behind
-CUBE may be missing.
+``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``.  WHITE and BLACK have
+a letter per checker for its place, 0 to 9 and a to p for 0 to 25 (q: borne off): 0 is White's bar, 25
+Black's, and 1 to 24 are Black's points, so White's ace point is 24.  CUBE is its owner (W, B, or N for
+nobody), the base-2 logarithm of its value and the last action (O: offered, T: taken, P: passed, N: none).
+COLOUR is the player who REACHED the position; the other one is on roll, except that COLOUR is the doubler
+while a double is on offer, and that White rolls in a game that has not begun (IW without dice).  LENGTH is 0
+for money, followed by C in the Crawford game and L in later games.  Everything after CUBE is optional.
 
-Always written with the player on roll as White; the rules of money play, beavers and resignations have no
-place in it.
+motif always writes the player on roll as White; an OGID cannot express money rules, beavers or resignations.
 
-Source: what GammonView 3.1 and AnkiGammon read and write, which agrees with positions that HedgeHog and
-OpenGammon wrote.
+Source: what GammonView 3.1 and AnkiGammon read and write, which agrees with positions written by HedgeHog
+and OpenGammon.
 """
 
 import re
@@ -91,9 +89,9 @@ def xgid(position: Position, match: MatchState | None = None) -> str:
 
 
 def position_from_xgid(text: str) -> tuple[Position, MatchState]:
-    """Return the position and the match state, both seen by the player on roll, that an XGID holds.
+    """Parse an XGID, with or without its prefix; both results are from the side of the player on roll.
 
-    The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
+    Raises `PositionError` naming the invalid field.
     """
     return _without_prefix(text, XGID_PREFIX, _read_xgid)
 
@@ -101,7 +99,7 @@ def position_from_xgid(text: str) -> tuple[Position, MatchState]:
 def _without_prefix(
     text: str, prefix: str, read: Callable[[str], tuple[Position, MatchState]]
 ) -> tuple[Position, MatchState]:
-    """Read an ID that may begin with `prefix`; errors of `read` do not repeat the text."""
+    """Read an ID that may begin with `prefix`, and quote it in errors."""
     begun = text[: len(prefix)].upper() == prefix
     try:
         return read(text[len(prefix) :] if begun else text)
@@ -170,7 +168,7 @@ def _xgid_number(fields: dict[str, str], name: str, lowest: int, highest: int | 
     value = whole_number(text)
     if value is not None and value >= lowest and (highest is None or value <= highest):
         return value
-    allowed = f"{lowest} to {highest}" if highest is not None else f"a number from {lowest} on"
+    allowed = f"{lowest} to {highest}" if highest is not None else f"a number of at least {lowest}"
     raise PositionError(f"the field {name} is {quoted(text)}, not {allowed}")
 
 
@@ -180,11 +178,11 @@ def _xgid_dice(text: str) -> tuple[int, int] | None:
     if len(text) == 2 and all(die in "123456" for die in text):
         return int(text[0]), int(text[1])
     hint = " (beavers and raccoons cannot be read)" if text in ("B", "R") else ""
-    raise PositionError(f"the dice are {quoted(text)}, not two of 1 to 6, 00 or D{hint}")
+    raise PositionError(f"the dice are {quoted(text)}, not two digits 1 to 6, 00 or D{hint}")
 
 
 def looks_like_ogid(text: str) -> bool:
-    """Return whether `text`, right or not, is meant as an OGID: it has the prefix, or begins as one does."""
+    """Return whether `text` is meant as an OGID, valid or not: it has the prefix or begins like one."""
     return text[: len(OGID_PREFIX)].upper() == OGID_PREFIX or bool(_SHAPE.match(text))
 
 
@@ -211,9 +209,9 @@ def ogid(position: Position, match: MatchState | None = None) -> str:
 
 
 def position_from_ogid(text: str) -> tuple[Position, MatchState]:
-    """Return the position and the match state, both seen by the player on roll, that an OGID holds.
+    """Parse an OGID, with or without its prefix; both results are from the side of the player on roll.
 
-    The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
+    Raises `PositionError` naming the invalid field.
     """
     return _without_prefix(text, OGID_PREFIX, _read_ogid)
 
@@ -227,9 +225,9 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
             f"this has {len(parts)}"
         )
     if len(parts) == _MAX_FIELDS and parts[-1] != str(CHECKERS):
-        raise PositionError(f"the checkers of a side are {quoted(parts[-1])}, not {CHECKERS}")
+        raise PositionError(f"the number of checkers per side is {quoted(parts[-1])}, not {CHECKERS}")
     if len(parts) >= _MAX_FIELDS - 1:
-        _matched(_NUMBER, parts[_MAX_FIELDS - 2], "the number of the move", "a number")
+        _matched(_NUMBER, parts[_MAX_FIELDS - 2], "the move number", "a number")
     fields = dict(zip(_OGID_FIELDS, [*parts, *[""] * _MAX_FIELDS], strict=False))
     cube = _matched(_CUBE, fields["cube"], "the cube", "its owner (W, B, N), a power of two and N, O, T or P")
     dice = _ogid_dice(fields["dice"])
@@ -248,7 +246,7 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
         own_score=white if on_roll == "W" else black,
         opponent_score=black if on_roll == "W" else white,
         cube=1 << power,
-        # Neither player can double with a dead cube (D), nor with one that is unknown (?).
+        # A dead (D) or unknown (?) cube has no owner.
         cube_owner=owners.get(cube["owner"], "centre"),
         crawford=length["kind"] == "C",
         dice=None if doubled else dice,
@@ -261,7 +259,7 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
 
 
 def _board(white: str, black: str, white_on_roll: bool) -> Board:
-    """Return the board seen by the player on roll."""
+    """Return the board from the side of the player on roll."""
     board = np.zeros(BOARD_SIZE, np.int64)
     sides = ((white, "white", white_on_roll), (black, "black", not white_on_roll))
     for letters, colour, is_own in sides:
@@ -278,13 +276,13 @@ def _board(white: str, black: str, white_on_roll: bool) -> Board:
             if place == (OPPONENT_BAR if is_own else OWN_BAR):
                 raise PositionError(f"a checker of {colour} is on the other player's bar")
             if board[place] and (board[place] > 0) != is_own:
-                raise PositionError(f"both players hold the point {quoted(letter)}")
+                raise PositionError(f"both players have checkers on point {quoted(letter)}")
             board[place] += 1 if is_own else -1
     return board.astype(np.int8)
 
 
 def _on_roll(colour: str, doubled: bool, has_not_begun: bool) -> str:
-    """Return W or B: the player on roll, who also is the one that doubled."""
+    """Return W or B, the player on roll, who is also the doubler while a double is on offer."""
     if colour not in ("", "W", "B"):
         raise PositionError(f"the colour is {quoted(colour)}, not W or B")
     if has_not_begun or not colour:

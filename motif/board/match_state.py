@@ -1,12 +1,11 @@
-"""What surrounds a position: match, score, cube, dice and decision; and gnubg's Match ID for it.
+"""Match, score, cube, dice and pending decision of a position, and gnubg's Match ID for them.
 
-"me" is the player ON ROLL, the one whose view the position is in; that is so after a double, too:
-the doubler stays on roll while the opponent decides.  A Match ID counts players as 0 and 1 instead
-(1 sits at the bottom of gnubg's board); `MatchState.player` keeps which of them is on roll, so that
-an ID can be written back exactly.
+"me" is the player ON ROLL, from whose side the position is seen; the doubler stays on roll while the
+opponent decides.  A Match ID numbers the players 0 and 1 instead (1 is at the bottom of gnubg's board);
+`MatchState.player` keeps which of them is on roll, so that an ID is reproduced exactly.
 
-Source: gnubg's manual, "A technical description of the match ID", and the IDs that gnubg 1.07
-prints, whose bit 67 (set when the Jacoby rule is off) the manual does not have.
+Source: gnubg's manual, "A technical description of the match ID", and IDs printed by gnubg 1.07, whose
+bit 67 (set when the Jacoby rule is off) is not in the manual.
 """
 
 from dataclasses import dataclass, replace
@@ -46,33 +45,33 @@ _FIELDS = (
     ("jacoby_off", 1),
     ("unused", 5),
 )
-"""Names and widths of a Match ID's fields; each is filled lowest bit first."""
+"""Names and widths in bits of a Match ID's fields, the lowest bit first."""
 
 
 def owner_seen_by(owner: int | None, player: int) -> CubeOwner:
-    """Return the cube's owner, player 0 or 1 or None, as `player` sees it."""
+    """Return the cube's owner (player 0, player 1 or None) from the side of `player`."""
     return "centre" if owner is None else "me" if owner == player else "opponent"
 
 
 def owning_player(owner: CubeOwner, player: int) -> int | None:
-    """Return the number of the cube's owner as `player` sees it; None for a cube in the centre."""
+    """Return the number of the cube's `owner` from the side of `player`; None for a centred cube."""
     return {"centre": None, "me": player, "opponent": 1 - player}[owner]
 
 
 @dataclass(frozen=True)
 class MatchState:
-    """Match, score, cube, dice and decision, seen by the player on roll ("me").
+    """Match, score, cube, dice and decision, from the side of the player on roll ("me").
 
-    Raises `PositionError`, naming every fault, for what cannot occur.  `jacoby`, `beavers`
-    and `raccoons` have no effect in a match.
+    Raises `PositionError`, listing every fault, for an impossible state.  `jacoby`, `beavers` and `raccoons`
+    have no effect in a match.
     """
 
     length: int = 0
-    """Points that the match is played to; 0 is money play."""
+    """Match length in points; 0 for money play."""
     own_score: int = 0
     opponent_score: int = 0
     cube: int = 1
-    """What the cube shows, before a double that is on offer."""
+    """Value of the cube before a double that is on offer."""
     cube_owner: CubeOwner = "centre"
     crawford: bool = False
     """Whether this is the Crawford game."""
@@ -81,16 +80,16 @@ class MatchState:
     doubled: bool = False
     """Whether a double is on offer."""
     jacoby: bool = False
-    """Money play: gammons count only after a double was taken."""
+    """Money play: gammons count only once a double has been taken."""
     beavers: bool = False
-    """Money play: a double may be beavered.  No Match ID holds it, nor the next one."""
+    """Money play: a double may be beavered.  A Match ID holds neither this nor `raccoons`."""
     raccoons: bool = False
     """Money play with beavers: a beaver may be doubled once more; the player who beavered keeps the cube."""
     resignation: Resignation = "none"
-    """What the player on roll offers to lose."""
+    """Loss that the player on roll offers."""
     game_state: GameState = "playing"
     decision: Side = "me"
-    """Whose decision it is: "opponent" when a double or a resignation is on offer."""
+    """Player to decide: "opponent" when a double or a resignation is on offer."""
     player: Literal[0, 1] = 1
     """Which of a Match ID's two players is on roll."""
 
@@ -101,7 +100,7 @@ class MatchState:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
 
     def switch_sides(self) -> "MatchState":
-        """Return the state before the other player's roll, seen by that player."""
+        """Return the state before the other player's roll, from that player's side."""
         return replace(
             self,
             own_score=self.opponent_score,
@@ -115,12 +114,12 @@ class MatchState:
 
 
 def match_faults(state: MatchState) -> list[str]:
-    """List every reason why `state` cannot occur; empty when it can."""
+    """List every reason why `state` is impossible."""
     reasons = [
         f"{name} is {value}, not 0 to {MAX_SCORE}"
         for name, value in (
             ("the match length", state.length),
-            ("my score", state.own_score),
+            ("the score of the player on roll", state.own_score),
             ("the opponent's score", state.opponent_score),
         )
         if not 0 <= value <= MAX_SCORE
@@ -149,22 +148,22 @@ def match_faults(state: MatchState) -> list[str]:
 def _score_faults(state: MatchState) -> list[str]:
     if not state.length:
         return ["money play has no Crawford game"] if state.crawford else []
-    # What gnubg prints after a game may show more points than the match needs.
+    # After a game gnubg may print more points than the match needs.
     if state.game_state != "playing":
         return []
     reasons = []
-    scores = (("I have", state.own_score), ("the opponent has", state.opponent_score))
+    scores = (("the player on roll", state.own_score), ("the opponent", state.opponent_score))
     for who, score in scores:
         if score >= state.length:
-            reasons.append(f"the match is over: {who} {score} of {state.length} points")
-    # Not "exactly one": gnubg lets a user declare the Crawford game with both at match point.
+            reasons.append(f"the match is over: {who} has {score} of {state.length} points")
+    # Not "exactly one": gnubg allows a Crawford game with both players at match point.
     if state.crawford and not reasons and all(score != state.length - 1 for _, score in scores):
         reasons.append("in the Crawford game a player must be 1 point away")
     return reasons
 
 
 def match_id(state: MatchState) -> str:
-    """Return the 12-character Match ID of `state`; `beavers` has no place in it."""
+    """Return the 12-character Match ID of `state`, which cannot hold beavers and raccoons."""
     scores = (state.own_score, state.opponent_score)
     owner = owning_player(state.cube_owner, state.player)
     die1, die2 = state.dice or (0, 0)
@@ -193,7 +192,7 @@ def match_id(state: MatchState) -> str:
 
 
 def match_state_from_id(text: str) -> MatchState:
-    """Return the state that a Match ID encodes; raises `PositionError` when it encodes none."""
+    """Decode a Match ID; raise `PositionError` if it is invalid."""
     octets = octets_from_base64(text, MATCH_ID_LENGTH, "match state", "Match ID")
     number = int.from_bytes(octets, "little")
     values = {}
@@ -228,12 +227,12 @@ def match_state_from_id(text: str) -> MatchState:
 
 
 def _code_faults(values: dict[str, int]) -> list[str]:
-    """List the codes of a Match ID that stand for nothing."""
+    """List the invalid codes of a Match ID."""
     reasons = []
     if values["cube_owner"] == 2:
         reasons.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
     if values["game_state"] >= len(GAME_STATES):
         reasons.append(f"the game state has the code {values['game_state']}, at most {len(GAME_STATES) - 1}")
     if values["unused"]:
-        reasons.append("surplus bits are set behind the last field")
+        reasons.append("surplus bits are set after the last field")
     return reasons

@@ -1,12 +1,12 @@
 """The 21 rolls, and the compiled generator of their legal plays with its working memory.
 
-It works on packed boards (see `position`) and writes every distinct resulting board, seen by the
-next player on roll.  Rules: both dice must be played if that is possible in either order; if only
-one of them can be, the higher one must be if it can; checkers on the bar enter first; a checker
-may be borne off with a larger die when none stands behind it; doubles are played up to four times.
+It works on packed boards (see `motif.board.packed`) and writes every distinct resulting board, from the
+side of the next player on roll.  Rules: both dice must be played if that is possible in either order; if
+only one of them can be played, the higher one must be if possible; checkers on the bar enter first; a checker
+may be borne off with a larger die if none is behind it; doubles are played up to four times.
 
-In kernels that play one checker with one die, `own` and `opponent` are where the mover's half and the
-other one start in the bytes of a board.
+In kernels that play one checker with one die, `own` and `opponent` are the offsets of the mover's and the
+opponent's half in the bytes of a board.
 """
 
 from typing import NamedTuple
@@ -33,12 +33,12 @@ from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel,
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
 ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
-"""The frequency of each of `ROLLS` in 36."""
+"""Occurrences of each of `ROLLS` in 36."""
 _DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
 ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
-"""The chance of each of `ROLLS`."""
+"""Probability of each of `ROLLS`."""
 OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
-"""The same at the start of a game, where no double is played."""
+"""The same for the opening roll, which is never a double."""
 for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
     _table.setflags(write=False)
 
@@ -49,8 +49,8 @@ def roll_numbers(rolls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return high * (high - 1) // 2 + low - 1
 
 
-# A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
-# plays the lower die of two different ones.
+# A move in a path is one byte: the source's index + 1, plus a flag for a hit and one for the lower of two
+# different dice.
 PATH_SOURCE = 31
 PATH_HIT = 64
 PATH_LOW = 128
@@ -191,7 +191,7 @@ def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken,
             hit = source >= second and node_bytes[OPPONENT_HALF + POINTS - 1 - source + second] == 1
             play_hash = node_hash + hash_step(source, second, hit)
             slot = _ONE << (play_hash >> _HASH_SLOT)
-            # Most plays are new, and most of these hash to a slot that no other has taken.
+            # Most plays are new, and most new ones hash to a free slot.
             if taken & slot and _is_known(play_hash, buffer.hashes, count):
                 continue
             taken |= slot
@@ -227,9 +227,8 @@ def _add_one_die(words, board, mask, open_points, die, low, buffer, steps, score
 def _add_doubles(words, mask, open_points, die, buffer, steps, scored):
     """Write the plays of a double and return their number.
 
-    Moves of one die can be played in the order of their sources, the rearmost first, whenever they
-    can be played at all, and two different sets of moves never give the same board: so only that
-    order is followed, and no duplicate arises.
+    Moves of one die that can be played at all can be played rearmost first, and different sets of moves
+    lead to different boards: so only that order is followed, and there are no duplicates.
     """
     copy_words(words, buffer.node_words[0, 0])
     buffer.node_masks[0, 0] = mask
@@ -323,20 +322,20 @@ def generate_scored(words, board, high, low, buffer, steps):
 
 
 MAX_PLAYS = 3072
-"""More than any decision has: four moves of at most 15 checkers can be shared out in 3,060 ways."""
+"""Upper bound on the plays of a roll: four moves of 15 checkers can be distributed in 3,060 ways."""
 
 
 class PlayBuffer(NamedTuple):
-    """Working memory of the generator, to be reused; `boards` and `words` are the same bytes."""
+    """Reusable working memory of the generator; `boards` and `words` are the same bytes."""
 
     words: npt.NDArray[np.int64]
     """Resulting boards (MAX_PLAYS, 8)."""
     boards: npt.NDArray[np.int8]
     """Resulting boards as bytes (MAX_PLAYS, 64), the memory of `words`."""
     paths: npt.NDArray[np.uint64]
-    """How each came about: its moves, one byte each, the first in the highest byte used."""
+    """Moves of each play, one byte each, the first in the highest byte used."""
     scores: npt.NDArray[np.int64]
-    """What each is worth to its mover by a point table, over what staying put would be."""
+    """Change of the mover's point-table score by each play."""
     hashes: npt.NDArray[np.uint64]
     node_words: npt.NDArray[np.int64]
     node_boards: npt.NDArray[np.int8]
@@ -344,7 +343,7 @@ class PlayBuffer(NamedTuple):
     node_paths: npt.NDArray[np.uint64]
     node_scores: npt.NDArray[np.int64]
     no_steps: npt.NDArray[np.int64]
-    """The steps of a table in which every place counts nothing (2, 25, 16)."""
+    """Steps of an all-zero table (2, 25, 16)."""
 
 
 def new_play_buffer() -> PlayBuffer:

@@ -1,4 +1,4 @@
-"""Legal plays for people and for batches, on top of the compiled generator; rolls, checker by checker."""
+"""Legal plays of single positions and of batches, rolls, and plays made checker by checker."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ from motif.runtime.errors import PlayError, PositionError, shown
 
 _thread = local()
 RollLike = tuple[int, int] | str | int
-"""Two dice, or a text of them."""
+"""Two dice, as a pair, text or number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]
 
@@ -48,7 +48,7 @@ class Play:
     """One legal play of a roll."""
 
     position: Position
-    """The board after the play, seen by the next player on roll."""
+    """Position after the play, from the side of the next player on roll."""
     moves: tuple[tuple[int, int], ...]
     """Moves of single dice (from, to) in the mover's numbering: 25 is the bar, 0 is off."""
     hits: tuple[bool, ...]
@@ -73,15 +73,15 @@ class PlayBatch(NamedTuple):
     paths: npt.NDArray[np.uint64]
     """(m,), for `decode_path`."""
     decisions: slice = slice(None)
-    """Which of all the decisions these are."""
+    """Decisions of the whole input that the batch covers."""
 
     @property
     def decision(self) -> npt.NDArray[np.int64]:
-        """(m,): the decision that each play belongs to, from 0."""
+        """(m,): number of each play's decision, from 0."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def take(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """Return a batch of the plays of `decisions`, ascending numbers, and the rows of these plays."""
+        """Return a batch of the plays of `decisions` (ascending numbers), and their rows."""
         lengths = np.diff(self.offsets)[decisions]
         ends = np.cumsum(lengths)
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
@@ -95,7 +95,7 @@ class PlayBatch(NamedTuple):
 
 
 def thread_play_buffer() -> PlayBuffer:
-    """Return the calling thread's own generator buffer."""
+    """Return the generator buffer of the calling thread."""
     buffer = getattr(_thread, "play_buffer", None)
     if buffer is None:
         buffer = _thread.play_buffer = new_play_buffer()
@@ -103,16 +103,16 @@ def thread_play_buffer() -> PlayBuffer:
 
 
 def check_goes_on(position: Position) -> None:
-    """Raise `PositionError` when the game is over: nothing is to be decided any more."""
+    """Raise `PositionError` if the game is over."""
     if outcome(position):
         raise PositionError(f"{position.gnubg_id}: the game is over, one player has borne off all checkers")
 
 
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
-    """Return every legal play of `roll` with a distinct result; a dance is one play without moves.
+    """Return the legal plays of `roll` with distinct results; a dance is one play without moves.
 
-    A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.  Raises `PlayError` for a roll that
-    dice cannot show, `PositionError` when the game is over.
+    A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.  Raises `PlayError` for an invalid
+    roll, `PositionError` if the game is over.
     """
     position = Position.of(position)
     high, low = as_roll(roll)
@@ -139,10 +139,10 @@ def play_batches(
 ) -> Iterator[PlayBatch]:
     """Yield the legal plays of `boards` (n, 26) with `rolls` (n, 2; higher die first), batch by batch.
 
-    A batch holds the plays of whole decisions, at most about `rows_at_once`; decisions come in order.
+    A batch holds whole decisions, in order, with about `rows_at_once` plays at most.
     """
     first = 0
-    # One type for the kernel, whether or not they may be written.
+    # A writable copy, so that the kernel always gets the same type.
     boards, packed = np.array(boards, order="C"), np.empty(PACKED_SIZE, np.int8)
     capacity = min(rows_at_once, 64 * len(boards)) + MAX_PLAYS
     while first < len(boards):
@@ -158,7 +158,7 @@ def play_batches(
 
 @lean_kernel(WHOLE)
 def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
-    """Fill a batch until the next decision might not fit; return how many decisions are in it."""
+    """Fill a batch until the next decision might not fit; return its number of decisions."""
     words = words_of(packed)
     row = 0
     while row < boards.shape[0] and offsets[row] + MAX_PLAYS <= results.shape[0]:
@@ -174,19 +174,19 @@ def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
 
 
 def checked_roll(first: int, second: int) -> tuple[int, int]:
-    """Return the roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
+    """Return the roll of two dice, the higher first; raise `PlayError` for a die that is not 1 to 6."""
     for die in (first, second):
         if die not in range(1, 7):
-            # Not as it is: Python refuses to write a number of thousands of digits.
+            # Shortened: Python refuses to print thousands of digits.
             number = shown(die) if type(die) is int else die
             raise PlayError(f"invalid roll: each die must be 1 to 6, not {number}")
     return int(max(first, second)), int(min(first, second))
 
 
 def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
-    """Return the roll of two dice, the higher first.
+    """Parse a roll given as two dice or as text such as ``31``, ``3-1`` or ``3 1``; the higher die is first.
 
-    Two dice, or one text such as ``31``, ``3-1`` or ``3 1``.  Raises `PlayError` for anything else.
+    Raises `PlayError` for anything else.
     """
     if second is not None:
         return checked_roll(_die(first), _die(second))
@@ -207,7 +207,7 @@ def _die(die: str | int) -> int:
 
 
 def as_roll(roll: RollLike) -> tuple[int, int]:
-    """Return the roll of ``(3, 1)`` or ``"31"``, the higher die first; raises `PlayError`."""
+    """Convert ``(3, 1)`` or ``"31"`` to a roll, the higher die first; raise `PlayError` for anything else."""
     if isinstance(roll, str | int):
         return parse_roll(roll)
     try:
@@ -225,22 +225,22 @@ class CheckerMove(NamedTuple):
     die: int
     hits: bool
     node: int
-    """Number of the node that it leads to."""
+    """Number of the node after the move."""
 
 
 class PlayTreeNode(NamedTuple):
-    """A roll of which some moves have been made."""
+    """A partly played roll."""
 
     steps: tuple[CheckerMove, ...]
     """Possible next moves, the higher die and the rearmost checker first."""
     play: int | None
-    """Number of the legal play that this is; None where more must be moved."""
+    """Number of the completed legal play; None if more must be moved."""
 
 
 def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> list[PlayTreeNode]:
-    """Return every order of moves that makes a legal play of `roll`; at node 0 nothing has been moved.
+    """Return all orders of moves that complete a legal play of `roll`; at node 0 nothing has been moved.
 
-    Nodes that lead to none are left out: the rules on which dice must be played are those of `plays`.
+    Nodes that lead to none of `plays` are left out, so the rules on which dice must be played are respected.
     """
     return _Tree(plays).grown(tuple(position.board.tolist()), tuple(sorted(roll, reverse=True)))
 
@@ -256,14 +256,14 @@ class _Tree:
     def grown(self, board: _Places, roll: tuple[int, ...]) -> list[PlayTreeNode]:
         dice = roll if roll[0] != roll[1] else roll[:1] * MAX_MOVES
         self._follow(board, dice)
-        last = len(self._nodes) - 1  # the root is the last one to be known
+        last = len(self._nodes) - 1  # the root is added last
         return [
             node._replace(steps=tuple(step._replace(node=last - step.node) for step in node.steps))
             for node in reversed(self._nodes)
         ]
 
     def _follow(self, board: _Places, dice: tuple[int, ...]) -> int | None:
-        """Return the number of the node at `board` with `dice` left; None where no legal play results."""
+        """Return the number of the node at `board` with `dice` left; None if no legal play results."""
         state = board, dice
         if state not in self._known:
             self._known[state] = self._made(board, dice)
@@ -290,7 +290,7 @@ class _Tree:
 
 
 def _movable(board: _Places, die: int) -> list[int]:
-    """Return where checkers stand that `die` can move, the rearmost first."""
+    """Return the places of checkers that `die` can move, the rearmost first."""
     starts = (
         [OWN_BAR] if board[OWN_BAR] > 0 else [place for place in range(OWN_BAR, 0, -1) if board[place] > 0]
     )

@@ -1,7 +1,7 @@
-"""Plays as players write them, such as ``bar/22 13/8*(2)``; both ways.
+"""Read and write plays in players' notation, such as ``bar/22 13/8*(2)``.
 
-Points are the mover's own, 25 is the bar and 0 is off, as in `motif.board.moves`.  The style is
-gnubg's: the moves of one checker are joined, and the stops that stay visible are those where it hit.
+Points are the mover's, 25 is the bar and 0 is off, as in `motif.board.moves`.  The style is gnubg's: the
+moves of one checker are joined, and only the stops where it hits are shown.
 """
 
 import re
@@ -16,7 +16,7 @@ from motif.runtime.errors import PlayError
 
 OFF = 0
 NO_MOVE = "no move"
-"""Stands where a play without moves, whose notation is empty, is to be seen."""
+"""Shown for a play without moves, whose notation is empty."""
 MAX_MOVES = 4
 """Single-die moves of one play."""
 
@@ -33,15 +33,15 @@ class MarkedMove(NamedTuple):
     """A move read from notation; it may span several dice."""
 
     start: int
-    """Where it leaves: 1 to 24, or 25 for the bar."""
+    """1 to 24, or 25 for the bar."""
     end: int
-    """Where it lands: 1 to 24, or 0 for off."""
+    """1 to 24, or 0 for off."""
     hit: bool
     """Whether the notation marks a hit."""
 
 
 class PlayLike(Protocol):
-    """What `find_play` needs to know of a play; `motif.board.moves.Play` has it."""
+    """The parts of a play that `find_play` needs, as in `motif.board.moves.Play`."""
 
     @property
     def moves(self) -> tuple[tuple[int, int], ...]:
@@ -53,17 +53,17 @@ class PlayLike(Protocol):
 
     @property
     def position(self) -> Position:
-        """The position after the play, seen by the next player on roll."""
+        """Position after the play, from the side of the next player on roll."""
 
 
 _Play = TypeVar("_Play", bound=PlayLike)
 
 
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
-    """Return the play that consists of single-die `moves` (from, to), each of which hits or not.
+    """Return the notation of single-die `moves` (from, to) with their `hits`; empty for no moves.
 
-    It does not depend on the order of the moves, nor on which of several checkers moved on from a
-    shared point; empty for no moves.
+    It does not depend on the order of the moves, nor on which of several checkers continued from a shared
+    point.
     """
     hit_points = {end for (_, end), hit in zip(moves, hits, strict=True) if hit}
     checkers = Counter(_visible_stops(path, hit_points) for path in _paths(moves))
@@ -80,11 +80,11 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
 
 
 def parse_moves(text: str) -> list[MarkedMove]:
-    """Return the moves that `text` notes, in its order; ``8/5*/3`` is two of them, ``13/8`` is one.
+    """Parse the moves in `text`, in order; ``8/5*/3`` is two moves, ``13/8`` is one.
 
-    ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out; a dash may stand for
-    every slash of a checker, as in ``13-8-3``.  Raises `PlayError` for anything else.  Whether the play is
-    legal is not asked.
+    The bar is ``bar``, ``b`` or 25, off is ``off``, ``o`` or 0; ``(2)`` repeats a move; ``*`` is optional;
+    dashes may replace slashes, as in ``13-8-3``.  Raises `PlayError` for anything else.  Legality is not
+    checked.
     """
     moves: list[MarkedMove] = []
     for word in text.replace(",", " ").split():
@@ -99,12 +99,11 @@ def parse_moves(text: str) -> list[MarkedMove]:
 
 
 def find_play(text: str, plays: Sequence[_Play]) -> _Play:
-    """Return the one of the legal `plays` that `text` notes; an empty text is the dance.
+    """Return the one of the legal `plays` that `text` describes; an empty text is a dance.
 
-    A play is meant when it moves the checkers as the text says, whatever the order and the stops
-    on the way; but it hits wherever the text has a star.  Of several such plays the one that hits
-    least is meant.  Raises `PlayError` when there is none, with those that are nearest to what was meant, or
-    no single one.
+    Order and stops on the way do not matter, but the play must hit wherever the text has a star.  Of several
+    such plays the one with the fewest hits is meant.  Raises `PlayError` if there is none, listing the
+    nearest plays, or if several remain.
     """
     moves = parse_moves(text)
     stars = {move.end for move in moves if move.hit}
@@ -125,7 +124,7 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
 
 
 def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the points that each moved checker visits, the rearmost checkers and longest ways first."""
+    """Return the points that each moved checker visits, the rearmost checkers and longest paths first."""
     rest = sorted(moves, reverse=True)
     paths = []
     while rest:
@@ -146,7 +145,7 @@ def _name(point: int) -> str:
 
 
 def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
-    """Return the moves of the one checker that `match` of `text` notes."""
+    """Return the moves of one checker from a `match` in `text`."""
     moves = []
     start = _point(match["start"])
     for stop in re.split("[/-]", match["stops"])[1:]:
@@ -171,7 +170,7 @@ def _point(name: str) -> int:
 
 
 def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return by how many checkers each point changes, without unchanged points."""
+    """Return the change in checkers of each changed point."""
     change: Counter[int] = Counter()
     for start, end in moves:
         change[start] -= 1
@@ -180,7 +179,7 @@ def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 
 def _distance(shift: dict[int, int], other: dict[int, int]) -> int:
-    """Return by how many checkers the results of two plays differ."""
+    """Return the number of checkers by which the results of two plays differ."""
     return sum(abs(shift.get(point, 0) - other.get(point, 0)) for point in shift.keys() | other.keys())
 
 
@@ -189,7 +188,7 @@ def _hit_points(play: PlayLike) -> set[int]:
 
 
 def _lands_freely(moves: Sequence[MarkedMove], play: PlayLike) -> bool:
-    """Return whether the other player has no checker left, after `play`, where the text lets one land."""
+    """Return whether `play` leaves no opposing checker on the points where `moves` land."""
     board = play.position.board
     return all(board[OWN_BAR - move.end] <= 0 for move in moves if 1 <= move.end <= POINTS)
 
@@ -199,4 +198,4 @@ def _listing(plays: Sequence[PlayLike]) -> str:
     if texts in ([], [""]):
         return "nothing can be played"
     more = len(plays) - len(texts)
-    return "legal are " + ", ".join(texts) + (f" and {more} more" if more else "")
+    return "legal plays are " + ", ".join(texts) + (f" and {more} more" if more else "")

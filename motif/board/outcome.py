@@ -1,4 +1,4 @@
-"""Finished games: who won, and whether single, gammon or backgammon."""
+"""Outcomes of finished games: the winner, and a single game, gammon or backgammon."""
 
 from enum import IntEnum
 
@@ -12,7 +12,7 @@ _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
 
 
 class Outcome(IntEnum):
-    """Points won (+) or lost (-) by the player on roll, before the cube; 0 while the game goes on."""
+    """Points won (+) or lost (-) by the player on roll, without the cube; 0 for an unfinished game."""
 
     LOSE_BACKGAMMON = -3
     LOSE_GAMMON = -2
@@ -25,7 +25,7 @@ class Outcome(IntEnum):
 
 @inline_kernel
 def checkers_on_board(words, first):
-    """Return checkers, bar included, of the half that starts at word `first` (0 or 4) of a packed board."""
+    """Count the checkers, bar included, in the half that starts at word `first` (0, 4) of a packed board."""
     # Bytes hold at most 15 and add up to at most 15, so byte-wise sums never carry.
     total = np.uint64(words[first]) + np.uint64(words[first + 1])
     total += np.uint64(words[first + 2]) + np.uint64(words[first + 3])
@@ -39,7 +39,7 @@ def _is_empty(words, first):
 
 @inline_kernel
 def _loss(words, loser):
-    """1, 2 or 3: what the side whose half starts at word `loser` has lost."""
+    """Return the points, 1 to 3, lost by the side whose half starts at word `loser`."""
     if checkers_on_board(words, loser) < CHECKERS:
         return 1
     return 3 if occupied(words, loser) & _OPPONENTS_HOME else 2

@@ -1,10 +1,11 @@
-"""Packed boards, which kernels work on, bit masks of their places, and sums over their checkers.
+"""Packed boards for kernels, bit masks of their places, and sums over their checkers.
 
 A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in the opponent's
 numbering* at 32..55, the opponent's bar at 56; all counts positive, all other bytes zero.  Switching sides
-swaps the two halves; eight 64-bit words are copied faster than 26 signed bytes.  My point p is the opponent's
-point 25 - p.
-Of a mask bit p - 1 stands for point p, bit 24 for the bar.
+swaps the two halves; eight 64-bit words are copied faster than 26 signed bytes.  Point p of one player is
+point 25 - p of the other.
+
+In a mask, bit p - 1 is point p and bit 24 is the bar.
 
 A half of a packed board is four 64-bit words of eight places, a byte each.  Multiplying a word by a row of
 eight byte weights leaves the weighted sum of its bytes in the highest byte, as long as no sum reaches 256;
@@ -65,7 +66,7 @@ def unpack(packed, board):
 
 
 def pack_many(boards: Board) -> Board:
-    """Packed boards int8 (n, 64) of `boards` int8 (n, 26)."""
+    """Return packed boards int8 (n, 64) of `boards` int8 (n, 26)."""
     packed = np.zeros((len(boards), PACKED_SIZE), np.int8)
     np.maximum(boards[:, 1:OWN_BAR], 0, out=packed[:, :POINTS])
     np.maximum(-boards[:, POINTS:0:-1], 0, out=packed[:, OPPONENT_HALF : OPPONENT_HALF + POINTS])
@@ -85,7 +86,7 @@ def unpack_many(packed: Board) -> Board:
 
 @inline_kernel
 def copy_words(source, target):
-    """Copy a packed board int64[8].  An assignment of slices takes longer, and far longer to compile."""
+    """Copy a packed board int64[8].  Assigning slices is slower, and far slower to compile."""
     for k in range(PACKED_WORDS):
         target[k] = source[k]
 
@@ -98,7 +99,7 @@ def _byte_flags(word, addend):
 
 @inline_kernel
 def occupied(words, first):
-    """Return places with at least one checker, of the half that starts at word `first` (0, 4) of `words`."""
+    """Return the places with a checker in the half that starts at word `first` (0, 4) of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_1)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_1) << _S8)
@@ -109,7 +110,7 @@ def occupied(words, first):
 
 @inline_kernel
 def made(words, first):
-    """Return places with at least two checkers, of the half that starts at word `first` of `words`."""
+    """Return the places with two checkers or more in the half that starts at word `first` of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_2)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_2) << _S8)
@@ -126,7 +127,7 @@ def mirrored(mask):
 
 @inline_kernel
 def longest_run(points):
-    """Return the length of the longest run of ones; 15 checkers make seven points at most."""
+    """Return the length of the longest run of ones, at most 7: 15 checkers make no more points."""
     run = 0
     for _ in range(_LONGEST):
         run += np.int64(points != 0)
@@ -145,19 +146,19 @@ _S48 = np.uint64(48)
 
 @inline_kernel
 def checkers_in(word):
-    """Return checkers in one word."""
+    """Count the checkers in one word."""
     return np.int64((word * _ONES) >> _S56)
 
 
 @inline_kernel
 def pips_in(word):
-    """Return checkers times 1 to 8, for the eight places of one word."""
+    """Sum checkers times 1 to 8 over the eight places of one word."""
     return np.int64((word * _ONE_TO_EIGHT) >> _S56)
 
 
 @inline_kernel
 def squares_in(word):
-    """Return checkers times the squares of 1 to 8, for the eight places of one word."""
+    """Sum checkers times the squares of 1 to 8 over the eight places of one word."""
     even = ((word & _EVEN_BYTES) * _EVEN_SQUARES) >> _S48
     odd = (((word >> _S8) & _EVEN_BYTES) * _ODD_SQUARES) >> _S48
     return np.int64(even + odd)
@@ -165,7 +166,7 @@ def squares_in(word):
 
 @inline_kernel
 def above_third(first, second, third, fourth):
-    """Return checkers above the third on each place of four words."""
+    """Count the checkers above the third on each place of four words."""
     excess, piles = np.uint64(0), 0
     for word in (first, second, third, fourth):
         flags = ((word + _ADD_TO_FLAG_FOUR) >> _S7) & _ONES

@@ -1,6 +1,6 @@
-"""Whatever people and programs hand over as a position.
+"""Recognise and parse positions in any text form.
 
-Each form is recognised by its looks; then its own module reads it and says what is wrong with it.
+A form is recognised by its shape; its module then parses the text and explains faults.
 """
 
 from motif.board.identifiers import (
@@ -25,11 +25,10 @@ FORMS = (
 
 
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
-    """Return the position in `text`, and the match state where its form holds one.
+    """Parse a position, and the match state if its form holds one.
 
-    The forms are those of `FORMS`; an XGID and an OGID may lack their prefixes.  Raises `PositionError`:
-    for a text that looks like one of the forms the message says what is wrong with it, for any other it lists
-    them.
+    The forms are `FORMS`; XGIDs and OGIDs may lack their prefixes.  Raises `PositionError`, which explains
+    the fault of a recognised form and lists the forms for any other text.
     """
     position, match = _read(text.strip())
     return (position if match is None else Position(position.board, match)), match
@@ -53,9 +52,9 @@ def _read(text: str) -> tuple[Position, MatchState | None]:
 def parse_decision(
     text: str, first: str | int | None = None, second: str | int | None = None
 ) -> tuple[Position, MatchState | None, tuple[int, int] | None]:
-    """Return the position and the match state in `text`, and the roll of two dice, or of a text of both.
+    """Parse a position with its match state, and a roll given as two dice or as one text.
 
-    Without dice the roll is the one that the text holds, if any.  Raises `PositionError` and `PlayError`.
+    Without dice the roll is that of the match state, if any.  Raises `PositionError` and `PlayError`.
     """
     position, match = parse_position(text)
     if first is not None:
@@ -67,7 +66,7 @@ def _reason(text: str) -> str:
     if not text:
         return "it is empty"
     if ":" in text:
-        return f"{_characters(text.split(':')[0])} stand before the colon"
+        return f"it has {_characters(text.split(':')[0])} before the colon"
     if len(text) == MATCH_ID_LENGTH:
         return f"it has {_characters(text)}, like a Match ID, which holds no position"
     return f"it has {_characters(text)}"

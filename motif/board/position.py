@@ -1,13 +1,11 @@
-"""The position, and every convention about sides, signs and indices.
+"""The position, and the conventions for sides, signs and indices.
 
-**Board** ``int8[26]``, always seen by the player ON ROLL, who moves 24 -> 1.  Index 1..24 are the
-points, 25 is the own bar, 0 the opponent's bar.  Own checkers count positive, the opponent's
-negative, bars included: ``board[0] <= 0 <= board[25]``.  Checkers off are 15 minus those on the
-board.  (This is wildbg's convention.)
+**Board** ``int8[26]``, always from the side of the player ON ROLL, who moves from 24 to 1.  Indices 1 to 24
+are the points, 25 is the own bar, 0 the opponent's bar.  Own checkers count positive, the opponent's
+negative, bars included: ``board[0] <= 0 <= board[25]``.  Checkers off are 15 minus those on the board.
+(This is wildbg's convention.)  Kernels work on packed boards, see `motif.board.packed`.
 
-Kernels work on packed boards, which `motif.board.packed` describes.
-
-A play's result is a board seen by the OTHER player, who is next on roll.
+The result of a play is a board from the side of the OTHER player, who is next on roll.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +25,7 @@ _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 
 def faults(board: npt.ArrayLike) -> list[str]:
-    """List every reason why `board` (26 numbers) cannot be a position; empty when it can."""
+    """List every reason why `board` (26 numbers) is not a valid position."""
     values = np.asarray(board)
     if values.shape != (BOARD_SIZE,):
         return [f"a board has {BOARD_SIZE} places, not {'x'.join(map(str, values.shape)) or 'one'}"]
@@ -54,12 +52,11 @@ def faults(board: npt.ArrayLike) -> list[str]:
 
 
 class Position:
-    """A backgammon position seen by the player on roll; immutable, hashable, compared by value.
+    """An immutable, hashable position from the side of the player on roll, compared by value.
 
-    ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, naming
-    every fault, when they are no position.  Methods that read, write or draw a position import the modules
-    that do it, which import this one.  ``print(position)`` draws it, and a notebook shows it as a
-    picture; ``Position.from_id`` reads any ID, and keeps the match, the cube and the dice that it holds.
+    ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, listing every
+    fault, if they are invalid.  ``print(position)`` draws it, and notebooks show a picture;
+    ``Position.from_id`` reads any ID, including its match, cube and dice.
     """
 
     __slots__ = ("board", "match")
@@ -67,7 +64,7 @@ class Position:
     board: Board
     """int8[26], read-only, as the module describes."""
     match: "MatchState | None"
-    """Match, cube and dice, where they are known; they have no part in comparisons."""
+    """Match, cube and dice if known; ignored in comparisons."""
 
     def __init__(self, board: npt.ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
@@ -90,7 +87,7 @@ class Position:
 
     @classmethod
     def of(cls, value: "PositionLike") -> "Position":
-        """Return a position from a position, a text that stands for one, or 26 numbers.
+        """Convert a position, an ID or 26 numbers to a position.
 
         Raises `PositionError` for anything else.
         """
@@ -106,9 +103,9 @@ class Position:
 
     @classmethod
     def from_id(cls, text: str) -> "Position":
-        """Return the position in a GNUbg ID, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key.
+        """Parse a GNUbg ID, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key.
 
-        Raises `PositionError`, which says what is wrong with the text.
+        Raises `PositionError` with the reason.
         """
         from motif.board.parsing import parse_position
 
@@ -116,7 +113,7 @@ class Position:
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
-        """Return a position from {point: checkers}; each side counts in ITS OWN numbering, 25 is its bar.
+        """Build a position from {point: checkers}, each side in its OWN numbering, with 25 for its bar.
 
         ``Position.from_points({6: 5, 8: 3}, {24: 2})``
         """
@@ -126,12 +123,12 @@ class Position:
         for point, count in opponent.items():
             place = OWN_BAR - _checked_place(point)
             if count and board[place] > 0:
-                raise PositionError(f"invalid position: both players hold the point {place}")
+                raise PositionError(f"invalid position: both players have checkers on point {place}")
             board[place] -= count
         return cls(board)
 
     def switch_sides(self) -> "Position":
-        """Return the position seen by the other player."""
+        """Return the position from the other side."""
         return Position(-self.board[::-1])
 
     @property
@@ -146,31 +143,31 @@ class Position:
 
     @property
     def pip_count(self) -> int:
-        """Pips that the player on roll must still travel."""
+        """Pip count of the player on roll."""
         return int((np.maximum(self.board, 0) * np.arange(BOARD_SIZE)).sum())
 
     @property
     def pip_count_opponent(self) -> int:
-        """Pips that the opponent must still travel."""
+        """Pip count of the opponent."""
         return int((np.maximum(-self.board, 0) * np.arange(BOARD_SIZE)[::-1]).sum())
 
     @property
     def gnubg_id(self) -> str:
-        """The 14 letters of the GNUbg position ID."""
+        """The 14-character GNUbg position ID."""
         from motif.board.identifiers import gnubg_id
 
         return gnubg_id(self)
 
     @property
     def xgid(self) -> str:
-        """The XGID, with its prefix; for money with the cube in the centre where no `match` is known."""
+        """The XGID, with its prefix; for money with a centred cube if `match` is None."""
         from motif.board.match_ids import xgid
 
         return xgid(self, self.match)
 
     @property
     def ogid(self) -> str:
-        """The OGID; for money with the cube in the centre where no `match` is known."""
+        """The OGID; for money with a centred cube if `match` is None."""
         from motif.board.match_ids import ogid
 
         return ogid(self, self.match)
@@ -200,11 +197,11 @@ class Position:
 PositionLike = Position | str | npt.ArrayLike
 """A position, an ID of one, or 26 numbers."""
 Positions = Iterable[Position | str] | npt.ArrayLike
-"""Several: (n, 26) numbers, or any sequence of positions and IDs."""
+"""Several positions: (n, 26) numbers, or any sequence of positions and IDs."""
 
 
 def as_boards(positions: Positions) -> Board:
-    """Return a C-contiguous int8 array (n, 26); raises `PositionError` naming the first bad row."""
+    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for the first bad row."""
     if not isinstance(positions, np.ndarray):
         positions = [
             Position.of(item).board if isinstance(item, Position | str) else item
@@ -219,9 +216,9 @@ def as_boards(positions: Positions) -> Board:
     not_whole = PositionError("positions must hold whole numbers of checkers")
     if values.dtype.kind not in "iuf":
         raise not_whole
-    with np.errstate(invalid="ignore"):  # a NaN becomes some number, and differs from it
+    with np.errstate(invalid="ignore"):  # a NaN becomes some number and is found below
         boards = np.array(values, dtype=np.int8, order="C")
-    # Boards that come as they should are asked about one at a time, too: then every comparison counts.
+    # Skipped for int8: for a single board the comparison would take noticeable time.
     if values.dtype != np.int8 and not np.array_equal(boards, values):
         raise not_whole
     bad = first_bad_board(boards)
@@ -233,13 +230,13 @@ def as_boards(positions: Positions) -> Board:
 def _listed(positions: object) -> Iterable[Any]:
     if isinstance(positions, str | Position) or not isinstance(positions, Iterable):
         what = "one position" if isinstance(positions, str | Position) else shown(positions)
-        raise PositionError(f"positions are a list of them, or an array (n, {BOARD_SIZE}), not {what}")
+        raise PositionError(f"positions must be a list, or an array (n, {BOARD_SIZE}), not {what}")
     return positions
 
 
 @kernel
 def first_bad_board(boards):
-    """Row of the first of `boards` (n, 26) that `faults` would object to; -1 when there is none."""
+    """Return the first row of `boards` (n, 26) that has `faults`, or -1."""
     for row in range(boards.shape[0]):
         own, opponent, own_home, opponent_home = 0, 0, 0, 0
         for place in range(BOARD_SIZE):

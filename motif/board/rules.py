@@ -1,6 +1,6 @@
 """Rules of matches and of the cube: limits, doubles, the Crawford game, gammons, the winner.
 
-Legal plays are in `motif.board.moves`, and what a finished board is worth in `motif.board.outcome`.
+Legal plays are in `motif.board.moves`, outcomes of finished games in `motif.board.outcome`.
 
 Source: the US Backgammon Federation's rules, which gnubg follows too.
 """
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
 
 MAX_SCORE = 2**15 - 1
-"""Most points of a match, and of a score, that can be written: a Match ID has 15 bits for each."""
+"""Largest match length and score that can be written: a Match ID has 15 bits for each."""
 MAX_CUBE = 2**15
-"""Highest value of the cube that can be written: a Match ID has 4 bits for its logarithm."""
+"""Largest cube that can be written: a Match ID has 4 bits for its logarithm."""
 MAX_MATCH_LENGTH = 64
-"""Most points of a match that motif plays: gnubg's ``MAXSCORE``, so that gnubg can read every match."""
+"""Longest match that motif plays: gnubg's ``MAXSCORE``, so that gnubg can read every match."""
 MAX_CUBE_PLAYED = 4096
-"""Highest value of the cube in games that motif plays: gnubg's ``MAX_CUBE``."""
+"""Largest cube in games that motif plays: gnubg's ``MAX_CUBE``."""
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
-"""What a player can offer to lose, with its points in units of the cube."""
+"""Losses that a player can offer, in units of the cube."""
 
 
 def check_match_length(length: int, *, with_money: bool = False) -> None:
-    """Raise `SettingError` for a match that motif does not play; 0, `with_money`, is money play."""
+    """Raise `SettingError` for an unsupported match length; `with_money` allows 0, money play."""
     if not (1 <= length <= MAX_MATCH_LENGTH or (with_money and length == 0)):
         money = " (0: money play)" * with_money
         raise SettingError(f"length must be 1 to {MAX_MATCH_LENGTH} points{money}, not {length}", "length")
@@ -38,10 +38,10 @@ def may_double(state: "MatchState") -> bool:
 
 
 def can_use_double(cube: int, away: int | None) -> bool:
-    """Return whether a double is of use to a player who may double, and can be written.
+    """Return whether a double is useful to a player who may double, and the doubled cube can be written.
 
-    `away` are the points that the player still needs in a match, None in money play: a cube that already wins
-    the match is dead.
+    `away` is the number of points that the player needs to win the match, None in money play: a cube that
+    already wins the match is dead.
     """
     return 2 * cube <= MAX_CUBE and (away is None or away > cube)
 
@@ -55,15 +55,15 @@ def is_double_useful(state: "MatchState") -> bool:
 def is_cube_dead(state: "MatchState") -> bool:
     """Return whether neither player of a match can gain by a double.
 
-    That is so in the Crawford game, where both players need no more points than the cube shows, and at 2-away
-    2-away, where either double makes the game decide the match.
+    This is the case in the Crawford game, when neither player needs more points than the value of the cube,
+    and at 2-away 2-away, where a double makes the game decide the match.
     """
     own, opponent = state.length - state.own_score, state.length - state.opponent_score
     return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
 
 def gammons_count(state: "MatchState") -> bool:
-    """Return whether gammons count: with the Jacoby rule, in money play, not before a double was taken."""
+    """Return whether gammons count: under the Jacoby rule only once a double has been taken."""
     return bool(state.length) or not state.jacoby or state.cube_owner != "centre"
 
 
@@ -75,12 +75,12 @@ def is_match_point(length: int, score: tuple[int, int]) -> bool:
 def is_crawford_game(length: int, score: tuple[int, int], *, played: bool) -> bool:
     """Return whether a game that begins at `score` is the Crawford game: the first one at match point.
 
-    `played` says whether an earlier game of the match was it.
+    `played` says whether the Crawford game has already been played.
     """
     return is_match_point(length, score) and not played
 
 
 def match_winner(length: int, score: tuple[int, int]) -> int | None:
-    """Return the player, 0 or 1, who has won a match; None while it goes on, and in money play."""
+    """Return the winner of a match, 0 or 1; None during the match and in money play."""
     best = max(score)
     return score.index(best) if length and best >= length else None

@@ -1,13 +1,13 @@
-"""Records of games as .sgf files (Smart Game Format, GM[6]), in which gnubg saves matches.
+"""Match records in .sgf files (Smart Game Format, GM[6]), in which gnubg saves matches.
 
-Every game is a tree of its own, of which the first line of play is read.  White is player 0 and Black player
-1.  A move is the roll and, from and to, the points of each checker's step as letters: a to x are White's
-points 1 to 24, and the same points, Black's 24 to 1, for Black; y is the bar and z is off.  A roll without
-steps is read as it is in a .mat file; one that was never played stands as PL and DI.  MI holds the length and
-the scores, RU the rules, RE the winner, the points and an R after a resignation.
+Each game is a separate tree, of which the main line is read.  White is player 0 and Black player 1.  A move
+is the roll followed by the start and end of each checker's step as letters: a to x are White's points 1 to
+24, which are Black's 24 to 1; y is the bar and z is off.  A roll without steps is read as in a .mat file; a
+roll that was never played is written as PL and DI.  MI holds the length and the scores, RU the rules, RE the
+winner, the points and an R after a resignation.
 
-Date, event, round, place and annotator stand where other programs look for them; where a record has other
-tags, all are written as comment of the game (GC), a line each, so that nothing is lost.
+Date, event, round, place and annotator are written as the properties that other programs read; if a record
+has other tags, all tags are also written as a game comment (GC), one per line, so that none is lost.
 
 Source: the format's page on backgammon (red-bean.com/sgf/backgammon.html), and files that gnubg 1.07 wrote
 and read.
@@ -41,10 +41,10 @@ from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
 from motif.runtime.package import VERSION
 
 _COLOURS = "WB"
-"""Of players 0 and 1."""
+"""Colours of players 0 and 1."""
 _BAR, _TRAY = "y", "z"
 _TEXT = r"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
-# Possessive (++, *+): what one part takes no other could, and no state is kept for each repetition.
+# Possessive (++, *+): adjacent parts match different text, and no state is kept for backtracking.
 _TOKEN = re.compile(rf"\s*+(?:([();])|([A-Za-z]++)\s*+({_TEXT}(?:\s*+{_TEXT})*+))", re.DOTALL)
 _VALUE = re.compile(_TEXT, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
@@ -58,13 +58,13 @@ _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "A
 _BACKGAMMON = "6"
 _SETUPS = ("AB", "AW", "AE")
 _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2]", "": ""}
-"""As gnubg marks moves."""
+"""gnubg's properties for marks."""
 
 
 def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
-    """Return the text of an .sgf file of `record`, with `notes` as comments and gnubg's marks.
+    """Return `record` as the text of an .sgf file, with `notes` as comments and gnubg's marks.
 
-    Raises `RecordError` for actions in an order that no game has.
+    Raises `RecordError` for actions in an impossible order.
     """
     lines = []
     for number, game in enumerate(record.games):
@@ -73,14 +73,14 @@ def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 
 
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
-    """Return the record in `text`, which errors call `name`.
+    """Parse the `text` of an .sgf file, which errors call `name`.
 
-    Raises `RecordError` naming file, line and game for what is no record of legal play.
+    Raises `RecordError`, naming file, line and game, for anything but a record of legal play.
     """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
-    # All trees before the first game, so that what is too much is known before a play is looked up.
+    # All trees are read first, so that limits are checked before any play is looked up.
     for number, nodes in enumerate(list(_Trees(text, name)), 1):
         reader = _GameReader(name, number, nodes)
         games.append(reader.game())
@@ -88,7 +88,7 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
         tags |= dict.fromkeys(reader.tags())
         jacoby |= "Jacoby" in reader.rules
     if not games:
-        raise RecordError(f"{name}: no .sgf file: it has no game")
+        raise RecordError(f"{name}: not an .sgf file: it has no game")
     record = MatchRecord(players, length, tuple(games), tuple(tags))
     if jacoby and not length and not jacoby_rule(record):
         record = MatchRecord(players, length, record.games, (*record.tags, ("Jacoby", "On")))
@@ -105,16 +105,16 @@ _Node = list[_Property]
 
 
 class _Trees:
-    """The games of a text: of each the nodes of its first line of play."""
+    """Iterates over the games of a text, each as the nodes of its main line."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
         self._line = 1
         self._nodes: list[_Node] = []
         self._branches: list[int] = []
-        """Of each tree that is open, how many have begun within it."""
+        """Number of subtrees begun so far in each open tree."""
         self._is_first = [True]
-        """Whether what is open belongs to the first line."""
+        """Whether each open tree belongs to the main line."""
         self._games = self._moves = self._parts = 0
 
     def __iter__(self) -> Iterator[list[_Node]]:
@@ -132,7 +132,7 @@ class _Trees:
                 self._is_first.append(self._is_first[-1] and not any(self._branches[-1:]))
                 self._branches[-1:] = [*(count + 1 for count in self._branches[-1:]), 0]
             elif not self._branches:
-                raise self._error("no .sgf file: it must begin with (;GM[6]")
+                raise self._error("not an .sgf file: it must begin with (;GM[6]")
             elif sign == ";":
                 if self._is_first[-1]:
                     self._begin_node()
@@ -156,11 +156,11 @@ class _Trees:
 
     def _property(self, key: str, values: str) -> None:
         if not self._branches:
-            raise self._error("no .sgf file: it must begin with (;GM[6]")
+            raise self._error("not an .sgf file: it must begin with (;GM[6]")
         if not self._is_first[-1]:
             return
         if not self._nodes:
-            raise self._error("a property must be in a node, which ; begins")
+            raise self._error("a property must be in a node, which begins with ;")
         texts = [_ESCAPED.sub(r"\2", value[1:-1]) for value in _VALUE.findall(values)]
         self._nodes[-1].append(_Property(self._line, "".join(filter(str.isupper, key)), texts))
 
@@ -168,18 +168,18 @@ class _Trees:
         rest = self._text[here:].lstrip()
         self._line += self._text.count("\n", here, len(self._text) - len(rest))
         if rest and self._branches:
-            raise self._error(f"{quoted(rest.splitlines()[0])} is no property such as PW[Ann]")
+            raise self._error(f"{quoted(rest.splitlines()[0])} is not a property such as PW[Ann]")
         if self._branches:
             raise self._error("the file ends within a game")
         if rest and not here:
-            raise self._error("no .sgf file: it must begin with (;GM[6]")
+            raise self._error("not an .sgf file: it must begin with (;GM[6]")
 
     def _error(self, what: str) -> RecordError:
         return RecordError(f"{self._name}: line {self._line}: {what}")
 
 
 class _GameReader:
-    """Reads one game, and names line and game in errors."""
+    """Reads one game; errors name line and game."""
 
     def __init__(self, name: str, number: int, nodes: list[_Node]) -> None:
         self._name, self._number = name, number
@@ -188,7 +188,7 @@ class _GameReader:
         self._line = self._nodes[0][0].line if self._nodes[0] else 0
         self._on_roll: int | None = None
         self._dice: Turn | None = None
-        """A roll that has not been played so far."""
+        """A roll that has not been played yet."""
         self._check_kind()
         self.rules = self._text("RU").split(":")
         pairs = map(_INFORMATION.fullmatch, self._values("MI"))
@@ -199,7 +199,7 @@ class _GameReader:
         self.players = mat_name(self._text("PW")), mat_name(self._text("PB"))
 
     def tags(self) -> list[tuple[str, str]]:
-        """Return names and values of what else is known."""
+        """Return names and values of the game's tags."""
         lines = (_TAG_LINE.fullmatch(line.strip()) for line in _NEWLINE.split(self._text("GC")))
         if tags := [(match[1], match[2]) for match in lines if match]:
             return tags
@@ -207,12 +207,12 @@ class _GameReader:
         return list(_tags_of({tag: text.replace('"', "'") for tag, text in texts.items() if text}))
 
     def game(self) -> GameRecord:
-        """Return the game, from its first roll on."""
+        """Return the record of the game."""
         try:
             for item in chain.from_iterable(self._nodes):
                 self._line = item.line
                 self._read(item.name, item.values[0].strip())
-            # A last roll that nobody played.
+            # A last roll that was not played.
             if self._dice is not None and self._game.result is None:
                 self._game.add(self._dice)
             self._read_result()
@@ -224,11 +224,11 @@ class _GameReader:
         if name in ("W", "B"):
             self._act(_COLOURS.index(name), text)
         elif name in _SETUPS:
-            raise RecordError("a position was set up here; a record of play begins where every game does")
+            raise RecordError("a position was set up here; a record must begin at the starting position")
         elif name == "CV" and text != str(self._game.cube):
-            raise RecordError(f"the cube was set to {quoted(text)} here; a record has only its doubles")
+            raise RecordError(f"the cube was set to {quoted(text)} here; only doubles may change it")
         elif name == "CP" and text not in ("c", "n", ""):
-            raise RecordError("the cube was given to a player here; a record has only its doubles")
+            raise RecordError("the cube was given to a player here; only doubles may change it")
         elif name == "PL":
             self._on_roll = {"w": 0, "b": 1}.get(text[:1].lower())
         elif name == "DI":
@@ -247,7 +247,7 @@ class _GameReader:
         elif word in ("take", "drop"):
             self._game.add(CubeAction(player, "take" if word == "take" else "drop"))
         else:
-            raise RecordError(f"{quoted(text)} is no move such as 31hefe, nor double, take or drop")
+            raise RecordError(f"{quoted(text)} is not a move such as 31hefe, double, take or drop")
 
     def _read_result(self) -> None:
         text = self._text("RE")
@@ -256,7 +256,7 @@ class _GameReader:
         self._line = self._root["RE"].line
         match = _RESULT.fullmatch(text)
         if not match:
-            raise RecordError(f"the result {quoted(text)} is none such as W+2 or B+1R")
+            raise RecordError(f"the result {quoted(text)} is not of the form W+2 or B+1R")
         self._game.win(_COLOURS.index(match[1]), int(match[2]))
 
     def _check_kind(self) -> None:

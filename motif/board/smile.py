@@ -1,7 +1,7 @@
-"""Smile, the binary JSON in .bgf files, looked through without building anything.
+"""Check Smile documents, the binary JSON in .bgf files, without building them.
 
-What the tokens mean is what gammonview's reader takes them for.  It goes through numbers of any length, in a
-time that grows by the square with it, and through lists of any size; so they are counted before.
+Tokens are interpreted as in gammonview's reader.  That reader accepts numbers of any length, in quadratic
+time, and lists of any size; so both are checked first.
 
 Source: the specification of the format (github.com/FasterXML/smile-format-specification); gammonview 3.1,
 `gvformat/bgf.py`.
@@ -15,7 +15,7 @@ from motif.runtime.limits import BGF_VALUES
 MAGIC = b":)\n"
 _HEADER = 4
 _SHARES_NAMES = 1
-"""A flag in the byte behind the magic ones: names of keys are given once, and numbered from then on."""
+"""Flag in the byte after the magic ones: key names are written once and referred to by number."""
 _MAX_NUMBER_BYTES = 11
 """Bytes of a whole number: 64 bits, six in each."""
 _END_OF_TEXT = b"\xfc"
@@ -23,12 +23,12 @@ _OBJECT, _LIST = 0xFA, 0xF8
 _ENDS_OF_OBJECT, _ENDS_OF_LIST = (0xFB, 0xFF), (0xF9, 0xFF)
 _NUMBERS = (0x24, 0x25)
 _IN_OBJECT, _IN_LIST, _IN_SMALL = -3, -2, -1
-"""What is open; a list that is wanted has its number instead."""
+"""Kinds of open containers; a wanted list has its number instead."""
 _SMALL_LISTS = (b"points", b"from", b"to")
-"""Keys of lists of checkers by point, and of points: gammonview takes memory for each checker or pip."""
+"""Keys of lists of checkers or points: gammonview allocates memory for each checker or pip."""
 _MAX_SMALL = 30
 _MOVES = (b"move", b"notation")
-"""Keys of moves as text, whose points gammonview takes apart, too."""
+"""Keys of moves as text, whose points gammonview also parses."""
 _LONG_NUMBER = re.compile(rb"[0-9]{3}")
 
 
@@ -39,7 +39,7 @@ class SmileError(ValueError):
 def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError]) -> list[int]:
     """Return the lengths of the lists under the key `wanted` in the Smile document `content`.
 
-    Raises `SmileError`, and `error`, which begins with `where`, for more values than are read.
+    Raises `SmileError`, and `error`, which begins with `where`, for too many values.
     """
     if not content.startswith(MAGIC) or len(content) < _HEADER:
         raise SmileError("its payload is not Smile")
@@ -54,7 +54,7 @@ def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError
 
 
 class _Walk:
-    """Goes through a document, token after token."""
+    """Reads a document token by token."""
 
     def __init__(self, content: bytes, wanted: bytes) -> None:
         self.lengths: list[int] = []
@@ -67,7 +67,7 @@ class _Walk:
         self._key = b""
 
     def step(self) -> bool:
-        """Go over a value, or the end of a list or an object; return whether anything is open then."""
+        """Read a value or the end of a container; return whether any container is still open."""
         token = self._next()
         if self._open and self._open[-1] == _IN_OBJECT:
             if token in _ENDS_OF_OBJECT:
@@ -113,7 +113,7 @@ class _Walk:
         return key
 
     def _skip(self, token: int) -> None:
-        """Go behind the value that begins with `token`, or into the list or object."""
+        """Skip the value that begins with `token`, or enter the list or object."""
         if 0xC0 <= token <= 0xDF or 0x20 <= token <= 0x23 or token in _ENDS_OF_LIST:
             return
         if token == _OBJECT:

@@ -1,14 +1,14 @@
-"""Records of matches as eXtreme Gammon (.xg) and BGBlitz (.bgf) save them, read through gammonview.
+"""Match records of eXtreme Gammon (.xg) and BGBlitz (.bgf), read with gammonview.
 
-gammonview (its package `gvformat`) makes of either file one document: games, and in each what was done, with
-the position after it as an OGID.  Plays are looked up among the legal ones by that position.  What these
-programs thought of them is left aside.
+gammonview (package `gvformat`) converts either format to one document: games and their actions, each with
+the resulting position as an OGID, by which plays are looked up among the legal ones.  The programs' analyses
+are ignored.
 
-gammonview unpacks and converts whatever it is given, in a time that grows by the square with the moves of a
-game.  So files are looked through before it gets them: what they unpack to, and how many moves they have.
+gammonview unpacks and converts any input, in time quadratic in the moves of a game.  So the unpacked size and
+the number of moves are checked first.
 
-Source: the page of the format of .xg files (extremegammon.com/XGformat.aspx); for .bgf files the
-specification of Smile, the binary JSON within them (github.com/FasterXML/smile-format-specification).
+Source: the description of the .xg format (extremegammon.com/XGformat.aspx); for .bgf files the specification
+of Smile, the binary JSON in them (github.com/FasterXML/smile-format-specification).
 """
 
 import struct
@@ -41,38 +41,38 @@ BGF_MAGIC = b"{"
 
 _ROLLS = range(21)
 _DOUBLE, _TAKE, _DROP, _SET_POSITION = 21, 22, 23, 31
-"""Actions of gammonview; all others only say that the game is over."""
+"""gammonview's action codes; all others only mark the end of a game."""
 _WHITE = 1
 _SCORES = slice(6, 8)
-"""Fields of an OGID."""
+"""Score fields of an OGID."""
 _XG_HEADER, _THUMBNAIL_SIZE = 8232, 20
 _XG_RECORD, _XG_KIND = 2560, 8
 _XG_GAME = 1
-"""The size of the header of an .xg file, and where it has that of the picture behind it; the size of each
-record behind that, where it says its kind, and the kind that begins a game."""
+"""Size of an .xg file's header, and the offset of the thumbnail's size in it; size of the records after the
+thumbnail, the offset of a record's kind, and the kind that begins a game."""
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _GZIP = b"\x1f\x8b"
 
 
 def parse_xg(content: bytes, name: str) -> MatchRecord:
-    """Return the record in the `content` of an .xg file, which errors call `name`.
+    """Parse the `content` of an .xg file, which errors call `name`.
 
-    Raises `RecordError` where gammonview is missing or cannot read it, for plays that are not legal, and for
-    a file that holds more than `motif.runtime.limits` allows.
+    Raises `RecordError` if gammonview is missing or cannot read the file, for illegal plays, and for a file
+    beyond `motif.runtime.limits`.
     """
     file_kind = "an .xg file; export the match from eXtreme Gammon as .mat"
     return _parse("convert_xg", content, name, file_kind, _checked_xg)
 
 
 def parse_bgf(content: bytes, name: str) -> MatchRecord:
-    """Return the record in the `content` of a .bgf file; otherwise like `parse_xg`."""
+    """Parse the `content` of a .bgf file; otherwise like `parse_xg`."""
     return _parse(
         "convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat", _checked_bgf
     )
 
 
 def _checked_xg(content: bytes, name: str) -> bytes:
-    """Return `content` itself, of which gammonview unpacks no more than may be; raises `RecordError`."""
+    """Return `content` unchanged; raise `RecordError` if gammonview would unpack too much of it."""
     if len(content) < _XG_HEADER:
         return content
     start = _XG_HEADER + struct.unpack_from("<I", content, _THUMBNAIL_SIZE)[0]
@@ -83,7 +83,7 @@ def _checked_xg(content: bytes, name: str) -> bytes:
 
 
 def _unpacked_records(packed: bytes, name: str) -> bytes:
-    """Return what gammonview takes for the records: `packed` itself where that cannot be unpacked."""
+    """Return the records as gammonview reads them: `packed` itself if it cannot be unpacked."""
     decompressor = zlib.decompressobj()
     try:
         records = decompressor.decompress(packed, MATCH_UNPACKED.size + 1)
@@ -94,7 +94,7 @@ def _unpacked_records(packed: bytes, name: str) -> bytes:
 
 
 def _checked_bgf(content: bytes, name: str) -> bytes:
-    """Return `content` with its payload unpacked; raises `RecordError`."""
+    """Return `content` with its payload unpacked; raise `RecordError` if it is too large."""
     header, newline, payload = content.partition(b"\n")
     if not newline:
         return content
@@ -125,12 +125,12 @@ def _parse(
     except ImportError:
         kind, _, other = what.partition("; ")
         raise RecordError(
-            f"{name}: to read {kind} takes gammonview: {install_command(EXTRA)}; or {other}"
+            f"{name}: reading {kind} requires gammonview: {install_command(EXTRA)}; or {other}"
         ) from None
     content = checked(content, name)
     try:
         document = convert(content)
-    # Whatever stumbles over a file of another or damaged form: gammonview checks little.
+    # Any exception: gammonview hardly checks its input.
     except Exception as error:
         reason = plain_text(" ".join(str(error).split())) or type(error).__name__
         raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
@@ -169,14 +169,14 @@ def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: b
 
 
 def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
-    """Record a ply of gammonview's; nothing where it only says that the game is over."""
+    """Record one of gammonview's plies, unless it only marks the end of the game."""
     kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
     if kind in _ROLLS:
         roll = checked_roll(ply["d1"], ply["d2"])
         after, _ = position_from_ogid(ply["ogid_after"])
         same = [play for play in legal_plays(game.position, roll) if play.position == after]
         if not same:
-            raise RecordError("what was played with {}{} is not legal".format(*roll))
+            raise RecordError("the play of {}{} is not legal".format(*roll))
         game.add(Turn(player, roll, same[0]))
     elif kind == _DOUBLE:
         game.add(CubeAction(player, game.answer_to(player)))

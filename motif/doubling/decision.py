@@ -261,7 +261,7 @@ class CubeDecision(Tabular):
             # Where both are the same, rounding may have it below 0.
             return max(0.0, self.value - self.no_double)
         if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
-            raise SettingError(f"{action_taken!r} is no cube action")
+            raise SettingError(f"{action_taken!r} is not a cube action")
         if self.doubled is None:
             raise SettingError(f"{action_taken}: the cube cannot be turned here")
         if action_taken in _DOUBLES:

@@ -85,8 +85,8 @@ BAD_IDS = [
     (id_of_bits(15, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, at most 15 are possible"),
     (id_of_bits(16, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, .*; the opponent has 16"),
     (id_of_bits(80), "the opponent has 80 checkers"),
-    (id_of_bits(5, *NONE, *NONE[:23], 3, 2), "both players hold the point 24"),
-    (id_of_bits(5, *NONE, 5, *NONE, 2), r"surplus bits are set behind the last place \(2 of them\)"),
+    (id_of_bits(5, *NONE, *NONE[:23], 3, 2), "both players have checkers on point 24"),
+    (id_of_bits(5, *NONE, 5, *NONE, 2), r"surplus bits are set after the last place \(2 of them\)"),
     (id_of_bits(*NONE, 0, *NONE, 0), "both players have borne off all their checkers"),
     (
         id_of_bits(2, 2, 2, 2, 2, 2, *NONE[:18], 3, 2, 2, 2, 2, 2, 2, *NONE[:18], 3),

@@ -122,32 +122,32 @@ def test_files_and_their_letters(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (" 5 point match", "", "line 5: no .mat file: it must begin with a line such as '7 point match'"),
-        (" 5 point", " 99999 point", "line 3: a match is to at most 32767 points"),
+        (" 5 point match", "", "line 5: not a .mat file: it must begin with a line such as '7 point match'"),
+        (" 5 point", " 99999 point", "line 3: a match has at most 32767 points, not 99999"),
         (" Game 1", " Match 1", "line 5: expected a line such as 'Game 1', not 'Match 1'"),
         ("Ann Lee : 0", "Ann Lee   0", "line 6: game 1: expected the players, such as 'Ann : 0     Bob : 0'"),
         ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score is at most 32767"),
-        ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal are"),
+        ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal plays are"),
         ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: invalid play '8/5 x'"),
-        ("  1) 31:", "  1) 71:", "line 7: game 1, move 1: '71: 8/5 6/5' is not one roll and play of each"),
+        ("  1) 31:", "  1) 71:", "line 7: game 1, move 1: '71: 8/5 6/5' is neither a roll and play of each"),
         ("6/1* 6/1", "6/1* 5/1", "line 21: game 3, move 2: '8/3 8/3 6/1* 5/1' is not a legal play"),
         (" Takes ", " Drops ", "line 14: game 2, move 2: the game is over"),
-        (" Takes ", "       ", "line 14: game 2, move 2: the double is neither taken nor dropped"),
-        ("Doubles => 4", "Doubles => 8", "line 15: game 2, move 3: the cube is doubled to 8, but shows 2"),
-        ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: a raccoon answers the other player's"),
-        (" Drops\n", " Drops him\n", "line 15: game 2, move 3: 'drops him' is no cube action"),
+        (" Takes ", "       ", "line 14: game 2, move 2: the double has not been taken or dropped"),
+        ("Doubles => 4", "Doubles => 8", "line 15: game 2, move 3: the cube is at 2 and cannot be"),
+        ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: a raccoon must answer the other"),
+        (" Drops\n", " Drops him\n", "line 15: game 2, move 3: 'drops him' is not a cube action"),
         (
             " Doubles => 4                Drops\n      Wins 2 points",
             "             Drops",
             "no double to drop",
         ),
-        ("Wins 2 points\n\n Game 2", "Wins 7 points\n\n Game 2", "nobody can resign 7 points with the cube"),
-        ("Wins 2 points\n\n Game 2", "Wins a lot\n\n Game 2", "expected such as 'Wins 2 points', not"),
-        ("Wins 2 points\n\n Game 3", "Wins 4 points\n\n Game 3", "is won by 2 points, not 4"),
+        ("Wins 2 points\n\n Game 2", "Wins 7 points\n\n Game 2", "a resignation cannot cost 7 points"),
+        ("Wins 2 points\n\n Game 2", "Wins a lot\n\n Game 2", "expected a result such as 'Wins 2 points'"),
+        ("Wins 2 points\n\n Game 3", "Wins 4 points\n\n Game 3", "wins 2 points, not 4"),
         (
             "      Wins 2 points\n\n Game 3",
             40 * " " + "Wins 2 points\n\n Game 3",
-            "who lost the game is said",
+            "names the loser as the winner",
         ),
         (
             "Wins 2 points\n\n Game 3",
@@ -157,7 +157,7 @@ def test_files_and_their_letters(tmp_path):
         (
             "63: \n",
             "63: \n  3) 21: 8/7 6/4\n",
-            "line 9: game 1, move 3: the roll 63 before it was not played",
+            "line 9: game 1, move 3: the previous roll 63 was not played",
         ),
         (
             "  1)                             43:",
@@ -180,7 +180,7 @@ def test_files_that_are_not_there_or_empty(tmp_path):
     with pytest.raises(RecordError, match=r"none\.mat: cannot be read: No such file"):
         read_match(tmp_path / "none.mat")
     (tmp_path / "empty.mat").touch()
-    with pytest.raises(RecordError, match=r"empty\.mat: no \.mat file"):
+    with pytest.raises(RecordError, match=r"empty\.mat: not a \.mat file"):
         read_match(tmp_path / "empty.mat")
 
 

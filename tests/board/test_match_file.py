@@ -36,16 +36,16 @@ def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(sgf_text(RECORD).encode())))
     assert read_match("-") == RECORD
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
-    with pytest.raises(RecordError, match=r"^standard input: no \.mat file"):
+    with pytest.raises(RecordError, match=r"^standard input: not a \.mat file"):
         read_match(Path("-"))
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.txt", b"Snowie\n", "(`import auto FILE`), and writes .mat (`export match mat FILE.mat`)"),
+        ("a.txt", b"Snowie\n", "(`import auto FILE`, then `export match mat FILE.mat`)"),
         ("a.gvab", b"OGXM\1", "GammonView exports it as .mat"),
-        ("a.xgp", b"RGMH", "it holds a position, no match: copy its XGID in eXtreme Gammon"),
+        ("a.xgp", b"RGMH", "it holds a position, not a match: copy its XGID in eXtreme Gammon"),
         ("a.sgf", b"(;GM[1])", "the game is GM[1], not backgammon"),
     ],
 )

@@ -209,7 +209,7 @@ def test_the_stop_on_the_way(blots, made, text, meant):
 def test_two_hits_on_the_way_are_ambiguous():
     with pytest.raises(PlayError) as error:
         find_play("13/8", plays_from_13_with_32((10, 11)))
-    assert str(error.value) == "'13/8' can mean several plays; legal are 13/10*/8, 13/11*/8"
+    assert str(error.value) == "'13/8' can mean several plays; legal plays are 13/10*/8, 13/11*/8"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_two_hits_on_the_way_are_ambiguous():
     ],
 )
 def test_what_the_board_does_not_allow(blots, made, text):
-    with pytest.raises(PlayError, match="is not a legal play; legal are 13/"):
+    with pytest.raises(PlayError, match="is not a legal play; legal plays are 13/"):
         find_play(text, plays_from_13_with_32(blots, made))
 
 
@@ -231,14 +231,14 @@ def test_an_illegal_play_is_told_up_to_five_legal_ones():
     with pytest.raises(PlayError) as error:
         find_play("13/7", legal_plays(START, (3, 1)))
     message = str(error.value)
-    assert message.startswith("'13/7' is not a legal play; legal are ")
+    assert message.startswith("'13/7' is not a legal play; legal plays are ")
     assert message.endswith(" and 11 more")
     assert message.count(",") == 4
 
 
 def test_the_legal_plays_that_are_nearest_are_told_first():
     position = Position.from_points({14: 1, 13: 2, 6: 3}, {24: 2})
-    with pytest.raises(PlayError, match=r"'14/9 14/13' is not a legal play; legal are 14/8, 14/9 6/5, "):
+    with pytest.raises(PlayError, match=r"'14/9 14/13' is not a legal play; legal plays are 14/8, 14/9 6/5"):
         find_play("14/9 14/13", legal_plays(position, (5, 1)))
 
 
@@ -248,5 +248,5 @@ def test_a_dance_is_the_empty_play():
     assert find_play("", plays) is plays[0]
     with pytest.raises(PlayError, match=r"'bar/20' is not a legal play; nothing can be played"):
         find_play("bar/20", plays)
-    with pytest.raises(PlayError, match=r"'' is not a legal play; legal are "):
+    with pytest.raises(PlayError, match=r"'' is not a legal play; legal plays are "):
         find_play("", legal_plays(START, (6, 5)))

@@ -59,7 +59,7 @@ def test_every_form_of_any_position(position):
         ),
         (
             "4HPwATDgc/ABM:cIkFAAAAAAAE",
-            f"invalid position '4HPwATDgc/ABM:cIkFAAAAAAAE': 13 characters stand before the colon; {FORMS}",
+            f"invalid position '4HPwATDgc/ABM:cIkFAAAAAAAE': it has 13 characters before the colon; {FORMS}",
         ),
         (
             "4HPwATDgc/ABMA:cIkFAAAAAAA",

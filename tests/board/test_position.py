@@ -116,7 +116,7 @@ def test_a_point_off_the_board_is_an_error(point, sides):
 
 
 def test_a_point_held_by_both_is_an_error():
-    with pytest.raises(PositionError, match=r"^invalid position: both players hold the point 6$"):
+    with pytest.raises(PositionError, match=r"^invalid position: both players have checkers on point 6$"):
         Position.from_points({6: 2}, {19: 1})
 
 

@@ -118,6 +118,6 @@ def test_without_gammonview(monkeypatch):
     with pytest.raises(RecordError) as caught:
         parse_xg(b"RGMH", "match.xg")
     assert str(caught.value) == (
-        "match.xg: to read an .xg file takes gammonview: pip install 'motif-backgammon[xg]'; "
+        "match.xg: reading an .xg file requires gammonview: pip install 'motif-backgammon[xg]'; "
         "or export the match from eXtreme Gammon as .mat"
     )

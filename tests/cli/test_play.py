@@ -250,13 +250,13 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("8/1", "the opponent holds 1: '8/1' is not a legal play; legal are "),
-        ("7/1", "no checker of yours is on 7: '7/1' is not a legal play; legal are "),
+        ("8/1", "the opponent holds 1: '8/1' is not a legal play; legal plays are "),
+        ("7/1", "no checker of yours is on 7: '7/1' is not a legal play; legal plays are "),
         ("nonsense", "invalid play 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
         ("0", "there is no play 0; the plays are numbered 1 to "),
         ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
         ("undo", "there is nothing to undo in this game"),
-        ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal are "),
+        ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal plays are "),
         ("save", "save needs the name of a file, such as save game.mat"),
         ("save /dev/null/x.mat", "not saved: /dev/null"),
         ("double", "invalid play 'double'"),
@@ -363,7 +363,7 @@ def test_a_terminal_breaks_lines_between_words_and_no_board(tmp_path):
     assert max(map(len, lines)) <= 60
     assert " money play, Jacoby rule" in lines
     assert sum(line.startswith(" +12-11-10-") and line.endswith("-+") for line in lines) == 2
-    assert " ".join(line.strip() for line in lines).count("is not a legal play; legal are ") == 1
+    assert " ".join(line.strip() for line in lines).count("is not a legal play; legal plays are ") == 1
 
 
 @pytest.mark.parametrize("opponent", ["motif-v1", "random"])

@@ -146,7 +146,7 @@ def test_costs_and_verdicts():
 @pytest.mark.parametrize(
     ("state", "done", "words"),
     [
-        (MatchState(), "resign", "'resign' is no cube action"),
+        (MatchState(), "resign", "'resign' is not a cube action"),
         (MatchState(), "beaver", "beavers are not allowed here"),
         (MatchState(length=5), "beaver", "beavers are not allowed here"),
         (MatchState(cube=2, cube_owner="opponent"), "double", "cannot be turned here"),

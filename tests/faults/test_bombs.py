@@ -295,9 +295,9 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         lambda _: b"(;GM[6]GC" + b"[]" * (15 * MB),
         "500,000 nodes, properties and values",
     ),
-    "sgf of escapes": ("match", "e.sgf", lambda _: b"(;GM[6]GC[" + b"\\]" * (15 * MB), "is no property"),
+    "sgf of escapes": ("match", "e.sgf", lambda _: b"(;GM[6]GC[" + b"\\]" * (15 * MB), "is not a property"),
     "sgf of a long value": ("match", "f.sgf", lambda _: b"(;GM[6]MI[" + b" " * (30 * MB) + b"x])", None),
-    "no file of a match": ("match", "g.mat", lambda _: bytes(31 * MB), "no .mat file"),
+    "no file of a match": ("match", "g.mat", lambda _: bytes(31 * MB), "not a .mat file"),
     "labels of one line": (
         "labels",
         "a.csv",

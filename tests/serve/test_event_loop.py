@@ -83,7 +83,7 @@ REFUSED = [
     (ANALYSE, FORM, lambda: PART % b"x.mat" + b"x" * 1000, "the form ends within its file"),
     (ANALYSE, "multipart/form-data", lambda: b"x", "the form has no boundary"),
     (ANALYSE, FORM + "b" * 1000, lambda: b"x", "the form cannot be read"),
-    (ANALYSE, "text/plain", lambda: b"x" * 3_900_000, "no .mat file"),
+    (ANALYSE, "text/plain", lambda: b"x" * 3_900_000, "not a .mat file"),
     (
         ANALYSE,
         "text/plain",

@@ -216,7 +216,7 @@ def test_a_game_is_taken_over_from_a_file_and_forgotten(client):
     assert (loaded["board"], loaded["asks"], loaded["log"]) == (state["board"], state["asks"], state["log"])
     assert client.delete(f"{GAMES}/{loaded['game']}").status_code == 200
     assert client.get(f"{GAMES}/{loaded['game']}").status_code == 404
-    for text, words in (("", "no .mat file"), (" 3 point match\n", "no game")):
+    for text, words in (("", "not a .mat file"), (" 3 point match\n", "no game")):
         answer = client.post(f"{GAMES}/loaded", json={"opponent": "random", "mat": text})
         assert (answer.status_code, words in answer.json()["message"]) == (400, True)
 

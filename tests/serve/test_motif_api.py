@@ -123,7 +123,7 @@ def test_events_for_browsers(client):
 
 def test_faults_of_streamed_work_are_told_in_the_stream(client):
     answer = client.post("/api/v1/analyse?stream=true", content="no match")
-    assert "no .mat file" in json.loads(answer.text.splitlines()[-1])["error"]
+    assert "not a .mat file" in json.loads(answer.text.splitlines()[-1])["error"]
 
 
 def test_batches_have_the_numbers_of_single_positions(judge):

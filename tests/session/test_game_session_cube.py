@@ -59,7 +59,7 @@ def test_the_cube_goes_to_whoever_takes():
     session.turn_cube("double")
     assert (session.on_roll, session.to_decide, session.answers) == (1, 0, ("take", "drop"))
     assert (session.cube, session.state().doubled, session.state().decision) == (1, True, "opponent")
-    with pytest.raises(RecordError, match="neither taken nor dropped"):
+    with pytest.raises(RecordError, match="has not been taken or dropped"):
         session.throw((2, 1))
     session.turn_cube("take")
     assert (session.cube, session.state().cube_owner, session.doubled) == (2, "opponent", False)

@@ -96,7 +96,7 @@ class FitOutputs:
 
 
 _ALONE = FitOutputs()
-_RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
+_RARE = ("terms", "backgammons", "start", "rate", "ranking", "equity_ridge", "bearoff", "tolerance")
 """Settings whose options the help leaves out: a --config file is the place for them."""
 
 

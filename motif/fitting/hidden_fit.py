@@ -16,7 +16,7 @@ Inputs are measured in their standard deviations, so that all learn alike.  Each
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -113,6 +113,13 @@ class HiddenPass:
     seconds: float
 
 
+class FittedClass(NamedTuple):
+    """The weights of a class with hidden units."""
+
+    heads: Mapping[str, HeadWeights]
+    hidden: HiddenLayer
+
+
 class HiddenFit(NamedTuple):
     """What a fit leaves."""
 
@@ -156,6 +163,7 @@ def fit_hidden(
     rows: HiddenRows,
     settings: HiddenSettings,
     *,
+    start: FittedClass | None = None,
     jobs: int = 1,
     checkpoint: Path | None = None,
     on_pass: Callable[[HiddenPass], None] | None = None,
@@ -168,6 +176,8 @@ def fit_hidden(
         The labelled positions.
     settings : HiddenSettings
         How they are fitted.
+    start : FittedClass, optional
+        Weights that the fit starts from, with as many hidden units; random ones by default.
     jobs : int
         Threads; the result is the same for any number.
     checkpoint : Path, optional
@@ -181,7 +191,9 @@ def fit_hidden(
     HiddenFit
         The weights after the pass with the least error between plays in validation.
     """
-    state = _FitState(_start(rows, settings), _scale(rows))
+    scale = _scale(rows)
+    weights = _random_start(rows, settings) if start is None else _continued(start, scale)
+    state = _FitState(weights, scale)
     if checkpoint is not None and checkpoint.exists():
         # Whatever a torn or foreign file raises.
         with suppress(Exception):
@@ -283,8 +295,8 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
-    """Return the weights before the first pass: hidden units of any kind, which count for nothing yet."""
+def _random_start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
+    """Return random hidden units with output weights of 0."""
     size, units = rows.features.shape[1], settings.units
     random = np.random.default_rng(settings.seed)
     width = size + POINT_COLUMNS
@@ -293,6 +305,35 @@ def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
         *(np.zeros(shape, np.float32) for shape in (units, (_HEADS, units), _HEADS)),
         *(np.zeros((size, count), np.float32) for count in (_HEADS, len(_PAIRED) * size)),
     )
+
+
+def _continued(start: FittedClass, scale: _Scale) -> _Weights:
+    """Return fitted weights for inputs in their standard deviations: the inverse of `_FitState.result`."""
+    hidden = start.hidden
+    inputs = np.concatenate([hidden.inputs, hidden.points.reshape(len(hidden.bias), -1)], axis=1).T
+    size = hidden.inputs.shape[1]
+    middle, spread = (part[:size].astype(np.float64) for part in scale)
+    level, linear = np.zeros(_HEADS), np.zeros((size, _HEADS))
+    pairs = np.zeros((size, len(_PAIRED) * size))
+    for number, name in enumerate(OUTPUTS):
+        head = start.heads[name]
+        square = np.zeros((size, size))
+        square[head.pairs[:, 0], head.pairs[:, 1]] = head.quadratic / 2
+        square += square.T
+        level[number] = head.bias + middle @ head.linear + middle @ square @ middle
+        linear[:, number] = spread * (head.linear + 2 * square @ middle)
+        if number in _PAIRED:
+            begin = size * int(np.flatnonzero(number == _PAIRED)[0])
+            pairs[:, begin : begin + size] = square * np.outer(spread, spread)
+    weights = (
+        inputs * scale.spread[:, None],
+        hidden.bias + scale.middle @ inputs,
+        hidden.outputs,
+        level,
+        linear,
+        pairs,
+    )
+    return _Weights(*(np.ascontiguousarray(each, np.float32) for each in weights))
 
 
 def _copied(weights: _Weights) -> _Weights:

@@ -252,6 +252,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
             "hidden": settings.hidden,
             "passes": settings.hidden_passes,
             "ranking": settings.ranking_weight,
+            **({} if settings.start is None else {"start": settings.start, "rate": settings.rate}),
         }
         return {"method": METHOD, **how, **data, **errors, **origin}
     return {

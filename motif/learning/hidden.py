@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from motif.evaluators.hidden_unit_words import typical_boards, unit_names
+from motif.evaluators.named import load_static
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, to_digits
-from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
+from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import FitResult, PassRecord
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
@@ -50,6 +51,7 @@ def fit_hidden_classes(
     Raises `FitError` for a class without positions to train on.
     """
     fitted = HiddenWeights({}, {}, {})
+    start = _start(parameters, settings)
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
             watch = Stopwatch()
@@ -61,9 +63,11 @@ def fit_hidden_classes(
                 HiddenSettings(
                     settings.hidden,
                     settings.hidden_passes,
+                    rate=settings.rate,
                     ranking=settings.ranking_weight,
                     seed=settings.seed,
                 ),
+                start=start.get(class_name),
                 jobs=worker_count(jobs),
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
@@ -72,6 +76,23 @@ def fit_hidden_classes(
             fitted.layers[class_name] = _named(fit.hidden, parameters, class_name)
             fitted.results[class_name, HEAD] = _result(fit, watch.seconds)
     return fitted
+
+
+def _start(parameters: ParameterSet, settings: FitSettings) -> dict[str, FittedClass]:
+    """Return the weights that each class starts from."""
+    if settings.start is None:
+        return {}
+    weights = load_static(settings.start).weights
+    if weights is None:
+        raise FitError(f"start: {settings.start} has no weights", "start")
+    if weights.parameters.fingerprint != parameters.fingerprint:
+        raise FitError(f"start: {settings.start} has other parameters than {parameters.name}", "start")
+    layers = weights.hidden_layers
+    units = {len(layer.bias) for layer in layers.values()} or {0}
+    if units != {settings.hidden}:
+        found = " and ".join(map(str, sorted(units)))
+        raise FitError(f"start: {settings.start} has {found} hidden units, not {settings.hidden}", "start")
+    return {name: FittedClass(weights.classes[name], layer) for name, layer in layers.items()}
 
 
 def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:

@@ -10,7 +10,7 @@ from motif.board.position import Position
 from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.probabilities import OUTPUTS
 from motif.fitting import hidden_fit
-from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
+from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 
 SIZE = 6
 SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, seed=2)
@@ -61,7 +61,7 @@ def test_the_history_tells_what_the_weights_do():
 
 def test_slopes_are_those_of_the_error():
     rows = planted(64)
-    state = hidden_fit._FitState(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
+    state = hidden_fit._FitState(hidden_fit._random_start(rows, SETTINGS), hidden_fit._scale(rows))
     random = np.random.default_rng(0)
     for weight in state.weights:
         weight += random.normal(0, 0.05, weight.shape).astype(np.float32)
@@ -92,7 +92,7 @@ def test_gammons_that_the_rules_exclude_have_no_slope():
     boards[:, :] = 0
     boards[:, 1], boards[:, 24] = 14, -14
     rows = replace(rows, boards=boards)
-    state = hidden_fit._FitState(hidden_fit._start(rows, SETTINGS), hidden_fit._scale(rows))
+    state = hidden_fit._FitState(hidden_fit._random_start(rows, SETTINGS), hidden_fit._scale(rows))
     shard = np.arange(48), np.arange(0, 49, 4)
     slopes, _ = hidden_fit._slopes(rows, shard, state.scale, state.measured(), 10.0, 48)
     assert (slopes[3][1:] == 0).all()
@@ -119,6 +119,14 @@ def test_an_interrupted_fit_goes_on(tmp_path):
     fit = fit_hidden(planted(), SETTINGS, checkpoint=path, on_pass=lambda done: numbers.append(done.number))
     assert numbers == [3]
     assert bytes_of(fit) == bytes_of(fit_hidden(planted(), SETTINGS))
+
+
+def test_a_fit_that_starts_from_weights_begins_with_their_values():
+    rows = planted()
+    fit = fit_hidden(rows, replace(SETTINGS, passes=20, rate=0.03))
+    on = fit_hidden(rows, replace(SETTINGS, passes=1, rate=0.0), start=FittedClass(fit.heads, fit.hidden))
+    assert shown(on, rows) == pytest.approx(shown(fit, rows), abs=1e-5)
+    assert on.best.between_plays == pytest.approx(fit.best.between_plays, rel=1e-3)
 
 
 @pytest.mark.parametrize("damage", ["torn", "another fit"])

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from motif.evaluators import OUTPUTS, StaticEvaluator
+from motif.evaluators.hidden_unit_words import typical_boards
 from motif.evaluators.probabilities import bounds
-from motif.evaluators.static import weights_model
+from motif.evaluators.static import from_weights, weights_model
+from motif.evaluators.weight_reader import read_weight_file
 from motif.fitting.problem import Link, Problem
 from motif.fitting.solve import solver
 from motif.fitting.terms import Terms
@@ -294,6 +296,16 @@ def test_a_fit_with_hidden_units(folder, samples, tmp_path):
     assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "two.yaml").read_bytes()
 
 
+def test_a_fit_with_hidden_units_starts_from_weights(folder, tmp_path):
+    first = tmp_path / "first.yaml"
+    fitted([folder], HIDDEN).weights.save(first)
+    on = fitted([folder], replace(HIDDEN, start=str(first), rate=0.0)).weights
+    assert (on.fit["start"], on.fit["rate"]) == (str(first), 0.0)
+    boards = typical_boards("contact")[:50]
+    values = [from_weights(each).evaluate_many(boards) for each in (read_weight_file(first), on)]
+    assert values[1] == pytest.approx(values[0], abs=2e-3)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -302,6 +314,9 @@ def test_a_fit_with_hidden_units(folder, samples, tmp_path):
         ({"terms": "linear"}, "hidden: hidden units go with heads all and terms pairs"),
         ({"hidden": 513}, "hidden must be 0 to 512 units, not 513"),
         ({"passes": 0}, "passes must be at least 1, not 0"),
+        ({"start": "keith-v1"}, "start: keith-v1 has 0 hidden units, not 5"),
+        ({"start": "motif-v14"}, "start: motif-v14 has other parameters than keith"),
+        ({"hidden": 0, "start": "motif-v14"}, "start: only a fit with hidden units starts from weights"),
     ],
 )
 def test_what_does_not_go_with_hidden_units(folder, change, message):

@@ -67,7 +67,7 @@ FUNCTIONS = {
 }
 """Command -> function of the library, and its own keywords; or another function for an option."""
 ELSEWHERE = {
-    "terms": "motif.analysis.term_report:told_terms",
+    "terms": "motif.analysis.term_report:term_summaries",
     "inspect": "motif.reports.analysis_page:analyse",
     "train-phase-net": "motif:train_phase_net",
     "cube-windows": "motif:cube_windows",

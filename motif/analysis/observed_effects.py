@@ -1,11 +1,10 @@
-"""What more of something is worth along the positions that occur, while what moves with it moves as usual.
+"""The effect of a parameter on an evaluator's value, along positions that occur.
 
-Parameters overlap, so that single weights share an effect by accident: one may take back what another gives.
-So the value that an evaluator gives to positions is regressed on the parameter itself.  Held still is a
-frame of plain facts of the board, the same for every parameter set: how many checkers of each side stand in
-each quarter of the board and on the bar, both pip counts, and how many home points each side has made, each
-with its square.  Whatever else goes with the parameter is left to go with it.  A parameter that such a frame
-determines (a pip lead, say) is looked at in a wider one.
+Parameters overlap, so single weights may offset each other.  An effect is therefore the coefficient of a
+regression of the evaluator's value on the parameter, with a frame of simple board facts held constant: the
+number of each side's checkers in each quarter of the board and on the bar, both pip counts and each side's
+home points, each with its square.  Everything else varies with the parameter as usual.  If the narrowest
+frame determines the parameter (a pip lead, for example), a wider one is used.
 """
 
 import math
@@ -23,37 +22,29 @@ from motif.evaluators.probabilities import bounds
 from motif.parameters import ParameterSet
 from motif.runtime.parallel import one_thread
 
-FRAMES = (
-    "the checkers of both in each quarter of the board, both pip counts, home points",
-    "both pip counts, home points, checkers on the bar",
-    "{pips}, home points, checkers on the bar",
-    "nothing",
-)
-"""What is held still, the narrowest frame first; `pips` are those of one side, or of both together."""
+FRAMES = ("quarters", "both pip counts", "one pip count", "nothing")
+"""What is held constant, narrowest frame first; keys in the phrase files."""
 _DETERMINED = 0.9
-"""Share of a parameter's variance that a frame may explain."""
+"""Maximum share of a parameter's variance that a frame may explain."""
 _ITSELF = 0.995
-"""Correlation from which on a fact of the frame is the parameter itself, and is not held."""
+"""Minimum correlation at which a fact of the frame counts as the parameter itself and is not held
+constant."""
 _GROUPS = 12
+"""Maximum number of steps of a curve."""
 _SMALLEST = 40
-"""Steps of a curve at most, and positions of each at least."""
+"""Minimum number of positions of a step."""
 _SINGULAR, _TINY = 1e-9, 1e-30
 _QUARTERS = tuple(range(1, POINTS, HOME))
 _SIDES = ("own", "opponent's")
 _WIDE = tuple(f"{side} {fact}" for side in _SIDES for fact in ("bar", "home points"))
 _BOTH_PIPS = tuple(f"{side} pips" for side in _SIDES)
 _ALL_PIPS = "all pips"
-_PIPS_IN_WORDS = {
-    "all pips": "the pips of both together",
-    "own pips": "the pips of the player on roll",
-    "opponent's pips": "the pips of the opponent",
-}
 _NO_PIPS = "no pips"
 _OTHER_PIPS = {"own": "opponent's pips", "opponent": "own pips"}
 
 
 def _held(side: str) -> tuple[tuple[str, ...], ...]:
-    """Return the facts that each of `FRAMES` holds of a parameter that speaks of `side`."""
+    """Return the facts that each of `FRAMES` holds constant for a parameter of `side`."""
     return (
         (*(f"{one} quarter {first}" for one in _SIDES for first in _QUARTERS), *_WIDE, *_BOTH_PIPS),
         (*_WIDE, *_BOTH_PIPS),
@@ -64,45 +55,49 @@ def _held(side: str) -> tuple[tuple[str, ...], ...]:
 
 @dataclass(frozen=True)
 class Frame:
-    """What is held still."""
+    """The board facts held constant."""
 
     number: int
     """Index into `FRAMES`."""
     held: tuple[str, ...]
-    """Names of facts of the board."""
+    """Names of the facts."""
 
     @property
-    def words(self) -> str:
-        """For a sentence."""
-        pips = next((words for name, words in _PIPS_IN_WORDS.items() if name in self.held), _NO_PIPS)
-        return FRAMES[self.number].format(pips=pips)
+    def name(self) -> str:
+        """Name of the frame in the phrase files."""
+        return FRAMES[self.number]
+
+    @property
+    def pips(self) -> str:
+        """Name of the pip count held constant, in the phrase files."""
+        return next((name for name in (_ALL_PIPS, *_BOTH_PIPS) if name in self.held), _NO_PIPS)
 
 
 @dataclass(frozen=True)
 class CurveStep:
-    """Positions with about the same value of a parameter."""
+    """Positions with similar values of a parameter."""
 
     value: float
-    """Their mean of the feature."""
+    """Mean of the feature."""
     worth: float
-    """Mean of the value that they would have in the same frame, in the head's unit."""
+    """Mean value of the head with the frame held constant, in the head's unit."""
     share: float
-    """Of all positions."""
+    """Share of all positions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Positions that occur, and what one head of an evaluator makes of them."""
+    """Positions that occur, with the values of one head of an evaluator."""
 
     parameters: ParameterSet
     head: str
     boards: Board
     features: Floats
-    """(n, p), as weights multiply them."""
+    """(n, p), scaled."""
     values: Floats
     """(n,), in the head's unit: points of equity, or a chance from 0 to 1."""
     gradient: Floats
-    """(p,): what the value gains a unit of each feature alone, on average."""
+    """(p,): mean derivative of the value with respect to each feature."""
 
     @cached_property
     def deviations(self) -> Floats:
@@ -116,23 +111,23 @@ class Observed:
 
     @cached_property
     def stages(self) -> tuple["Observed", "Observed"]:
-        """The third with most pips to go of the player on roll, and the third with fewest."""
+        """The thirds of the positions with the highest and the lowest pip counts of the player on roll."""
         few, many = np.quantile(self.pips, [1 / 3, 2 / 3])
         return self._part(self.pips >= many), self._part(self.pips <= few)
 
     def gain(self, column: Floats, beside: Sequence[Floats] = ()) -> float:
-        """Return what the value gains per unit of `column` (n,), the columns `beside` held still.
+        """Return the effect of a unit of `column` (n,) on the value, with the columns `beside` held constant.
 
-        The frame is that of the columns `beside` together, or of this one where there are none.
+        The frame is that of the columns `beside`, or of `column` if there are none.
         """
         return self._gain(column, beside, self.frame(beside or [column]))
 
     def feature_gain(self, feature: int) -> float:
-        """Return what the value gains a unit of a feature."""
+        """Return the effect of a unit of a feature on the value."""
         return self._gain(self.features[:, feature], (), self.feature_frame(feature))
 
     def feature_frame(self, feature: int) -> Frame:
-        """Return the frame of a feature: one and the same for a parameter and its twin."""
+        """Return the frame of a feature; a parameter and its twin have the same one."""
         parameter, names = self.parameters.parameters[feature], self.parameters.names
         column, least = self.features[:, feature], 0
         if parameter.twin in names:
@@ -142,7 +137,7 @@ class Observed:
         return self.frame([column], parameter.side, least)
 
     def frame(self, columns: Sequence[Floats], side: str = "both", least: int = 0) -> Frame:
-        """Return the narrowest frame that determines none of the `columns`, from the `least` one on."""
+        """Return the narrowest frame, from number `least`, that determines none of the `columns`."""
         whole = [max(float(column.var()), _TINY) for column in columns]
         for number, names in list(enumerate(_held(side)))[least:]:
             frame = Frame(number, tuple(name for name in names if not self._among(name, columns)))
@@ -154,23 +149,22 @@ class Observed:
     def _gain(self, column: Floats, beside: Sequence[Floats], frame: Frame) -> float:
         if np.ptp(column) == 0:
             return 0.0
-        # What is left of the column, regressed on, has the coefficient that it has beside the frame:
-        # Frisch and Waugh (1933), Lovell (1963).
+        # Regression on the residuals has the same coefficient: Frisch and Waugh (1933), Lovell (1963).
         left = self._left(np.column_stack([column, *beside]), frame)
         return float(_least_squares(left, self.values[:, None])[0, 0])
 
     def companions(self, feature: int) -> Floats:
-        """Return what the value gains through each feature (p,) while one grows by a unit."""
+        """Return the change of the value through each feature (p,) when `feature` grows by a unit."""
         left = self._left(self.features[:, feature][:, None], self.feature_frame(feature))
         return np.asarray(self.gradient * _least_squares(left, self.features)[0])
 
     def curve(self, feature: int) -> tuple[CurveStep, ...]:
-        """Return the mean value by steps of a feature, as it would be in the same frame."""
+        """Return the mean value by steps of a feature, with the frame held constant."""
         column = self.features[:, feature]
         groups = _groups(column)
         member = np.equal.outer(groups, np.arange(groups.max() + 1)).astype(np.float64)
         left = self._left(member, self.feature_frame(feature))
-        # What is left of all groups together is nothing: one of them is where the others are measured from.
+        # The residuals of all groups add up to 0, so the others are measured from one of them.
         above = _least_squares(left[:, 1:], self.values[:, None])[:, 0]
         shares = member.mean(axis=0)
         worth = np.concatenate([[0.0], above])
@@ -186,7 +180,7 @@ class Observed:
 
     @cached_property
     def _facts(self) -> dict[str, Floats]:
-        """Plain facts of the board by name, standardised, without those that never change."""
+        """Standardised board facts by name, without constant ones."""
         facts: dict[str, Floats] = {}
         for side, boards in zip(_SIDES, (self.boards, -self.boards[:, ::-1]), strict=True):
             checkers = _own(boards)
@@ -199,7 +193,7 @@ class Observed:
         return {name: (fact - fact.mean()) / fact.std() for name, fact in facts.items() if np.ptp(fact) > 0}
 
     def _among(self, name: str, columns: Sequence[Floats]) -> bool:
-        """Whether a fact is one of the `columns` itself, or never changes."""
+        """Whether a fact is constant or one of the `columns` itself."""
         fact = self._facts.get(name)
         if fact is None:
             return True
@@ -210,12 +204,12 @@ class Observed:
         )
 
     def _left(self, columns: Floats, frame: Frame) -> Floats:
-        """Return what the frame, its facts and their squares, leaves of `columns` (n, c)."""
+        """Return the residuals of `columns` (n, c) regressed on the frame's facts and their squares."""
         basis = self._bases.get(frame.held)
         if basis is None:
             facts = [self._facts[name] for name in frame.held]
             held = np.column_stack([np.ones(len(self.values)), *facts, *(fact**2 - 1 for fact in facts)])
-            # By their small matrix of products, which is quick; what repeats others is left out.
+            # The small matrix of products is fast; linearly dependent facts are left out.
             sizes, vectors = np.linalg.eigh(held.T @ held)
             free = sizes > _SINGULAR * sizes[-1]
             basis = self._bases[frame.held] = held @ (vectors[:, free] / np.sqrt(sizes[free]))
@@ -223,7 +217,7 @@ class Observed:
 
     @cached_property
     def _bases(self) -> dict[tuple[str, ...], Floats]:
-        """Orthonormal bases of frames, by what these hold."""
+        """Orthonormal bases of frames by the facts they hold constant."""
         return {}
 
     def _part(self, rows: npt.NDArray[np.bool_]) -> "Observed":
@@ -232,14 +226,14 @@ class Observed:
 
 @one_thread()
 def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
-    """Return what `head` of `weights` makes of `boards` (n, 26)."""
+    """Return the values of `head` of `weights` on `boards` (n, 26)."""
     judged = judgement(weights, head, boards)
     return _observed(weights.parameters, head, boards, judged, 1.0)
 
 
 @one_thread()
 def observed_in(analysis: EvaluatorAnalysis) -> Observed:
-    """Return the positions of an analysis."""
+    """Return the positions and values of an analysis."""
     factor = analysis.scale.raw_factor
     return _observed(analysis.parameters, analysis.head, analysis.boards, analysis.judged, factor)
 
@@ -247,7 +241,6 @@ def observed_in(analysis: EvaluatorAnalysis) -> Observed:
 def _observed(
     parameters: ParameterSet, head: str, boards: Board, judged: Judgement, raw_factor: float
 ) -> Observed:
-    """`raw_factor` is the unit of the raw sums."""
     low, high = bounds(head)
     half = (high - low) / 2
     squashed = np.tanh(judged.raw / raw_factor)
@@ -256,7 +249,7 @@ def _observed(
 
 
 def _own(boards: Board) -> Floats:
-    """Checkers of the side that is positive (n, 26)."""
+    """Return the checkers of the positive side (n, 26)."""
     return np.asarray(np.maximum(boards, 0), np.float64)
 
 
@@ -269,7 +262,7 @@ def _least_squares(design: Floats, targets: Floats) -> Floats:
 
 
 def _groups(column: Floats) -> npt.NDArray[np.int64]:
-    """Return the group of each position: each value where they are few, else equal shares of all."""
+    """Return the group of each position: one per value if they are few, otherwise equal shares."""
     known, which, counts = np.unique(column, return_inverse=True, return_counts=True)
     full = max(len(column) / _GROUPS if len(known) > _GROUPS else 0, min(_SMALLEST, len(column) / 2))
     groups, held = np.zeros(len(known), np.int64), 0

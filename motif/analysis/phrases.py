@@ -1,6 +1,7 @@
-"""The phrases of explanations, language by language: data files by concept, with places to fill in.
+"""The sentences of explanations, cube decisions and term reports, in several languages.
 
-A language is a file `motif/data/phrases/LANGUAGE.yaml`, with the keys and the places of the English one.
+A language is a file `motif/data/phrases/LANGUAGE.yaml` with the same keys and placeholders as the English
+one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +17,15 @@ _SUFFIX = ".yaml"
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages that there are, such as ``en``."""
+    """Return the available languages, such as ``en``."""
     files = resources.files("motif").joinpath("data", "phrases").iterdir()
     return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
 
 
 class _PluralFormatter(Formatter):
-    """Fills in places; ``{number:one|many}`` is the form that goes with a number.
+    """Fills in placeholders; ``{number:one|many}`` selects a plural form by a number.
 
-    One and many are the plural forms that Unicode's CLDR gives English and German for whole numbers.
+    One and many are the CLDR plural categories of English and German for whole numbers.
     """
 
     def format_field(self, value: object, format_spec: str) -> str:
@@ -47,8 +48,8 @@ class Phrases:
     def say(self, *keys: str, **facts: object) -> str:
         """Return the text under `keys` with `facts` filled in.
 
-        Of these ``count`` chooses among forms for none, one and many; ``nth`` and ``length`` are whole
-        numbers that become words.
+        ``count`` selects one of the forms none, one and many; ``nth`` and ``length`` are whole numbers that
+        are written as words.
         """
         text: Any = self._table
         for key in keys:
@@ -63,37 +64,40 @@ class Phrases:
             facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]
         return _FORMATTER.vformat(str(text), (), facts)
 
-    def find(self, table: str, name: str, default: str) -> str:
-        """Return the word for `name` in a table of words; `default` where it has none."""
-        return str(self._table[table].get(name, default))
+    def find(self, *keys: str, default: str) -> str:
+        """Return the text under `keys`, or `default` if the last key is missing."""
+        table: Any = self._table
+        for key in keys[:-1]:
+            table = table[key]
+        return str(table.get(keys[-1], default))
 
     def group(self, name: str) -> str:
-        """Return what a group of parameters is called; its own name for one of a set of your own."""
-        return self.find("groups", name, name)
+        """Return the label of a group of parameters, by default its name."""
+        return self.find("groups", name, default=name)
 
     def result(self, points: int) -> str:
-        """Return what a game is called that wins `points`, 0 to 3, with the cube at 1."""
+        """Return the name of a result of `points`, 0 to 3, with the cube at 1."""
         return str(self._table["measured"]["results"][points])
 
     def listed(self, things: Sequence[str], last: str = "and") -> str:
-        """Return the `things` in a row: commas, and the word ``and`` or ``or`` before the last."""
+        """Return the `things` as a list with commas, and ``and`` or ``or`` before the last."""
         *some, end = things
         return str(self._table[last]).join([", ".join(some), end]) if some else end
 
     def number(self, value: float) -> str:
-        """Return a measured value to one decimal, whole numbers without any."""
+        """Return a value with at most one decimal."""
         return self._decimal(f"{round(value, 1) + 0.0:g}")
 
     def count(self, number: int) -> str:
-        """Return a whole number with its thousands set apart."""
+        """Return a whole number with a thousands separator."""
         return f"{number:,}".replace(",", self._table["thousands"])
 
     def amount(self, value: float, digits: int = 3) -> str:
-        """Return a number that is not whole, such as points of equity."""
+        """Return a number with `digits` decimals."""
         return self._decimal(f"{value:.{digits}f}")
 
     def signed(self, value: float, digits: int = 3) -> str:
-        """Return the same with its sign."""
+        """Return a number with its sign and `digits` decimals."""
         return ("-" if value < 0 else "+") + self.amount(abs(value), digits)
 
     def _decimal(self, digits: str) -> str:
@@ -102,22 +106,22 @@ class Phrases:
 
 @cache
 def phrases(language: str = LANGUAGE) -> Phrases:
-    """Return the phrases of `language`; raises `SettingError` for one that there is not."""
-    # A command that only lists the languages needs no YAML.
+    """Return the phrases of `language`; raises `SettingError` if there are none."""
+    # Imported here because listing the languages needs no YAML.
     from motif.runtime.documents import parse_yaml
 
     known = languages()
     if language not in known:
-        raise SettingError(f"no language is called {shown(language)}; there are: {', '.join(known)}")
+        raise SettingError(f"unknown language {shown(language)}: it must be one of {', '.join(known)}")
     file = resources.files("motif").joinpath("data", "phrases", language + _SUFFIX)
     return Phrases(language, parse_yaml(file.read_text(encoding="utf-8")))
 
 
 def capitalized(phrase: str) -> str:
-    """Return a phrase with its first letter as a capital."""
+    """Return a phrase with its first letter capitalized."""
     return phrase[0].upper() + phrase[1:]
 
 
 def sentence(phrase: str) -> str:
-    """Return a phrase as a sentence of its own."""
+    """Return a phrase as a sentence."""
     return f"{capitalized(phrase)}."

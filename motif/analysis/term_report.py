@@ -1,11 +1,11 @@
-"""What a head of a weight file looks at, in words: how much a typical amount of each parameter is worth.
+"""How much each parameter and term of a weight file's head matters, as numbers and in words.
 
-Sentences are made from the registry's and can be read aloud: "6 more rolls of 36 with which the opponent
-can hit cost 0.031 points." For a pair it says what one of the two does when there is more of the other.
-Amounts are round numbers near one standard deviation of the parameter, in its own unit.
+A sentence states the effect of a round amount near one standard deviation, in the parameter's own unit: "6
+more rolls of 36 with which the opponent can hit cost 0.031 points of equity."  For a pair it states how the
+second parameter changes the effect of the first.
 
-What is shown is never the part of a single weight, which others may take back, but what the value does along
-positions that occur: see `motif.analysis.observed_effects`.
+Effects are measured along positions that occur (`motif.analysis.observed_effects`), because single weights
+offset each other.
 """
 
 import math
@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from motif.analysis.evaluator_analysis import FEWEST, dataset_positions, judgement, self_play_positions
-from motif.analysis.observed_effects import CurveStep, Observed, observed
+from motif.analysis.observed_effects import CurveStep, Frame, Observed, observed
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
@@ -36,96 +37,89 @@ from motif.runtime.parallel import one_thread
 
 YES_OR_NO = "yes or no"
 WORDS = 20
-"""Parameters that a weight file tells of."""
+"""Parameters described in a weight file."""
 MOST = 10_000
-"""Positions that effects are measured over, at most."""
+"""Maximum number of positions over which effects are measured."""
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _SLIGHT = 1 / 200
-"""Share of a head's range below which a gain makes hardly any difference: 0.03 points of equity."""
+"""Share of a head's range below which an effect is called negligible: 0.03 points of equity."""
 _STAGE_ROWS = 200
-"""Positions of a stage of the game at least."""
+"""Minimum number of positions in a stage of the game."""
 _CHANGES = 0.5
-"""Share of its size by which a parameter's worth must change in the course of the game to be shown."""
+"""Minimum relative change of an effect between stages for both to be shown."""
 _ROUND_PIPS = 5
 _SAME = 1e-5
-"""Relative difference of weights that a table and a weight file have in common: the file's are float32."""
+"""Relative tolerance when comparing a table's weights with a weight file's, which are float32."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A change of a head's value, and how it is shown."""
+    """A change of a head's value."""
 
     head: str
     value: float
-    """Points of equity, or a chance from -1 to 1."""
-    error: float
-    """Standard error of `value`; NaN where nobody knows it."""
+    """Points of equity, or a probability from -1 to 1."""
+    error: float = math.nan
+    """Standard error of `value`; NaN if unknown."""
 
     @property
-    def slight(self) -> bool:
-        """Whether it is hardly worth a word."""
+    def is_slight(self) -> bool:
+        """Whether the change is negligible."""
         low, high = bounds(self.head)
         return abs(self.value) < _SLIGHT * (high - low)
 
-    def told(self, plural: bool, against: float | None = None) -> str:
-        """Verb and amount; with `against`, how much more or less than a gain of its sign that is.
+    def in_words(self, subject: str, count: int, words: Phrases, against: float | None = None) -> str:
+        """Return the effect of the `subject`, singular or plural by its `count`.
 
-        `plural` is the number of what comes before the verb.
+        With `against`, return how much more or less that is than an effect of the sign of `against`.
         """
         rises = (self.value if against is None else against) >= 0
-        grows = "" if against is None else (" more" if (self.value >= 0) == rises else " less")
-        ending = "" if plural else "s"
-        if self.head == "equity":
-            verb = ("are worth" if plural else "is worth") if rises else f"cost{ending}"
-            return f"{verb} {self._amount(1, 2)} points of equity{grows}"
-        chance = HEAD_NAMES[self.head]
-        verb, goal = (f"add{ending}", f"to the {chance}") if rises else (f"take{ending}", f"off the {chance}")
-        return f"{verb} {self._amount(100, 1)} %{grows} {goal}"
+        change = "" if against is None else "more" if (self.value >= 0) == rises else "less"
+        is_equity = self.head == "equity"
+        return words.say(
+            "terms",
+            "equity" if is_equity else "chance",
+            "up" if rises else "down",
+            subject=subject,
+            count=count,
+            amount=self._amount(words, *((1, 2) if is_equity else (100, 1))),
+            change=change and words.say("terms", "changes", change),
+            head=words.find("terms", "heads", self.head, default=HEAD_NAMES[self.head]),
+        )
 
-    @property
-    def size(self) -> str:
-        """With its sign, in the unit that sentences use."""
+    def size(self, words: Phrases) -> str:
+        """Return the value with its sign, in points or per cent."""
+        is_equity = self.head == "equity"
         # Adding 0 takes the sign off a zero.
-        equity = self.head == "equity"
-        size = (round(self.value, 2) if equity else round(100 * self.value, 1)) + 0.0
-        text = f"{size:+.2f}" if equity else f"{size:+.1f} %"
+        size = (round(self.value, 2) if is_equity else round(100 * self.value, 1)) + 0.0
+        text = words.signed(size, 2 if is_equity else 1) + " %" * (not is_equity)
         return text.replace("-", "\N{MINUS SIGN}")
 
-    def _amount(self, factor: int, least: int) -> str:
-        """Two figures that matter, one of the error, and at least so many decimals."""
+    def _amount(self, words: Phrases, factor: int, least: int) -> str:
+        """Return two significant digits of the value and one of the error, with at least `least` decimals."""
         size, error = factor * abs(self.value), factor * self.error
         first = (1 - math.floor(math.log10(size))) if size > 0 else 0
         of_error = -math.floor(math.log10(error)) if error > 0 else 0
         digits = min(max(first, of_error, least), 6)
-        return f"{size:.{digits}f}" + (f" ± {error:.{digits}f}" if math.isfinite(error) else "")
+        return words.amount(size, digits) + (
+            f" ± {words.amount(error, digits)}" if math.isfinite(error) else ""
+        )
 
 
 @dataclass(frozen=True)
-class Subject:
-    """An amount of one parameter, as the subject of a sentence."""
-
-    text: str
-    plural: bool
-
-    @property
-    def before_verb(self) -> str:
-        """With a comma where it ends in a clause that began with one."""
-        return f"{self.text}," if "," in self.text else self.text
-
-
-@dataclass(frozen=True)
-class ToldTerm:
-    """One term of a head; numbers that nobody knows are NaN."""
+class TermSummary:
+    """One term of a head; unknown numbers are NaN."""
 
     name: str
     """See `motif.fitting.significance.term_names`."""
     sentence: str
-    """What the term's parameters do along the positions that occur; of a pair, how one changes the other."""
+    """The effect of the term's parameters along positions that occur."""
     full: tuple[str, ...]
-    """The measured values that count as 1 in its features, as "36 rolls"; none for a point term."""
+    """The measured values that correspond to a feature of 1, such as "36 rolls"."""
     moves: float
-    """How far the term moves the head's value: one standard deviation, in points or as a chance."""
+    """One standard deviation of the term's contribution to the head's value, in points or as a
+    probability."""
     weight: float
     se: float
     z: float
@@ -133,40 +127,39 @@ class ToldTerm:
     spread: float
     """|weight| times the standard deviation of the term's value."""
     effect: float
-    """The weight where features are measured from their means: of a single one, in an average position."""
+    """The weight with features measured from their means: for a single feature, its effect in an average
+    position."""
     effect_se: float
     effect_z: float
 
 
 @dataclass(frozen=True)
-class ToldEffect:
-    """What more of one parameter is worth along positions that occur."""
+class EffectSummary:
+    """The effect of one parameter along positions that occur."""
 
     name: str
     gist: str
-    """What `amount` more of it is worth."""
+    """The effect of `amount` more of it."""
     sentence: str
-    """The same, where that changes in the course of the game, and why the sign is
-    not the one that every player expects, if it is not."""
+    """The same, with how it changes during the game and, if the sign is unexpected, why."""
     held: str
-    """What was held still."""
+    """What was held constant."""
     amount: float
     """A round number near one standard deviation, in the parameter's unit."""
     gain: float
-    """What that much more is worth: points of equity, or a chance from -1 to 1."""
+    """The effect of `amount`: points of equity, or a probability from -1 to 1."""
     moves: float
-    """How far the parameter moves the value: one standard deviation."""
+    """The effect of one standard deviation."""
     expected: bool
-    """Whether the sign is the one that every player expects, or nobody expects any, or it is hardly worth
-    a word."""
+    """Whether the sign is what players expect; also true if they expect none or the effect is negligible."""
     curve: tuple[CurveStep, ...]
-    """Values in the parameter's unit, with the value of the head that goes with them."""
+    """Values in the parameter's unit, with the head's value at each."""
 
 
 def typical_amount(parameter: Parameter, deviation: float) -> float:
     """Return a round number near one standard deviation, in the parameter's unit; at least 1.
 
-    `deviation` is that of the feature, so of the measured value times the parameter's scale.
+    `deviation` is that of the feature: the measured value times the parameter's scale.
     """
     size = deviation / parameter.scale
     if parameter.unit == YES_OR_NO or not size > 1:
@@ -176,86 +169,83 @@ def typical_amount(parameter: Parameter, deviation: float) -> float:
 
 
 def full_value(parameter: Parameter) -> str:
-    """Return the measured value that counts as 1."""
+    """Return the measured value that corresponds to a feature of 1."""
     if parameter.unit == YES_OR_NO:
         return "yes"
-    # The registry keeps 1 / full; rounding takes off what the two divisions leave behind.
+    # Rounding removes the error of dividing twice.
     return f"{round(1 / parameter.scale, 6):g} {parameter.unit}"
 
 
-def subject(parameter: Parameter, amount: float) -> Subject:
-    """`amount` of a parameter more, such as "2 more blots of the opponent"."""
-    if parameter.unit == YES_OR_NO:
-        return Subject("that " + parameter.sentence.removeprefix(_WHETHER), False)
-    plural = amount != 1
-    number = f"{amount:g}" if plural else "one"
-    phrase = _counted(parameter, plural)
-    if phrase is None:
-        unit = parameter.unit if plural else _singular(parameter.unit)
-        return Subject(f"{number} {unit} more in the {parameter.sentence}", plural)
-    more = "" if parameter.side == "difference" else "more "
-    return Subject(f"{number} {more}{phrase}", plural)
+def subject(parameter: Parameter, amount: float, words: Phrases) -> str:
+    """Return an `amount` of a parameter, such as "2 more blots of the opponent"."""
+    phrase, facts = _counted(parameter, int(amount), words)
+    return words.say("terms", phrase, **facts)
 
 
-def effect_words(parameter: Parameter, amount: float, gain: Gain) -> str:
-    """Return what `amount` of a parameter more is worth."""
-    words = subject(parameter, amount)
-    if gain.slight:
-        verb = "make" if words.plural else "makes"
-        return _sentence(f"{words.before_verb} {verb} hardly any difference ({gain.size})")
-    return _sentence(f"{words.before_verb} {gain.told(words.plural)}")
+def effect_words(parameter: Parameter, amount: float, gain: Gain, words: Phrases) -> str:
+    """Return a sentence on the effect of `amount` more of a parameter."""
+    text = _before_verb(subject(parameter, amount, words))
+    if gain.is_slight:
+        return sentence(words.say("terms", "slight", subject=text, count=int(amount), size=gain.size(words)))
+    return sentence(gain.in_words(text, int(amount), words))
 
 
 def pair_words(
-    main: Parameter, amount: float, other: Parameter, other_amount: float, own: float, gain: Gain
+    main: tuple[Parameter, float], other: tuple[Parameter, float], own: float, gain: Gain, words: Phrases
 ) -> str:
-    """How much more or less `amount` of `main` counts for every `other_amount` of `other`.
+    """Return how the effect of an amount of `main` changes with every amount of `other`.
 
-    `own` is what a little more of `main` gains by itself, of which the sign alone matters.
+    Only the sign of `own`, the effect of `main` alone, matters.
     """
-    words, circumstance = subject(main, amount), subject(other, other_amount).text
-    if other.unit == YES_OR_NO:
-        condition = "when " + circumstance.removeprefix("that ")
+    effect = _against(*main, own, gain, words)
+    phrase, facts = _counted(other[0], int(other[1]), words)
+    return sentence(words.say("terms", f"every_{phrase}", effect=effect, **facts))
+
+
+def square_words(parameter: Parameter, amount: float, own: float, gain: Gain, words: Phrases) -> str:
+    """Return how the effect of each further `amount` of a parameter differs from that of the one before."""
+    effect = _against(parameter, amount, own, gain, words)
+    return sentence(words.say("terms", "square", effect=effect, count=int(amount), number=f"{amount:g}"))
+
+
+def _against(parameter: Parameter, amount: float, own: float, gain: Gain, words: Phrases) -> str:
+    return gain.in_words(_before_verb(subject(parameter, amount, words)), int(amount), words, own)
+
+
+def _before_verb(text: str) -> str:
+    """Return a subject with a comma where it ends in a clause that began with one."""
+    return f"{text}," if "," in text and ":" not in text else text
+
+
+def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dict[str, object]]:
+    """Return the phrase for a `count` of a parameter, and what it is filled with."""
+    is_fact = parameter.unit == YES_OR_NO
+    unit = parameter.unit if count != 1 else parameter.unit.removesuffix("s")
+    phrase = "fact" if is_fact else "lead" if parameter.side == "difference" else "more"
+    if words.language != LANGUAGE:
+        label = words.find("parameters", parameter.base_name, default=parameter.template)
+        side = words.find("terms", "sides", parameter.side, default="")
+        things = label.replace("{side}", side)
     else:
-        each = circumstance.removeprefix("one ")
-        condition = "for every " + (
-            "further " + each.removeprefix("more ") if each.startswith("more ") else each
-        )
-    return _sentence(f"{words.before_verb} {gain.told(words.plural, own)} {condition}")
-
-
-def square_words(parameter: Parameter, amount: float, own: float, gain: Gain) -> str:
-    """How much more or less each further `amount` of a parameter counts than the one before."""
-    words = subject(parameter, amount)
-    before = f"{amount:g}" if words.plural else "one"
-    return _sentence(f"{words.before_verb} {gain.told(words.plural, own)} than the {before} before")
-
-
-def _counted(parameter: Parameter, plural: bool) -> str | None:
-    """Return the parameter's sentence where it begins with what is counted, or None."""
-    words = parameter.sentence.split(" ")
-    for place, word in enumerate(words[:2]):
-        if word == parameter.unit:
-            return " ".join([*words[:place], word if plural else _singular(word), *words[place + 1 :]])
-    return None
-
-
-def _singular(unit: str) -> str:
-    return unit.removesuffix("s")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+        # The registry's sentence usually begins with what is counted.
+        parts = parameter.sentence.removeprefix(_WHETHER).split(" ")
+        place = next((k for k, part in enumerate(parts[:2]) if part == parameter.unit), None)
+        if place is not None:
+            parts[place] = unit
+        elif not is_fact:
+            phrase = "measure"
+        things = " ".join(parts)
+    return phrase, {"count": count, "number": f"{count:g}", "unit": unit, "things": things}
 
 
 def chosen_head(weights: WeightFile, class_name: str, head: str | None) -> str:
-    """Return the head to report on: `head`, or the one that ranks plays.
+    """Return the head to report on: `head`, or by default the one that ranks plays.
 
-    Raises `SettingError` when the file has no such weights of its own.
+    Raises `SettingError` if the file has no such weights of its own.
     """
     heads = weights.classes.get(class_name, {})
     if not heads:
-        raise SettingError(f"the weights {weights.name!r} have none of their own for {class_name} positions")
+        raise SettingError(f"{weights.name!r} has no weights of its own for {class_name} positions")
     name = head or ("equity" if "equity" in heads else next(iter(heads)))
     if name not in heads:
         raise SettingError(
@@ -266,9 +256,9 @@ def chosen_head(weights: WeightFile, class_name: str, head: str | None) -> str:
 
 
 def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> HeadTerms:
-    """Return the statistics of a head in the table of terms `path`.
+    """Read the statistics of a head from the table of terms at `path`.
 
-    Raises `DatasetError` for a table that lacks this head, or was made of other weights.
+    Raises `DatasetError` for a table that lacks this head or belongs to other weights.
     """
     place = class_name, head
     head_terms = next((terms for terms in read_terms(path) if terms.place == place), None)
@@ -277,14 +267,14 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> 
     terms, vector = weight_vector(weights.classes[class_name][head])
     same = head_terms.names == term_names(terms, weights.parameters)
     if not (same and np.allclose(head_terms.statistics.weights, vector, rtol=_SAME, atol=1e-30)):
-        raise DatasetError(f"{path}: the table is that of other weights than {weights.name!r}")
+        raise DatasetError(f"{path}: the table belongs to weights other than {weights.name!r}")
     return head_terms
 
 
 def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
-    """Return the statistics of a head with standard errors, from a dataset that it was fitted to.
+    """Return the statistics of a head with standard errors, from a dataset it was fitted to.
 
-    Also the number of the dataset's positions of the class that train.
+    Also return the number of training positions of the class.
     """
     settings = settings_of(weights)
     with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
@@ -293,10 +283,10 @@ def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str)
 
 
 def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
-    """Return the statistics of a head over its own of `boards` (n, 26), without standard errors.
+    """Return the statistics of a head over its `boards` (n, 26), without standard errors.
 
-    Left out are those where the head's chance is 0 by the rules, and those that bearoff tables judge.  Also
-    how many they are.  Raises `DatasetError` when they are fewer than `FEWEST`.
+    Boards where the head's probability is 0 by rule, or that bearoff tables cover, are left out.  Also return
+    the number of boards used.  Raises `DatasetError` if there are fewer than `FEWEST`.
     """
     own = _own_of_head(boards, weights, class_name, head)
     terms, vector = weight_vector(weights.classes[class_name][head])
@@ -305,7 +295,7 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
     statistics = term_statistics(terms, vector, link, rows)
     layer = weights.hidden_of(class_name)
     if layer is not None and layer.added_to(head) is not None:
-        # What a unit of the raw sum is worth depends on all that adds to it.
+        # The slope of the link depends on everything that adds to the raw sum.
         with one_thread():
             slope = float(link.slope(judgement(weights, head, own).raw).mean())
         statistics = replace(statistics, slope=slope)
@@ -313,120 +303,129 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
 
 
 def game_boards(player: Player, most: int, class_name: str, *, seed: int, jobs: int | None = None) -> Board:
-    """About `most` positions (n, 26) of a class from a player's money games.
+    """Return about `most` positions (n, 26) of a class from a player's money games.
 
-    The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when there are
-    hardly any.
+    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class hardly occurs.
     """
     own = _own(self_play_positions(player, most, class_name, seed=seed, jobs=jobs), class_name)
     if len(own) < FEWEST:
         raise PlayerError(
-            f"games of {player.name!r} hold {len(own)} {class_name} positions: a dataset or a file of "
-            "positions is needed"
+            f"games of {player.name!r} have only {len(own)} {class_name} positions: give a dataset or a file "
+            "of positions"
         )
     return own[:most]
 
 
 def dataset_boards(folder: Path, class_name: str) -> Board:
-    """Positions (n, 26) of a class spread over a dataset: enough to see effects in."""
+    """Return up to `MOST` positions (n, 26) of a class, spread evenly over a dataset."""
     return _own(dataset_positions(folder, MOST, class_name), class_name)
 
 
 def observed_positions(
     weights: WeightFile, boards: Board, class_name: str, head: str, most: int = MOST
 ) -> Observed:
-    """Return what a head makes of its own of `boards` (n, 26), of at most `most` spread over them.
+    """Return a head's values on at most `most` of the `boards` (n, 26) that it evaluates.
 
-    Raises `DatasetError` when they are fewer than `FEWEST`.
+    Raises `DatasetError` if there are fewer than `FEWEST`.
     """
     own = _own_of_head(boards, weights, class_name, head)
     return observed(weights, own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)], head)
 
 
 @one_thread()
-def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
-    """Return the `count` parameters that move the value of `positions` most, and what each is worth."""
+def effect_summaries(positions: Observed, count: int, language: str = LANGUAGE) -> tuple[EffectSummary, ...]:
+    """Return the effects of the `count` parameters that move the value of `positions` most."""
     gains = [positions.feature_gain(k) for k in range(len(positions.parameters))]
     moves = np.abs(gains) * positions.deviations
     order = [int(k) for k in np.argsort(-moves, kind="stable") if moves[k] > 0]
-    return tuple(_told_effect(positions, k, gains[k]) for k in order[:count])
+    return tuple(_effect_summary(positions, k, gains[k], phrases(language)) for k in order[:count])
 
 
 def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
-    """`weights` with sentences on the `count` parameters that matter most in each class, for its file.
+    """Return `weights` with sentences on the `count` most important parameters of each class, for its file.
 
-    They are shown along the positions that motif carries, so that they depend on nothing but the weights.
+    Effects are measured on positions shipped with motif, so the sentences depend on the weights alone.
     """
     words = {}
     for class_name in weights.classes:
         head = chosen_head(weights, class_name, None)
         own = _own_of_head(typical_boards(class_name), weights, class_name, head)
         positions = observed(weights, own, head)
-        words[class_name] = tuple(effect.gist for effect in told_effects(positions, count))
+        words[class_name] = tuple(effect.gist for effect in effect_summaries(positions, count))
     return replace(weights, words=words)
 
 
-def _told_effect(positions: Observed, feature: int, gain: float) -> ToldEffect:
+def _effect_summary(positions: Observed, feature: int, gain: float, words: Phrases) -> EffectSummary:
     parameter = positions.parameters.parameters[feature]
     deviation = float(positions.deviations[feature])
     amount = typical_amount(parameter, deviation)
     step = amount * parameter.scale
-    told = Gain(positions.head, gain * step, math.nan)
-    expected = told.slight or parameter.better in ("", "more" if gain > 0 else "less")
-    sentences = [effect_words(parameter, amount, told), _by_stage(positions, feature, step, told)]
+    effect = Gain(positions.head, gain * step)
+    expected = effect.is_slight or parameter.better in ("", "more" if gain > 0 else "less")
+    sentences = [
+        effect_words(parameter, amount, effect, words),
+        _by_stage(positions, feature, step, effect, words),
+    ]
     if not expected:
-        sentences.append(_excuse(positions, feature, gain))
-    return ToldEffect(
+        sentences.append(_excuse(positions, feature, gain, words))
+    return EffectSummary(
         name=parameter.name,
         gist=sentences[0],
         sentence=" ".join(filter(None, sentences)),
-        held=positions.feature_frame(feature).words,
+        held=_held_words(positions.feature_frame(feature), words),
         amount=amount,
-        gain=told.value,
+        gain=effect.value,
         moves=abs(gain) * deviation,
         expected=expected,
         curve=tuple(replace(step, value=step.value / parameter.scale) for step in positions.curve(feature)),
     )
 
 
-def _by_stage(positions: Observed, feature: int, step: float, told: Gain) -> str:
-    """How the gain of `step` changes in the course of the game; nothing where it hardly does."""
+def _held_words(frame: Frame, words: Phrases) -> str:
+    """Return what a frame holds constant."""
+    pips = words.say("terms", "pips", frame.pips)
+    return words.say("terms", "held", frame.name, pips=pips)
+
+
+def _by_stage(positions: Observed, feature: int, step: float, effect: Gain, words: Phrases) -> str:
+    """Return how the effect of `step` changes during the game; empty if it hardly does."""
     parts = positions.stages
-    if told.slight or min(len(part.values) for part in parts) < _STAGE_ROWS:
+    if effect.is_slight or min(len(part.values) for part in parts) < _STAGE_ROWS:
         return ""
     gains = [step * part.feature_gain(feature) for part in parts]
-    early, late = (Gain(told.head, gain, math.nan) for gain in gains)
-    change = Gain(told.head, late.value - early.value, math.nan)
-    turns = min(gain * told.value for gain in gains) < 0
-    if change.slight or turns or abs(change.value) < _CHANGES * abs(told.value):
+    early, late = (Gain(effect.head, gain) for gain in gains)
+    change = Gain(effect.head, late.value - early.value)
+    turns = min(gain * effect.value for gain in gains) < 0
+    if change.is_slight or turns or abs(change.value) < _CHANGES * abs(effect.value):
         return ""
     many, few = (_ROUND_PIPS * round(float(part.pips.mean()) / _ROUND_PIPS) for part in parts)
-    return f"With about {many} pips to go it is {early.size}, with about {few} it is {late.size}."
+    return words.say("terms", "stages", many=many, few=few, early=early.size(words), late=late.size(words))
 
 
-def _excuse(positions: Observed, feature: int, gain: float) -> str:
-    """Return what goes with a parameter whose sign is not what a player expects."""
+def _excuse(positions: Observed, feature: int, gain: float, words: Phrases) -> str:
+    """Return why a parameter's sign is not what players expect."""
     through = positions.companions(feature)
     own = float(through[feature])
     through[feature] = 0.0
     if own * gain > 0 and abs(own) >= float((through * np.sign(gain)).max()):
-        return "One expects the opposite, but this is what its own weights say."
+        return words.say("terms", "unexpected")
     companion = int(np.argmax(through * np.sign(gain)))
     alone = positions.gradient[companion] * through[companion]
     parameter = positions.parameters.parameters[companion]
-    # The companion grows where its own slope and what comes through it have one sign.
-    way = "higher" if alone > 0 else "lower"
-    return (
-        "One expects the opposite, but it seldom comes alone: where there is more of it, this is usually "
-        f"{way} as well, and that outweighs it: {parameter.sentence}."
-    )
+    # The companion grows where its own slope and its contribution have the same sign.
+    way = words.say("terms", "ways", "more" if alone > 0 else "less")
+    _, facts = _counted(parameter, 2, words)
+    things = parameter.sentence if words.language == LANGUAGE else facts["things"]
+    return words.say("terms", "companion", way=way, things=things)
 
 
 @one_thread()
-def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count: int) -> tuple[ToldTerm, ...]:
-    """Return the `count` terms, but for the bias, that move the head's value most, and what they do in words.
+def term_summaries(
+    weights: WeightFile, head: HeadTerms, positions: Observed, count: int, language: str = LANGUAGE
+) -> tuple[TermSummary, ...]:
+    """Return the `count` terms, except the bias, that move the head's value most.
 
-    Words are about what the value does along `positions`, numbers about the weights.
+    Sentences are about the value along `positions`, numbers about the weights.
     """
     terms, _ = weight_vector(weights.classes[head.class_name][head.head])
     statistics = head.statistics
@@ -434,9 +433,9 @@ def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count:
     order = 1 + np.argsort(-moves[1:], kind="stable")
     z, effect_z = statistics.z, statistics.effect_z
     return tuple(
-        ToldTerm(
+        TermSummary(
             name=head.names[k],
-            sentence=_sentence_of_term(terms, positions, int(k)),
+            sentence=_sentence_of_term(terms, positions, int(k), phrases(language)),
             full=tuple(full_value(parameter) for parameter in _features(terms, weights.parameters, int(k))),
             moves=float(moves[k]),
             weight=float(statistics.weights[k]),
@@ -452,39 +451,36 @@ def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count:
 
 
 def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parameter]:
-    """Return what term number `place` of the weight vector multiplies: one or two features."""
+    """Return the one or two features that entry `place` of the weight vector multiplies."""
     pair = [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()
     return [parameters.parameters[feature] for feature in pair]
 
 
-def _sentence_of_term(terms: Terms, positions: Observed, place: int) -> str:
-    """Term number `place` of the weight vector in words, by what the value does along `positions`."""
+def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phrases) -> str:
+    """Return a sentence on entry `place` of the weight vector, measured along `positions`."""
     parameters, features = positions.parameters.parameters, positions.features
 
-    def gain(value: float) -> Gain:
-        return Gain(positions.head, value, math.nan)
-
-    def amount(feature: int) -> float:
-        return typical_amount(parameters[feature], float(positions.deviations[feature]))
+    def with_amount(feature: int) -> tuple[Parameter, float]:
+        parameter = parameters[feature]
+        return parameter, typical_amount(parameter, float(positions.deviations[feature]))
 
     if place <= terms.size:
-        feature = place - 1
-        parameter, much = parameters[feature], amount(feature)
-        worth = positions.feature_gain(feature) * much * parameter.scale
-        return effect_words(parameter, much, gain(worth))
+        parameter, amount = with_amount(place - 1)
+        effect = positions.feature_gain(place - 1) * amount * parameter.scale
+        return effect_words(parameter, amount, Gain(positions.head, effect), words)
     pair: list[int] = terms.pairs[place - 1 - terms.size].tolist()
     centred = {k: features[:, k] - features[:, k].mean() for k in pair}
     alone = {k: positions.feature_gain(k) for k in pair}
-    # The one that counts more by itself is the subject, the other the circumstance.
+    # The parameter with the larger effect of its own is the subject, the other one the condition.
     main, other = sorted(pair, key=lambda k: -abs(alone[k]) * float(positions.deviations[k]))
-    first, second = parameters[main], parameters[other]
-    steps = amount(main) * first.scale * amount(other) * second.scale
-    if main == other and first.unit == YES_OR_NO:  # its square is itself
-        return effect_words(first, 1, gain(alone[main]))
+    first, second = with_amount(main), with_amount(other)
+    if main == other and first[0].unit == YES_OR_NO:  # its square is itself
+        return effect_words(first[0], 1, Gain(positions.head, alone[main]), words)
     together = positions.gain(centred[main] * centred[other], list(centred.values()))
+    steps = first[1] * first[0].scale * second[1] * second[0].scale
     if main != other:
-        return pair_words(first, amount(main), second, amount(other), alone[main], gain(together * steps))
-    return square_words(first, amount(main), alone[main], gain(2 * together * steps))
+        return pair_words(first, second, alone[main], Gain(positions.head, together * steps), words)
+    return square_words(*first, alone[main], Gain(positions.head, 2 * together * steps), words)
 
 
 def _own(boards: Board, class_name: str) -> Board:
@@ -492,12 +488,12 @@ def _own(boards: Board, class_name: str) -> Board:
 
 
 def _own_of_head(boards: Board, weights: WeightFile, class_name: str, head: str) -> Board:
-    """Those of `boards` that a head judges; raises `DatasetError` when they are fewer than `FEWEST`."""
+    """Return those of `boards` that a head evaluates; raises `DatasetError` for fewer than `FEWEST`."""
     own = _own(boards, class_name)
     own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
     if len(own) < FEWEST:
         raise DatasetError(
-            f"at least {FEWEST} {class_name} positions are needed to tell how much a term matters, "
+            f"at least {FEWEST} {class_name} positions are needed to measure how much a term matters, "
             f"not {len(own)}"
         )
     return own

@@ -25,7 +25,7 @@ from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
-    from motif.analysis.term_report import ToldEffect, ToldTerm
+    from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
@@ -85,7 +85,7 @@ def terms(
     units where the file has any. With --terms or --data also how sure each weight is, its standard error.
     With --unit boards on which that unit is largest and smallest, and nothing else.
     """
-    from motif.analysis.term_report import chosen_head, observed_positions, told_effects, told_terms
+    from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
     from motif.reports.term_pages import reading, terms_page
@@ -102,7 +102,7 @@ def terms(
     place = class_name, head_name
     statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
     seen = observed_positions(evaluator.weights, boards, *place)
-    effects, sentences = told_effects(seen, top), told_terms(evaluator.weights, statistics, seen, top)
+    effects, sentences = effect_summaries(seen, top), term_summaries(evaluator.weights, statistics, seen, top)
     title = f"{evaluator.weights.name}: its terms in {class_name} positions"
     count = len(statistics.names) - 1
     every = unit_summaries(evaluator.weights, class_name, head_name, seen.boards)
@@ -140,7 +140,7 @@ def _only_one(options: Mapping[str, object]) -> None:
         raise SettingError(f"{' and '.join(named)} exclude each other")
 
 
-def _print_terms(effects: "Sequence[ToldEffect]", terms: "Sequence[ToldTerm]", head: str) -> None:
+def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str) -> None:
     """Print what more of parameters is worth, and the terms of the head called `head`."""
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 

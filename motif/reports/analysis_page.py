@@ -43,7 +43,7 @@ from motif.analysis.position_table import (
     write_positions,
 )
 from motif.analysis.score_tests import FAILS, HOLDS, LEVEL, REJECTED, ScoreTest, score_tests
-from motif.analysis.term_report import ToldEffect, told_effects
+from motif.analysis.term_report import EffectSummary, effect_summaries
 from motif.board.identifiers import gnubg_id
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
@@ -133,7 +133,7 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
     """Write pictures, tables, summary and pages to `folder`; return the summary."""
     clusters, ranges = position_clusters(analysis), value_ranges(analysis)
     seen = observed_in(analysis)
-    effects = told_effects(seen, MAX_EFFECTS)
+    effects = effect_summaries(seen, MAX_EFFECTS)
     draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "what more of it is worth"))
     pictures = list(_draw(analysis, folder))
     of_positions = list(_draw_positions(analysis, clusters, ranges, folder))
@@ -208,7 +208,7 @@ def _draw_positions(
         yield name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
 
 
-def _effect(effect: ToldEffect) -> dict[str, Any]:
+def _effect(effect: EffectSummary) -> dict[str, Any]:
     """Return an effect for the summary."""
     return {
         "name": effect.name,
@@ -284,7 +284,7 @@ def analysis_page(
     analysis: EvaluatorAnalysis,
     pictures: Sequence[Picture],
     files: Iterable[str],
-    effects: Sequence[ToldEffect],
+    effects: Sequence[EffectSummary],
     effects_picture: Picture,
     of_positions: Sequence[Picture],
     clusters: PositionClusters,

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from motif.analysis.evaluator_analysis import HIGH_VIF, MAX_IMPORTANT, EvaluatorAnalysis, Floats
 from motif.analysis.observed_effects import Observed
-from motif.analysis.term_report import ToldEffect
+from motif.analysis.term_report import EffectSummary
 from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.document import Picture
@@ -497,7 +497,7 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
         axes.set_xlabel(f"variance inflation factor; dashed: {HIGH_VIF:g}")
 
 
-def draw_effects(positions: Observed, effects: Sequence[ToldEffect], path: Path, title: str) -> None:
+def draw_effects(positions: Observed, effects: Sequence[EffectSummary], path: Path, title: str) -> None:
     """Draw the curves of the first `DRAWN` of `effects`, each over the spread of `positions`, to `path`."""
     drawn = effects[:DRAWN]
     rows = max(1, ceil(len(drawn) / 2))
@@ -509,7 +509,7 @@ def draw_effects(positions: Observed, effects: Sequence[ToldEffect], path: Path,
         figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}, and below how often", fontsize=SMALL)
 
 
-def effects_picture(positions: Observed, effects: Sequence[ToldEffect], title: str) -> Picture:
+def effects_picture(positions: Observed, effects: Sequence[EffectSummary], title: str) -> Picture:
     """Return the picture of `draw_effects`, with what it shows."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "effects.png"
@@ -527,7 +527,7 @@ def effects_shown(path: Path, positions: Observed) -> Picture:
     return Picture("What more of it is worth", path.read_bytes(), f"Plot: {caption}", caption)
 
 
-def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: ToldEffect, number: int) -> None:
+def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: EffectSummary, number: int) -> None:
     curve, spread = cell.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     curve.set_title(broken_name(f"{number}. {effect.name}", _LONG_EFFECT), fontsize=SMALL)
     factor = 1 if positions.head == "equity" else _PERCENT

@@ -9,16 +9,16 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from motif.analysis.term_report import (
-    ToldEffect,
-    ToldTerm,
+    EffectSummary,
+    TermSummary,
     board_terms,
     chosen_head,
     dataset_boards,
+    effect_summaries,
     game_boards,
     observed_positions,
     table_terms,
-    told_effects,
-    told_terms,
+    term_summaries,
 )
 from motif.analysis.unit_report import UnitSummary, unit_summaries
 from motif.benchmarks import BenchmarkFile, ErrorRate, ErrorRates
@@ -150,9 +150,9 @@ class RunTerms:
     """How many terms it has but for the bias."""
     source: str
     """Over which positions they are compared: "the positions that it was fitted to", say."""
-    told: tuple[ToldTerm, ...]
+    told: tuple[TermSummary, ...]
     """Terms that move its value most, most first."""
-    parameters: tuple[ToldEffect, ...]
+    parameters: tuple[EffectSummary, ...]
     """Parameters that do, and what more of each is worth."""
     units: tuple[UnitSummary, ...] = ()
     """Hidden units that do."""
@@ -318,7 +318,7 @@ def _run_terms(
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} positions of its own games"
     seen = observed_positions(weights, boards, *place)
-    told, effects = told_terms(weights, terms, seen, top), told_effects(seen, top)
+    told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, CLASS, head, seen.boards)[:top]
     picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
     return RunTerms(head, len(terms.names) - 1, source, told, effects, units), picture, begun

@@ -21,7 +21,7 @@ from motif.reports.document import Picture, html_page
 if TYPE_CHECKING:
     # Each page is asked for without what the other needs.
     from motif.analysis.explain.explanation import Explanation
-    from motif.analysis.term_report import ToldEffect, ToldTerm
+    from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
 
 DICE = 6
@@ -75,8 +75,8 @@ def terms_page(
     title: str,
     opening: str,
     notes: Sequence[str],
-    terms: Sequence["ToldTerm"],
-    effects: Sequence["ToldEffect"],
+    terms: Sequence["TermSummary"],
+    effects: Sequence["EffectSummary"],
     picture: Picture,
     head: str,
     units: Sequence["UnitSummary"] = (),
@@ -100,7 +100,7 @@ def terms_page(
     )
 
 
-def effect_rows(effects: Sequence["ToldEffect"], head: str) -> list[dict[str, str]]:
+def effect_rows(effects: Sequence["EffectSummary"], head: str) -> list[dict[str, str]]:
     """Rows of a table of `effects` on the head called `head`."""
     return [
         {
@@ -154,7 +154,7 @@ def units_reading() -> str:
     )
 
 
-def term_rows(terms: Sequence["ToldTerm"], head: str) -> list[dict[str, str]]:
+def term_rows(terms: Sequence["TermSummary"], head: str) -> list[dict[str, str]]:
     """Rows of a table of `terms` of the head called `head`."""
     return [
         {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
@@ -162,7 +162,7 @@ def term_rows(terms: Sequence["ToldTerm"], head: str) -> list[dict[str, str]]:
     ]
 
 
-def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
+def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:
     """Sentences on how a list of `terms` of the head called `head` is to be read."""
     unit = ", in points" if head == "equity" else ""
     notes = [
@@ -181,12 +181,12 @@ def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
     return notes
 
 
-def errors_known(terms: Sequence["ToldTerm"]) -> bool:
+def errors_known(terms: Sequence["TermSummary"]) -> bool:
     """Whether there are standard errors of any of `terms`."""
     return any(math.isfinite(term.effect_se) for term in terms)
 
 
-def moved(term: "ToldTerm | ToldEffect", head: str) -> str:
+def moved(term: "TermSummary | EffectSummary", head: str) -> str:
     """How far a term or a parameter moves the value of `head`, with its unit."""
     return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
 
@@ -196,7 +196,7 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}" if math.isfinite(value) else ""
 
 
-def _facts(term: "ToldTerm") -> list[str]:
+def _facts(term: "TermSummary") -> list[str]:
     """Return the term's name with what counts as 1 of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     return [

@@ -50,7 +50,7 @@ def test_every_parameter_has_a_label_in_every_language(set_name, language):
             whose = words.say("measured", "yours" if mine else "theirs")
             assert parameter.side not in ("own", "opponent") or whose in text, text
         if language != "en":
-            assert words.find("parameters", parameter.base_name, ""), parameter.base_name
+            assert words.find("parameters", parameter.base_name, default=""), parameter.base_name
 
 
 def test_the_mover_has_just_moved():
@@ -159,7 +159,7 @@ def test_the_parts_of_a_position_add_up(player):
 def test_in_a_balanced_position_only_the_roll_counts():
     found = explain_position(motif_v1(), START)
     assert found.parts.groups == ()
-    assert re.fullmatch(r"Against an even game, (\+0\.\d+) points: being on roll \1\.", found.summary)
+    assert re.fullmatch(r"Compared with an even game, (\+0\.\d+) points: being on roll \1\.", found.summary)
 
 
 class _Page(HTMLParser):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from motif.analysis.observed_effects import Observed, observed
-from motif.analysis.term_report import game_boards, observed_positions, told_effects
+from motif.analysis.term_report import effect_summaries, game_boards, observed_positions
 from motif.board.packed import Board
 from motif.evaluators import load_static
 from motif.evaluators.weight_file import HeadWeights, WeightFile
@@ -76,7 +76,7 @@ def test_a_curve_follows_what_is_planted():
 def test_a_constant_is_worth_nothing():
     seen = observed(_planted(home_points=1), np.repeat(_BOARDS[:1], 200, axis=0), "equity")
     assert _gain(seen, "home_points") == 0
-    assert told_effects(seen, 5) == ()
+    assert effect_summaries(seen, 5) == ()
 
 
 def test_an_unexpected_sign_says_what_goes_with_it():
@@ -84,19 +84,19 @@ def test_an_unexpected_sign_says_what_goes_with_it():
     weights = _planted(0.05, blots_elsewhere_opponent=1, hitting_rolls=-9, direct_shots=-9)
     (effect,) = (
         effect
-        for effect in told_effects(observed(weights, _BOARDS, "equity"), len(_MOTIF))
+        for effect in effect_summaries(observed(weights, _BOARDS, "equity"), len(_MOTIF))
         if effect.name == "blots_elsewhere_opponent"
     )
     assert not effect.expected
-    assert "One expects the opposite" in effect.sentence
-    assert "this is usually higher as well" in effect.sentence
+    assert "Players would expect the opposite" in effect.sentence
+    assert "this is usually higher too" in effect.sentence
     assert "can hit" in effect.sentence
 
 
 def test_an_unexpected_weight_is_called_one():
     seen = observed(_planted(0.05, home_points=-9), _BOARDS, "equity")
-    (effect,) = (effect for effect in told_effects(seen, 5) if effect.name == "home_points")
-    assert effect.sentence.endswith("One expects the opposite, but this is what its own weights say.")
+    (effect,) = (effect for effect in effect_summaries(seen, 5) if effect.name == "home_points")
+    assert effect.sentence.endswith("Players would expect the opposite, but the parameter's own weights say so.")
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +123,10 @@ def test_motif_v1_is_told_as_players_see_it(motif_v1, names, sign):
 
 def test_nothing_is_told_against_common_sense_without_saying_why(motif_v1):
     seen, _ = motif_v1
-    effects = told_effects(seen, len(seen.parameters))
+    effects = effect_summaries(seen, len(seen.parameters))
     against = [effect for effect in effects if not effect.expected]
     assert len(against) <= 3
-    assert all("One expects the opposite" in effect.sentence for effect in against)
+    assert all("Players would expect the opposite" in effect.sentence for effect in against)
     (lead,) = (effect for effect in effects if effect.name == "pip_lead")
     assert "leads are worth" in lead.sentence
 

@@ -289,7 +289,7 @@ def test_lookahead_tells_which_rolls_hit():
     assert told.evidence.replies is not None
     hits = told.evidence.replies.told(told.evidence.replies.of_hits, told.names, told.words)
     assert hits.phrase == "hits"
-    assert re.match(r"After 24/18 13/8 the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence)
+    assert re.match(r"After 24/18 13/8, the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence)
     # The shots are counted once: by the board or by lookahead, whichever brings more.
     assert {"shots"} <= {reason.concept for reason in told.reasons}
     assert "replies" not in {reason.concept for reason in told.reasons}

@@ -82,5 +82,5 @@ def test_plurals(language, one, more):
 
 def test_german_says_the_same():
     english, german = (told(*FIRST["a prime is kept"][:4], language=language) for language in ("en", "de"))
-    assert "Hält die 6-Punkte-Prime." in german.sentences
+    assert "Hält die 6er-Prime." in german.sentences
     assert [row.contribution for row in english.reasons] == [row.contribution for row in german.reasons]

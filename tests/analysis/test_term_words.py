@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from motif.analysis.phrases import languages, phrases
 from motif.analysis.term_report import (
     Gain,
     effect_words,
@@ -16,6 +17,7 @@ from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters import PARAMETER_SETS, parameter_set
 
 _NAN = float("nan")
+_ENGLISH = phrases()
 
 
 def _parameter(name: str, chosen: str = "motif"):
@@ -65,7 +67,7 @@ _SINGLE = {
 @pytest.mark.parametrize(("term", "words"), _SINGLE.items())
 def test_single_terms(term, words):
     name, amount, gain = term
-    assert effect_words(_parameter(name), amount, gain) == words
+    assert effect_words(_parameter(name), amount, gain, _ENGLISH) == words
 
 
 @pytest.mark.parametrize(
@@ -74,31 +76,32 @@ def test_single_terms(term, words):
      (-1, 0.02, "cost 0.020 points of equity less"), (-1, -0.02, "cost 0.020 points of equity more")],
 )  # fmt: skip
 def test_pairs_say_which_way_the_other_turns_it(own, value, words):
-    told = pair_words(_parameter("pip_lead"), 10, _parameter("on_bar"), 1, own, _equity(value))
+    main, other = (_parameter("pip_lead"), 10), (_parameter("on_bar"), 1)
+    told = pair_words(main, other, own, _equity(value), _ENGLISH)
     ending = "for every further checker of the player on roll on the bar."
     assert told == f"10 pips by which the player on roll leads {words} {ending}"
 
 
 def test_pairs_with_more_of_the_other_or_with_a_condition():
     blots, lead, off = (_parameter(name) for name in ("blots_home", "pip_lead", "nothing_off_opponent"))
-    assert pair_words(blots, 2, lead, 20, -1, Gain("win", -0.01, _NAN)) == (
+    assert pair_words((blots, 2), (lead, 20), -1, Gain("win", -0.01), _ENGLISH) == (
         "2 more blots of the player on roll in the home board take 1.0 % more off the win chance for every "
         "20 pips by which the player on roll leads."
     )
-    assert pair_words(lead, 20, blots, 2, 1, _equity(0.01)).endswith(
+    assert pair_words((lead, 20), (blots, 2), 1, _equity(0.01), _ENGLISH).endswith(
         "equity more for every 2 more blots of the player on roll in the home board."
     )
-    assert pair_words(lead, 20, off, 1, 1, _equity(0.01)).endswith(
+    assert pair_words((lead, 20), (off, 1), 1, _equity(0.01), _ENGLISH).endswith(
         "equity more when the opponent has yet to bear off a checker."
     )
 
 
 def test_squares_compare_with_the_amount_before():
-    assert square_words(_parameter("blots_home"), 1, -1, _equity(-0.05)) == (
+    assert square_words(_parameter("blots_home"), 1, -1, _equity(-0.05), _ENGLISH) == (
         "One more blot of the player on roll in the home board costs 0.050 points of equity more than the "
         "one before."
     )
-    assert square_words(_parameter("pip_lead"), 20, 1, _equity(-0.05)).endswith(
+    assert square_words(_parameter("pip_lead"), 20, 1, _equity(-0.05), _ENGLISH).endswith(
         "equity less than the 20 before."
     )
 
@@ -119,18 +122,36 @@ def test_yes_or_no_is_one():
 def test_every_parameter_can_be_spoken_of(name):
     for parameter in parameter_set(name).parameters:
         for amount in (1, 10):
-            told = subject(parameter, amount)
-            assert parameter.unit == "yes or no" or told.text.startswith("one " if amount == 1 else "10 ")
-            assert told.plural == (amount > 1 and parameter.unit != "yes or no")
-            assert "  " not in told.text
+            told = subject(parameter, amount, _ENGLISH)
+            assert parameter.unit == "yes or no" or told.startswith("one " if amount == 1 else "10 ")
+            assert "  " not in told
             # What is measured is named in full, but for the number of what is counted.
-            assert parameter.sentence.split(" ", 3)[-1] in told.text
+            assert parameter.sentence.split(" ", 3)[-1] in told
+
+
+@pytest.mark.parametrize(("language", "first", "pair", "square"), [
+    ("en", "2 more blots of the player on roll in the home board cost 0.10 points of equity.",
+     "2 more blots of the player on roll in the home board cost 0.10 points of equity more when the opponent "
+     "has yet to bear off a checker.",
+     "20 pips by which the player on roll leads are worth 0.10 points of equity less than the 20 before."),
+    ("de", "Blots im Heimfeld (Spieler am Wurf): 2 mehr kosten 0,10 Punkte Equity.",
+     "Blots im Heimfeld (Spieler am Wurf): 2 mehr kosten 0,10 Punkte Equity mehr, wenn zutrifft: Auswürfeln "
+     "noch nicht begonnen (Gegner).",
+     "Vorsprung in Pips: 20 mehr bringen 0,10 Punkte Equity weniger als die 20 davor."),
+])  # fmt: skip
+def test_every_language_has_every_kind_of_sentence(language, first, pair, square):
+    words, loss = phrases(language), _equity(-0.1)
+    blots, lead, off = (_parameter(name) for name in ("blots_home", "pip_lead", "nothing_off_opponent"))
+    assert effect_words(blots, 2, loss, words) == first
+    assert pair_words((blots, 2), (off, 1), -1, loss, words) == pair
+    assert square_words(lead, 20, 1, loss, words) == square
 
 
 @pytest.mark.parametrize("head", sorted(HEAD_NAMES))
 @pytest.mark.parametrize("value", [0.0, 1e-9, 2.5, -1e-9, math.pi])
 def test_numbers_of_any_size_can_be_told(head, value):
     for error in (_NAN, 0.0, 1e-9, 1.0):
-        told = Gain(head, value, error).told(True)
-        assert "e-" not in told
-        assert ("±" in told) == math.isfinite(error)
+        for language in languages():
+            told = Gain(head, value, error).in_words("3 more", 3, phrases(language))
+            assert "e-" not in told
+            assert ("±" in told) == math.isfinite(error)

@@ -9,11 +9,11 @@ from motif.analysis.observed_effects import Observed
 from motif.analysis.term_report import (
     board_terms,
     chosen_head,
+    effect_summaries,
     game_boards,
     observed_positions,
     table_terms,
-    told_effects,
-    told_terms,
+    term_summaries,
 )
 from motif.board.packed import Board, pack_many
 from motif.evaluators.static import StaticEvaluator, weights_model
@@ -59,9 +59,9 @@ def test_each_kind_of_term_is_told():
     weights = _weights()
     found, count = board_terms(_BOARDS, weights, "contact", "equity")
     assert count == len(_contact())
-    told = {term.name: term for term in told_terms(weights, found, _seen("equity"), 10_000)}
+    told = {term.name: term for term in term_summaries(weights, found, _seen("equity"), 10_000)}
     assert len(told) == len(found.names) - 1
-    effects = told_effects(_seen("equity"), len(_NAMES))
+    effects = effect_summaries(_seen("equity"), len(_NAMES))
     assert len(effects) > len(_NAMES) / 2
     for effect in effects:
         name, amount, gain = effect.name, effect.amount, effect.gain
@@ -75,9 +75,9 @@ def test_each_kind_of_term_is_told():
 
 def test_the_most_important_come_first():
     found, _ = board_terms(_BOARDS, _weights(), "contact", "win")
-    moves = [term.moves for term in told_terms(_weights(), found, _seen(), 10_000)]
+    moves = [term.moves for term in term_summaries(_weights(), found, _seen(), 10_000)]
     assert moves == sorted(moves, reverse=True)
-    first = told_terms(_weights(), found, _seen(), 3)
+    first = term_summaries(_weights(), found, _seen(), 3)
     assert [term.moves for term in first] == moves[:3]
     terms, vector = weight_vector(_weights().classes["contact"]["win"])
     values = terms.expand(features(_KEITH, _contact())).astype(float)
@@ -95,7 +95,7 @@ def test_the_head_that_chooses_plays():
     assert chosen_head(weights, "contact", "win") == "win"
     for arguments, words in (
         (("race", "equity"), "have no head 'equity' for race positions; there are win"),
-        (("crashed", None), "have none of their own for crashed positions"),
+        (("crashed", None), "has no weights of its own for crashed positions"),
     ):
         with pytest.raises(SettingError, match=words):
             chosen_head(weights, *arguments)
@@ -107,15 +107,15 @@ def test_a_table_must_be_that_of_the_weights(tmp_path):
     write_terms(path, [found])
     read = table_terms(path, weights, "race", "win")
     races = observed_positions(weights, _BOARDS, "race", "win")
-    told, again = (told_terms(weights, terms, races, 5) for terms in (found, read))
+    told, again = (term_summaries(weights, terms, races, 5) for terms in (found, read))
     assert list(map(str, told)) == list(map(str, again))  # NaN is not itself
     with pytest.raises(DatasetError, match="has no terms of contact win"):
         table_terms(path, weights, "contact", "win")
     others = replace(weights, classes={**weights.classes, "race": {"win": _head(8)}})
-    with pytest.raises(DatasetError, match="that of other weights than 'made'"):
+    with pytest.raises(DatasetError, match="belongs to weights other than 'made'"):
         table_terms(path, others, "race", "win")
     fewer = replace(_head(2), pairs=np.zeros((0, 2), np.int64), quadratic=np.zeros(0, np.float32))
-    with pytest.raises(DatasetError, match="that of other weights"):
+    with pytest.raises(DatasetError, match="belongs to weights other"):
         table_terms(path, replace(weights, classes={"race": {"win": fewer}}), "race", "win")
 
 
@@ -144,6 +144,6 @@ def test_positions_of_games_are_those_asked_for():
     races = game_boards(player, 150, "race", seed=4, jobs=1)
     assert len(races) == 150
     assert (classify_many(pack_many(races)) == CLASS_NAMES.index("race")).all()
-    few = r"games of 'made' hold \d contact positions: a dataset or a file of positions is needed"
+    few = r"games of 'made' have only \d contact positions: give a dataset or a file of positions"
     with pytest.raises(PlayerError, match=few):
         game_boards(player, 5, "contact", seed=4, jobs=1)

@@ -17,7 +17,7 @@ from motif.analysis.term_report import (
     dataset_boards,
     full_value,
     observed_positions,
-    told_terms,
+    term_summaries,
 )
 from motif.analysis.unit_report import unit_summaries
 from motif.benchmarks import ErrorRate, ErrorRates, error_rates, read_benchmark
@@ -181,7 +181,7 @@ def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
     with class_rows(pool, weights.parameters, settings.validation, settings.seed) as rows:
         found = term_errors(rows, weights, settings, "contact", "equity")
     boards = dataset_boards(tmp_path / "v0" / "samples", "contact")
-    told = told_terms(weights, found, observed_positions(weights, boards, "contact", "equity"), 20)
+    told = term_summaries(weights, found, observed_positions(weights, boards, "contact", "equity"), 20)
     assert all(term.sentence in odd_page.text and term.effect_se > 0 for term in told)
     assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
 
@@ -219,7 +219,7 @@ def test_a_table_of_terms_is_told_by_what_matters(told_run):
     text = read_page(folder).text
     assert f"How {weights.name} judges contact positions" in text
     boards = dataset_boards(folder / "v0" / "samples", "contact")
-    told = told_terms(weights, known, observed_positions(weights, boards, "contact", "equity"), 21)
+    told = term_summaries(weights, known, observed_positions(weights, boards, "contact", "equity"), 21)
     moves = [term.moves for term in told]
     assert moves == sorted(moves, reverse=True)
     for term in told[:20]:

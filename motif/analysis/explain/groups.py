@@ -50,7 +50,7 @@ class Viewpoint:
         """Return what the parameter measures in a few words, such as "your blots outside"."""
         yours = (parameter.side == "own") == self.you_are_on_roll
         whose = words.say("measured", "yours" if yours else "theirs")
-        label = words.find("parameters", parameter.base_name, parameter.template)
+        label = words.find("parameters", parameter.base_name, default=parameter.template)
         return label.replace("{side}", whose)
 
     def value(self, parameter: Parameter, feature: float, words: Phrases) -> str:

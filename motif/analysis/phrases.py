@@ -64,12 +64,13 @@ class Phrases:
             facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]
         return _FORMATTER.vformat(str(text), (), facts)
 
-    def find(self, *keys: str, default: str) -> str:
-        """Return the text under `keys`, or `default` if the last key is missing."""
+    def find(self, *keys: str, default: str, **facts: object) -> str:
+        """Return the text under `keys` with any `facts` filled in; `default` if the last key is missing."""
         table: Any = self._table
         for key in keys[:-1]:
             table = table[key]
-        return str(table.get(keys[-1], default))
+        text = str(table.get(keys[-1], default))
+        return _FORMATTER.vformat(text, (), facts) if facts else text
 
     def group(self, name: str) -> str:
         """Return the label of a group of parameters, by default its name."""

@@ -21,7 +21,6 @@ from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
 from motif.evaluators.probabilities import bounds
-from motif.evaluators.weight_file import HEAD_NAMES
 from motif.fitting.problem import Link
 from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
 from motif.fitting.terms import Terms
@@ -85,7 +84,7 @@ class Gain:
             count=count,
             amount=self._amount(words, *((1, 2) if is_equity else (100, 1))),
             change=change and words.say("terms", "changes", change),
-            head=words.find("terms", "heads", self.head, default=HEAD_NAMES[self.head]),
+            head=words.say("terms", "heads", self.head),
         )
 
     def size(self, words: Phrases) -> str:
@@ -219,22 +218,21 @@ def _before_verb(text: str) -> str:
 
 def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dict[str, object]]:
     """Return the phrase for a `count` of a parameter, and what it is filled with."""
-    is_fact = parameter.unit == YES_OR_NO
-    unit = parameter.unit if count != 1 else parameter.unit.removesuffix("s")
-    phrase = "fact" if is_fact else "lead" if parameter.side == "difference" else "more"
+    unit, parts = parameter.unit, parameter.sentence.removeprefix(_WHETHER).split(" ")
+    # The registry's sentence usually begins with what is counted.
+    place = next((k for k, part in enumerate(parts[:2]) if part == unit), None)
+    phrase = "lead" if parameter.side == "difference" else "more"
+    if unit == YES_OR_NO:
+        phrase = "fact"
+    elif place is None:
+        phrase = "measure"
+        unit = words.find("terms", "units", unit, default=unit, count=count)
+    elif count == 1:
+        parts[place] = unit.removesuffix("s")
+    things = " ".join(parts)
     if words.language != LANGUAGE:
         label = words.find("parameters", parameter.base_name, default=parameter.template)
-        side = words.find("terms", "sides", parameter.side, default="")
-        things = label.replace("{side}", side)
-    else:
-        # The registry's sentence usually begins with what is counted.
-        parts = parameter.sentence.removeprefix(_WHETHER).split(" ")
-        place = next((k for k, part in enumerate(parts[:2]) if part == parameter.unit), None)
-        if place is not None:
-            parts[place] = unit
-        elif not is_fact:
-            phrase = "measure"
-        things = " ".join(parts)
+        things = label.replace("{side}", words.find("terms", "sides", parameter.side, default=""))
     return phrase, {"count": count, "number": f"{count:g}", "unit": unit, "things": things}
 
 
@@ -415,8 +413,7 @@ def _excuse(positions: Observed, feature: int, gain: float, words: Phrases) -> s
     # The companion grows where its own slope and its contribution have the same sign.
     way = words.say("terms", "ways", "more" if alone > 0 else "less")
     _, facts = _counted(parameter, 2, words)
-    things = parameter.sentence if words.language == LANGUAGE else facts["things"]
-    return words.say("terms", "companion", way=way, things=things)
+    return words.say("terms", "companion", way=way, things=facts["things"])
 
 
 @one_thread()

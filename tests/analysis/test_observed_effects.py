@@ -96,7 +96,9 @@ def test_an_unexpected_sign_says_what_goes_with_it():
 def test_an_unexpected_weight_is_called_one():
     seen = observed(_planted(0.05, home_points=-9), _BOARDS, "equity")
     (effect,) = (effect for effect in effect_summaries(seen, 5) if effect.name == "home_points")
-    assert effect.sentence.endswith("Players would expect the opposite, but the parameter's own weights say so.")
+    assert effect.sentence.endswith(
+        "Players would expect the opposite, but the parameter's own weights say so."
+    )
 
 
 @pytest.fixture(scope="module")

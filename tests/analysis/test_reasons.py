@@ -289,7 +289,9 @@ def test_lookahead_tells_which_rolls_hit():
     assert told.evidence.replies is not None
     hits = told.evidence.replies.told(told.evidence.replies.of_hits, told.names, told.words)
     assert hits.phrase == "hits"
-    assert re.match(r"After 24/18 13/8, the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence)
+    assert re.match(
+        r"After 24/18 13/8, the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence
+    )
     # The shots are counted once: by the board or by lookahead, whichever brings more.
     assert {"shots"} <= {reason.concept for reason in told.reasons}
     assert "replies" not in {reason.concept for reason in told.reasons}
@@ -301,7 +303,7 @@ def test_before_a_bearoff_against_contact_the_next_rolls_are_told():
     two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), position, (5, 2), *two)
     assert re.match(
-        r"After 5/off 4/2 \d+ of your next 36 rolls leave a shot, after 6/4 5/off only \d+ do\.",
+        r"After 5/off 4/2, \d+ of your next 36 rolls leave a shot; after 6/4 5/off, only \d+\.",
         told.sentences[0],
     )
 

@@ -163,7 +163,7 @@ def test_a_page(motif_json, weight_file, tmp_path):
         (("nobody",), "no player is called"),
         (("missing.yaml",), "missing.yaml: no such weight file"),
         (("{weights}", "--head", "equity"), "have no head 'equity' for contact positions; there are win, "),
-        (("{weights}", "--class", "crashed"), "have none of their own for crashed positions"),
+        (("{weights}", "--class", "crashed"), "has no weights of its own for crashed positions"),
         (("{weights}", "--terms", "missing.parquet"), "missing.parquet: there is no such file"),
         (("{weights}", "--terms", "{weights}"), "small.yaml: no table of terms"),
         (("{weights}", "--data", "nowhere"), "nowhere"),
@@ -185,7 +185,7 @@ def test_too_few_positions_are_named(motif, weight_file, tmp_path):
     path.write_text("4HPwATDgc/ABMA\n", encoding="utf-8")
     ending = motif("terms", weight_file, "--positions", path)
     assert ending.code == 2
-    assert "at least 100 contact positions are needed to tell how much a term matters, not 1" in ending.err
+    assert "at least 100 contact positions are needed to measure how much a term matters, not 1" in ending.err
 
 
 def test_a_page_that_cannot_be_written(motif, weight_file, tmp_path):

@@ -233,7 +233,7 @@ def test_a_table_of_other_terms_is_refused(told_run):
     folder, weights, _ = told_run
     classes = {**weights.classes, "contact": weights.classes["race"]}
     replace(weights, classes=classes).save(folder / "v0" / "weights.yaml")
-    with pytest.raises(DatasetError, match=r"terms\.parquet: the table belongs to weights other than than"):
+    with pytest.raises(DatasetError, match=r"terms\.parquet: the table belongs to weights other than"):
         draw_run(folder)
     assert not list(folder.glob("*.png"))
 

@@ -1,1 +1,1 @@
-"""Scripts of the maintainers: each measures something and writes it into a page of the docs."""
+"""Maintainers' scripts: measurements, generated docs, checks."""

@@ -1,4 +1,4 @@
-"""The floors as a picture and every file in a line, from the source, for docs/dev/architecture.md.
+"""Generate the layer diagram and the file list of docs/dev/architecture.md.
 
 ``python -m tools.architecture`` writes both.
 """
@@ -28,7 +28,7 @@ REGION = "files"
 
 @dataclass(frozen=True)
 class House:
-    """What the picture shows."""
+    """Contents of the diagram."""
 
     rooms: Mapping[str, str]
     """What each folder of the package is, in a few words, from the top floor down; the cellar comes last."""
@@ -39,7 +39,7 @@ class House:
 
     @property
     def text(self) -> str:
-        """All of it, for comparison."""
+        """The contents as text, for comparison."""
         below = {name: sorted(other for above, other in self.doors if above == name) for name in self.rooms}
         lines = [
             f"{name}: {words}; kernels: {name in self.compiled}; imports: {', '.join(below[name])}".rstrip()
@@ -49,7 +49,7 @@ class House:
 
 
 def house(texts: Mapping[Path, str]) -> House:
-    """Return what is to be drawn of the sources `texts`."""
+    """Return the diagram's contents for the sources `texts`."""
     used: dict[str, set[str]] = {}
     for path, text in texts.items():
         if len(path.parts) > 2:
@@ -81,12 +81,12 @@ def sentence(text: str) -> str:
 
 
 def _clause(text: str) -> str:
-    """Return the beginning of that sentence, up to the first mark in it."""
+    """Return the beginning of that sentence, up to the first punctuation mark."""
     return re.split(r"[:;,]", sentence(text))[0]
 
 
 def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
-    """Every folder with its floor and files, from the ground up, in Markdown."""
+    """Return every folder with its floor and files as Markdown, from the lowest floor up."""
     core = CompiledCore(texts)
     for folder in (*reversed(CELLARS), *sorted(FLOORS, key=lambda name: FLOORS[name])):
         files = [path for path in texts if len(path.parts) > 2 and path.parts[1] == folder]
@@ -120,7 +120,7 @@ _STARTS = 8
 
 
 def paths(drawn: House) -> list[list[str]]:
-    """Return the way of each line by floors: a room, ``above>below`` for each floor passed, a room."""
+    """Return the path of each arrow: a room, ``above>below`` for each floor passed, a room."""
     level = _levels(drawn)
     return [
         [above, *[f"{above}>{below}"] * (level[below] - level[above] - 1), below]
@@ -129,13 +129,13 @@ def paths(drawn: House) -> list[list[str]]:
 
 
 def _levels(drawn: House) -> dict[str, int]:
-    """Floor of each room, counted from the top."""
+    """Return the floor of each room, counted from the top."""
     floors = sorted({FLOORS[name] for name in drawn.rooms if name not in CELLARS}, reverse=True)
     return {name: floors.index(FLOORS[name]) for name in drawn.rooms if name not in CELLARS}
 
 
 def rows(drawn: House) -> list[_Row]:
-    """Floors from the top down, rooms and passing lines in the order in which lines cross least."""
+    """Return the floors from the top down, ordered to minimise crossing lines."""
     level = _levels(drawn)
     made: list[list[str]] = [[] for _ in {*level.values()}]
     for name, number in level.items():
@@ -149,7 +149,7 @@ def rows(drawn: House) -> list[_Row]:
 
 
 def _sorted(made: list[list[str]], joined: list[list[tuple[str, str]]], random: Random) -> list[_Row]:
-    """Return the best order of each floor in turn, down and up again, beginning with any."""
+    """Improve the order on each floor in turn, down and up again."""
     order: list[_Row] = [tuple(random.sample(row, len(row))) for row in made]
     for number in [*range(len(order)), *reversed(range(len(order)))] * 2:
         near = slice(max(number - 1, 0), number + 1)
@@ -182,7 +182,7 @@ def _row_width(row: _Row) -> float:
 
 
 def _places(row: _Row) -> dict[str, float]:
-    """Where the middle of each room or lane is, the middle of the row being 0."""
+    """Return the horizontal centre of each room or lane; the middle of the row is 0."""
     left = -_row_width(row) / 2
     places = {}
     for name in row:
@@ -192,7 +192,7 @@ def _places(row: _Row) -> dict[str, float]:
 
 
 def _badness(order: list[_Row], joined: list[list[tuple[str, str]]]) -> tuple[int, float]:
-    """How many lines cross, and how far they lean."""
+    """Return how many lines cross, and how far they lean."""
     crossings, lean = 0, 0.0
     for (upper, lower), between in zip(pairwise(order), joined, strict=False):
         tops, bottoms = _places(upper), _places(lower)
@@ -214,7 +214,7 @@ _INK, _PAPER, _CORE, _LINE = "#1d2733", "#ffffff", "#dbe9f6", "#6b7c8f"
 
 
 def draw(drawn: House) -> str:
-    """Return the picture as SVG; its description holds the text of the house."""
+    """Return the diagram as SVG; its description contains its contents as text."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -268,7 +268,7 @@ def _draw_room(
 
 
 def _draw_line(axes: Any, places: tuple[float, float], number: int, passes_by: bool) -> None:
-    """Return a line down from floor `number`, counted from the top: to a room, or into the lane past one."""
+    """Return a line down from floor `number`, counted from the top, to a room or into a lane."""
     start = -number * (_HIGH + _APART) - _HIGH
     end = start - _APART
     style = {"arrowstyle": "-" if passes_by else "-|>", "color": _LINE, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
@@ -284,13 +284,13 @@ def _svg(figure: Any, description: str) -> str:
 
 
 def shown_house(picture: str) -> str:
-    """Return the text of the house that a picture shows."""
+    """Return the contents that a diagram shows."""
     match = re.search(r"<dc:description>(.*?)</dc:description>", picture, re.DOTALL)
     return unescape(match[1]) if match else ""
 
 
 def main() -> int:
-    """Draw the picture, write the region; returns the exit code, 2 after one line for what fails."""
+    """Write the diagram and the list; return the exit code, 2 after an error message."""
     texts = sources()
     try:
         write_region(PAGE, REGION, page_lines(texts))

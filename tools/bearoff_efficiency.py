@@ -1,11 +1,11 @@
-"""Cube efficiency in bearoffs: Janowski's model against exact equities, for docs/explanation/lab-notes.md.
+"""Compare Janowski's cube model with exact equities in bearoffs, for docs/explanation/lab-notes.md.
 
-x is fitted to all pairs of at most six checkers in which each side has 5 to 95 %, in two ways: so that the
-model's equities are nearest to the exact ones, and so that its wrong actions cost least.  What comes of it is
-measured on pairs that were not fitted: up to eight checkers against up to seven, at least one side with more
-than six, their win chances from the one-sided tables, as in play.
+x is fitted in two ways to all pairs of at most six checkers in which each side has 5 to 95 %: for the
+smallest error of the equities, and for the lowest cost of wrong actions. The results are measured on other
+pairs: up to eight checkers against up to seven, at least one side with more than six, with win probabilities
+from the one-sided tables, as in play.
 
-    python -m tools.bearoff_efficiency
+``python -m tools.bearoff_efficiency``
 """
 
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
     """(n, 3): exact money equities without a double, by the cube's place."""
 
     def open(self) -> "Pairs":
-        """Those in which either side may still win."""
+        """Pairs that either side may still win."""
         rows = (self.wins > _OPEN) & (self.wins < 1 - _OPEN)
         return Pairs(self.wins[rows], self.exact[rows])
 
@@ -63,17 +63,17 @@ class Model:
         self.pairs, self.dead, self.way = pairs, dead, live - dead
 
     def nearest(self) -> float:
-        """Return x by least squares over all places of the cube."""
+        """Return x by least squares over all cube positions."""
         return float((self.way * (self.pairs.exact - self.dead)).sum() / (self.way**2).sum())
 
     def cheapest(self) -> float:
-        """Return x whose wrong actions cost least, to a hundredth."""
+        """Return the x with the lowest cost of wrong actions, to a hundredth."""
         return float(min(_GRID, key=lambda x: sum(self.measured(float(x))[1:])))
 
     def measured(self, x: float) -> tuple[float, float, float, float]:
         """Return the RMS error of the equities at `x`, and the cost of wrong actions.
 
-        Costs are millipoints per position, for doubles, redoubles and answers to right doubles.
+        Costs are in millipoints per position, for doubles, redoubles and answers to correct doubles.
         """
         exact, values = self.pairs.exact, self.dead + x * self.way
         taken = DOUBLED * exact[:, OPPONENTS]
@@ -96,13 +96,13 @@ def _wins(rows, values, own, opponent, wins):
 
 
 def fitted_pairs() -> Pairs:
-    """All pairs of at most six checkers a side."""
+    """Return all pairs of at most six checkers per side."""
     wins = (equities(bearoff_tables())[1:, 1:] + 1) / 2
     return Pairs(wins.reshape(-1), money_cubes()[1:, 1:].reshape(-1, MONEY_STATES)).open()
 
 
 def unseen_pairs() -> Pairs:
-    """Pairs with more checkers, drawn at random."""
+    """Return random pairs with more checkers."""
     sides = tuple(home_plays_from(number_of([*[0] * (HOME - 1), checkers])) for checkers in (8, 7))
     values = pair_values(money_rules(), (sides[0], sides[1]), lambda steps=1: None)
     random = np.random.default_rng(1)

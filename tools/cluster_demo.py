@@ -1,6 +1,6 @@
-"""A dataset made by a cluster of three workers, of which one is killed, and the same one made here.
+"""Make a dataset on a cluster that loses one of three workers, and again on this machine.
 
-`make cluster-demo` runs it; it takes under two minutes on two cores and leaves nothing behind.
+`make cluster-demo` runs it, in under two minutes on two cores. It leaves no files behind.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ KILL_AFTER = "part-00016.parquet"
 
 
 def main() -> int:
-    """Run the demonstration; 0 when the two datasets are the same."""
+    """Run the demonstration; return 0 if the two datasets are identical."""
     with tempfile.TemporaryDirectory() as name:
         here, there = Path(name) / "here", Path(name) / "cluster"
         print("this machine:", flush=True)

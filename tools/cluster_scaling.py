@@ -1,7 +1,7 @@
-"""What a label costs on a cluster: measured with 1, 2 and 4 workers on this machine.
+"""Measure the cost of a label on a cluster with 1, 2 and 4 workers on this machine.
 
-`make cluster-scaling` runs it and writes the figures into docs/how-to/cluster.md, between its markers.  It
-takes some minutes, and wants a machine that does nothing else.
+`make cluster-scaling` runs it in some minutes on an idle machine, and writes the figures into
+docs/how-to/cluster.md.
 """
 
 import sys
@@ -39,7 +39,7 @@ PLAYER = "motif-v1"
 
 
 def settings(games: int) -> SampleSettings:
-    """As a preset has them."""
+    """Return the settings of a run, as in a preset."""
     return SampleSettings(
         player=PLAYER,
         games=games,
@@ -57,7 +57,7 @@ def settings(games: int) -> SampleSettings:
 
 @dataclass(frozen=True)
 class Measured:
-    """One run."""
+    """Figures of one run."""
 
     who: str
     labels: int
@@ -77,7 +77,7 @@ class Measured:
         return self.labels / self.seconds
 
     def row(self, first: "Measured") -> str:
-        """Its line of the table."""
+        """Row of the table."""
         cells = (
             self.who,
             f"{self.rate:,.0f}",
@@ -91,7 +91,7 @@ class Measured:
 
 
 def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = None) -> Measured:
-    """One run of `games`, on `cluster` or on this machine."""
+    """Measure one run of `games`, on `cluster` or on this machine."""
     scheduler = psutil.Process(cluster.scheduler.pid) if cluster else None
     with tempfile.TemporaryDirectory() as name, working_on(cluster.address if cluster else None):
         sample(settings(64), Path(name) / "warm", jobs=jobs)  # every worker has its kernels
@@ -115,11 +115,11 @@ def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = 
 
 
 def passed_on(parts: int) -> Measured:
-    """As many large `parts` that cost nothing to compute: what the client and the scheduler have to do."""
+    """Measure the client and the scheduler alone: large `parts` that need no computing."""
     few = replace(settings(1500), trials=1)
     columns = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
     random = np.random.default_rng(1)
-    # Drawn, so that what comes twice does not stand where a compressor finds it.
+    # Random, so that a compressor finds no repetition.
     order = random.integers(len(columns["cls"]), size=LARGE_PART)
     large = {name: np.asarray(values)[order] for name, values in columns.items()}
     large["position"] = large["position"].tolist()
@@ -145,7 +145,7 @@ def passed_on(parts: int) -> Measured:
 
 
 def _ready(columns: dict[str, Any], number: int) -> dict[str, Any]:
-    """Run on a worker: a part that is there already, sent like one that has been made."""
+    """Return a finished part from a worker."""
     return dict(columns)
 
 
@@ -157,7 +157,7 @@ def _processor_seconds(process: psutil.Process | None) -> float:
 
 
 def moved(games: int) -> tuple[float, float]:
-    """Bytes per label that the client sends and receives."""
+    """Return the bytes per label that the client sends and receives."""
     with (
         tempfile.TemporaryDirectory() as name,
         machines(2) as cluster,
@@ -190,17 +190,17 @@ def report(games: int, say: Callable[[str], None]) -> str:
         f"{games:,} games of `{PLAYER}`, {labels:,} labels of 12 trials, {worker_count(None)} cores, "
         f"load {psutil.getloadavg()[0]:.1f} at the end:",
         "",
-        "| who works | labels per second | against 1 job | client, µs per label | scheduler, µs per label "
+        "| workers | labels per second | against 1 job | client, µs per label | scheduler, µs per label "
         "| scheduler, MB | worker, MB |",
         "|---|---|---|---|---|---|---|",
         *(run.row(runs[0]) for run in (*runs, free)),
         "",
-        f"The runs have small parts, of {labels // 64} labels, each with its own cost; the last line is "
-        f"{_FREE_PARTS} parts of {LARGE_PART:,} labels, as a large dataset has them, that workers send "
-        "without computing anything. Its costs are those of the plan.",
+        f"The runs have small parts of {labels // 64} labels, each with some overhead; the last line is for "
+        f"{_FREE_PARTS} parts of {LARGE_PART:,} labels, as in a large dataset, that workers send "
+        "without computing anything. The plan below uses its costs.",
         "",
-        f"A label is {received:.0f} bytes on its way to the client, {disk:.0f} on disk; what the client "
-        f"sends comes to {sent:.1f} bytes per label, mostly the weights, once.",
+        f"A label takes {received:.0f} bytes on its way to the client and {disk:.0f} on disk; the client "
+        f"sends {sent:.1f} bytes per label, mostly the weights, which are sent once.",
         "",
         f"For {WANTED // 10**6} million labels: {WANTED * received / 1e9:.1f} GB received, "
         f"{WANTED * disk / 1e9:.1f} GB on disk, {WANTED / one.rate / 3600:.1f} core hours.",
@@ -217,8 +217,9 @@ def report(games: int, say: Callable[[str], None]) -> str:
     limit = min(1 / cost, 1 / passing)
     lines += [
         "",
-        f"The client's one core can write {1e-3 / cost:,.0f} thousand labels per second and the scheduler's "
-        f"pass on {1e-3 / passing:,.0f} thousand: the {'client' if cost >= passing else 'scheduler'} would "
+        f"With one core each, the client can write {1e-3 / cost:,.0f} thousand labels per second and the "
+        f"scheduler can pass on {1e-3 / passing:,.0f} thousand: the "
+        f"{'client' if cost >= passing else 'scheduler'} would "
         f"be the limit, at about {limit / one.rate:,.0f} such cores.",
         "",
     ]
@@ -226,7 +227,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write into the page."""
+    """Measure, print, and write the figures into the page."""
     games = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     load_static(PLAYER)
     text = report(games, lambda line: print(line, file=sys.stderr, flush=True))

@@ -1,6 +1,6 @@
-"""The pages of the commands, as the site has them: made from the command line itself.
+"""Generate the site's command pages from the command line's own help.
 
-A page says what ``motif COMMAND --help`` says: what the command does, examples, every argument and option.
+A page contains what ``motif COMMAND --help`` shows: a description, examples, every argument and option.
 """
 
 import re
@@ -22,7 +22,7 @@ _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
 
 
 def commands() -> dict[str, Any]:
-    """Every command by the words that call it, also those of groups within groups."""
+    """Return every command by its full name, subcommands included."""
     return dict(_below(typer.main.get_command(app), ()))
 
 
@@ -36,12 +36,12 @@ def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def page_name(name: str) -> str:
-    """Return what the page of the command called `name` is called."""
+    """Return the file name of a command's page."""
     return name.replace(" ", "-")
 
 
 def pages() -> dict[str, str]:
-    """Return the Markdown of each page by its name: one a command, and ``index``, which lists them."""
+    """Return the Markdown pages by name: one per command, and ``index``, which lists them."""
     every = commands()
     texts = {page_name(name): command_page(name, command) for name, command in every.items()}
     return {"index": _index(every), **texts}
@@ -56,8 +56,8 @@ def _index(every: dict[str, Any]) -> str:
         [
             "# Commands",
             "",
-            f"What `{PROGRAM} COMMAND --help` says, with every option. `--json` prints one JSON object and",
-            "nothing else; bad input is one line on stderr and exit code 2; the same `--seed` gives the same",
+            f"The output of `{PROGRAM} COMMAND --help`, with every option. `--json` prints one JSON",
+            "object; bad input leads to one line on stderr and exit code 2; the same `--seed` gives the same",
             "result for any number of `--jobs`.",
             "",
             "| command | does |",
@@ -95,7 +95,7 @@ def command_page(name: str, command: Any) -> str:
 
 
 def entry(left: str, right: str) -> str:
-    """Return an argument or option and its help, as a line of ``--help`` has them, as Markdown."""
+    """Return an argument or option with its help as Markdown."""
     match = _FACTS.fullmatch(right)
     text, facts = (match[1], match[2]) if match else (right, "")
     told = [_fact(fact.strip()) for fact in re.split(r"; (?![^()]*\))", facts) if fact.strip()]
@@ -105,7 +105,7 @@ def entry(left: str, right: str) -> str:
 
 
 def _fact(fact: str) -> str:
-    """Return what the parser says of a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
+    """Return what the parser knows about a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
     if bounds := re.fullmatch(r"(?:(-?[\d.]+)<=)?x(?:([<>])=(-?[\d.]+))?", fact):
         low, sign, high = bounds.groups()
         return (
@@ -115,7 +115,7 @@ def _fact(fact: str) -> str:
 
 
 def examples(command: Any) -> list[str]:
-    """Return the lines of a command's help below ``Example:``."""
+    """Return the lines below ``Example:`` in a command's help."""
     _, _, lines = (command.epilog or "").partition(_EXAMPLES)
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
@@ -125,7 +125,7 @@ def _block(language: str, lines: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Plain text as Markdown: nothing in it means anything but code, names of options, and names of pages."""
+    """Escape plain text for Markdown, except code, option names and links to pages."""
     pieces = re.split(rf"(`[^`]*`|{_PAGE.pattern.replace('(', '(?:')})", text.replace("\b\n", ""))
     return "".join(map(_piece, pieces))
 

@@ -1,14 +1,11 @@
-"""The cost of wrong cube decisions by cubeful rollouts, motif's and gnubg's: docs/explanation/cube-model.md.
+"""Measure the cost of wrong cube decisions by cubeful rollouts, for docs/explanation/cube-model.md.
 
-Positions with contact, and races, come from motif's games against itself, one per game, on seeds that nothing
-else has used: as many from each slice of cubeless equities, from before doubles begin to where all pass.
-Each is rolled out to the end of the game for money, with the cube in the centre and after a double that was
-taken.
+Contact positions and races come from motif's games against itself, one per game, on unused seeds, evenly
+spread over cubeless equities. Each is rolled out to the end for money, with a centred cube and after a double
+and a take. One half of the trials determines the best action, the other half the cost of the alternatives,
+and vice versa, so that chance does not count as an error. Single costs may therefore be negative.
 
-The best action is read off one half of the trials, and what another one costs off the other half, both ways:
-so chance alone is never counted as an error.  Single costs may thus come out negative.
-
-    python -m tools.cube_costs docs/explanation/cube-model.md [POSITIONS] [TRIALS]
+``python -m tools.cube_costs docs/explanation/cube-model.md [POSITIONS] [TRIALS]``
 """
 
 import sys
@@ -55,7 +52,7 @@ _USUAL = "308", "432"
 
 
 class Decisions(NamedTuple):
-    """What somebody does in n positions."""
+    """Decisions of a player in n positions."""
 
     doubles: Flags
     takes: Flags
@@ -65,14 +62,14 @@ class Decisions(NamedTuple):
 
 
 class Rolled(NamedTuple):
-    """Equities (halves, n, 2) by rollouts, without a double and after one that is taken, and their errors."""
+    """Rollout equities (halves, n, 2) without a double and after a take, and their standard errors."""
 
     values: Values
     errors: Values
 
 
 def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
-    """Boards (count, 26) of a class, evenly spread over slices of cubeless equity, each from another game."""
+    """Return boards (count, 26) of a class, evenly spread over cubeless equities, from different games."""
     games = _GAMES_A_POSITION * count
     parts = []
     for ply in self_play(evaluator, starts(games), derive_states(_SEED, 0, games, _SELF_PLAY_TRIAL)):
@@ -96,7 +93,7 @@ def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
 
 
 def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
-    """Cubeful rollouts of `boards` (n, 26), so many `trials` in each half."""
+    """Roll out `boards` (n, 26) with cube, `trials` in each half."""
     evaluator, maker = load_static(name), cube_maker(_STATE)
     taken = int(maker().doubled[0, 0])
     means, errors = [], []
@@ -119,7 +116,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
 
 
 def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
-    """Return what the model makes of `chances` (n, 5), at efficiency `x` or gnubg's."""
+    """Return the model's decisions for `chances` (n, 5), at efficiency `x` or gnubg's."""
     share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
     return _decisions(cube_equities(chances, _STATE, share))
 
@@ -137,7 +134,7 @@ def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
 
 
 def by_gnubg(boards: Board) -> Decisions:
-    """Return what gnubg does without lookahead."""
+    """Return gnubg's 0-ply decisions."""
     path = gnubg_path()
     if path is None:
         raise SystemExit("gnubg is not installed")
@@ -149,7 +146,7 @@ def by_gnubg(boards: Board) -> Decisions:
 
 
 def costs(decisions: Decisions, rolled: Values) -> Values:
-    """Return what each decision costs (n, `KINDS`), by rollouts `rolled` (halves, n, 2)."""
+    """Return the cost of each decision (n, `KINDS`) by the rollouts `rolled` (halves, n, 2)."""
     total = np.zeros((len(decisions.doubles), len(KINDS)))
     for judge, measure in ((0, 1), (1, 0)):
         best_takes = rolled[judge, :, 1] < 1
@@ -164,14 +161,14 @@ def costs(decisions: Decisions, rolled: Values) -> Values:
 
 
 def rms_error(decisions: Decisions, rolled: Rolled) -> float:
-    """How far the equities are from those of the rollouts, less what chance puts into these."""
+    """Return the RMS error of the equities, less the noise of the rollouts."""
     noise = (rolled.errors**2).sum(axis=0) / _HALVES**2
     square = float(((decisions.values - rolled.values.mean(axis=0)) ** 2 - noise).mean())
     return float(np.sqrt(max(square, 0.0)))
 
 
 def table(kind: str, count: int, trials: int) -> Iterator[str]:
-    """Lines of the table of a class, for `count` positions and two halves of `trials` trials."""
+    """Return the table of a class, for `count` positions and two halves of `trials` trials."""
     name = default_player()
     evaluator, deep = load_static(name), load_evaluator(f"{name}@2")
     boards = near_doubles(evaluator, count, kind)
@@ -181,7 +178,7 @@ def table(kind: str, count: int, trials: int) -> Iterator[str]:
         f"{name}, x = {FITTED[kind]}": by_chances(chances, boards, FITTED[kind]),
         f"{name}@2": by_chances(deeper, boards),
         f"{name}@2, x = {FITTED[kind]}": by_chances(deeper, boards, FITTED[kind]),
-        f"{name}@2, the cube ahead, too": looking_ahead(deep, boards),
+        f"{name}@2, with cube lookahead": looking_ahead(deep, boards),
         "gnubg, 0-ply": by_gnubg(boards),
     }
     rolled = rolled_out(name, boards, trials)
@@ -190,11 +187,11 @@ def table(kind: str, count: int, trials: int) -> Iterator[str]:
     right = int((np.minimum(best[:, 1], 1) >= best[:, 0]).sum()), int((best[:, 1] < 1).sum())
     yield (
         f"{len(boards)} positions, {_WORDS[kind]}, rolled out {_HALVES * trials:,} times with {name}: "
-        f"standard errors {errors[0]:.3f} without a double, {errors[1]:.3f} after a take. To double is right "
-        f"in {right[0]}, to take in {right[1]}."
+        f"standard errors {errors[0]:.3f} without a double, {errors[1]:.3f} after a take. Doubling is right "
+        f"in {right[0]} of them, taking in {right[1]}."
     )
     yield ""
-    yield f"| millipoints per position | {' | '.join(KINDS)} | all | all, less {name}'s | RMS error |"
+    yield f"| millipoints per position | {' | '.join(KINDS)} | all | all, minus {name}'s | RMS error |"
     yield "|---|" + "---|" * (len(KINDS) + 3)
     first = costs(rows[name], rolled.values).sum(axis=1)
     for row, decisions in rows.items():
@@ -209,7 +206,7 @@ def _amount(lost: Values) -> str:
 
 
 def main(words: Sequence[str]) -> None:
-    """``PAGE [POSITIONS [TRIALS]]``: write the tables into the page."""
+    """Write the tables into a page: ``PAGE [POSITIONS [TRIALS]]``."""
     count, trials = (int(word) for word in (*words[1:], *_USUAL[len(words) - 1 :]))
 
     def lines() -> Iterator[str]:

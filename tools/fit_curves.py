@@ -1,13 +1,12 @@
-"""How the error of a fit falls, by pass and by second, for each of motif's solvers: a table and a picture.
+"""Measure how the error of a fit falls, by pass and by second, for each of motif's solvers.
 
-``python -m tools.fit_curves docs/explanation/fit-speed.md`` writes the table into the page and the picture
-to ``docs/images/fit-curves.png``; ``--json`` prints the curves as one JSON object.  It is part of
-`make bench-fit`.
+``python -m tools.fit_curves docs/explanation/fit-speed.md`` writes the table into the page and the picture to
+``docs/images/fit-curves.png``; ``--json`` prints the curves as one JSON object. `make bench-fit` includes it.
 
-The samples are those of `tools.fit_speed`, as many as version one of Tom Keith's programme has: 56,133
-positions, 19 parameters and their pairs.  Each solver runs to its own end in a process of its own, on one
-core, and seconds are those of the processor, which other work on the machine hardly touches.  The error is
-the root of what all of them minimise, ridge included, as a share above the least that any of them finds.
+The samples are those of `tools.fit_speed`, as many as version one of Tom Keith's procedure has: 56,133
+positions, 19 parameters and their pairs. Each solver runs to convergence in its own process on one core,
+measured in processor seconds. The error is the square root of the objective, ridge included, relative to the
+lowest of all solvers.
 """
 
 import argparse
@@ -59,7 +58,7 @@ _SIGNIFICANT = 10.0
 
 @dataclass(frozen=True)
 class Curve:
-    """One fit."""
+    """Errors of one fit."""
 
     method: str
     seconds: Sequence[float]
@@ -69,12 +68,12 @@ class Curve:
     stopped: str
 
     def reached(self, error: float) -> int | None:
-        """Return the first pass with an error that is no larger; None where it never gets there."""
+        """Return the first pass with at most this error; None if there is none."""
         return next((k for k, value in enumerate(self.errors) if value <= error), None)
 
 
 def fitted_curve(method: str, values: Any, labels: Any) -> Curve:
-    """Fit by one of `METHODS` to its own end."""
+    """Fit with one of `METHODS` until it stops."""
     terms, ridge = Terms.all_pairs(values.shape[1]), _RIDGE / len(labels)
     few = Problem(values[:3000], labels[:3000], terms, ridge=ridge)
     solver(method)(few, max_passes=3)  # compiles
@@ -90,7 +89,7 @@ def fitted_curve(method: str, values: Any, labels: Any) -> Curve:
 
 
 def measured(positions: int) -> list[Curve]:
-    """Return the curves of all methods, each from a process of its own."""
+    """Return the curves of all methods, each from its own process."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     curves = []
     with tempfile.TemporaryDirectory(prefix="motif-fit-curves-") as place:
@@ -108,12 +107,12 @@ def measured(positions: int) -> list[Curve]:
 
 
 def least_error(curves: Sequence[Curve]) -> float:
-    """Return the least that any fit finds."""
+    """Return the lowest error of all fits."""
     return min(error for curve in curves for error in curve.errors)
 
 
 def draw(curves: Sequence[Curve], path: Path) -> None:
-    """Draw error by pass, and by second, one panel below the other."""
+    """Draw the error by pass and by second, in two panels."""
     least = least_error(curves)
     with picture(path, 7.2, "How the error falls, by pass and by second") as figure:
         upper, lower = figure.subplots(2, 1, sharey=True)
@@ -144,13 +143,13 @@ def _dress(axes: Axes, label: str) -> None:
 
 
 def table(curves: Sequence[Curve]) -> list[str]:
-    """Return the way to several errors, as lines of Markdown."""
+    """Return the passes and seconds to several errors, as Markdown."""
     least = least_error(curves)
     lines = [
-        f"{POSITIONS:,} positions, set `keith`, 210 columns with the bias; least error {least:.5f}. Passes "
-        "and processor seconds until the error is above the least by no more than",
+        f"{POSITIONS:,} positions, set `keith`, 210 columns with the bias; minimum error {least:.5f}. Passes "
+        "and processor seconds until the error is above the minimum by no more than",
         "",
-        f"| | {' | '.join(f'{100 * share:g} %' for share in SHARES)} | the end |",
+        f"| | {' | '.join(f'{100 * share:g} %' for share in SHARES)} | at the end |",
         f"|---|{'---|' * (len(SHARES) + 1)}",
     ]
     for curve in curves:
@@ -167,7 +166,7 @@ def _cell(curve: Curve, end: int) -> str:
 
 
 def work(place: Path, method: str) -> Curve:
-    """Run in a process of its own: one method on the samples in `place`."""
+    """Fit the samples in `place` with one method; runs in its own process."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with one_thread():
@@ -175,7 +174,7 @@ def work(place: Path, method: str) -> Curve:
 
 
 def main() -> None:
-    """Measure, print, and write page and picture if a page is named."""
+    """Measure, print, and write the page and picture if a page is given."""
     parser = argparse.ArgumentParser(prog="tools.fit_curves", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("page", nargs="?", type=Path)
     parser.add_argument("--json", action="store_true")

@@ -1,15 +1,15 @@
-"""Seconds that motif's solvers need to an error, beside solvers that others wrote: part of `make bench`.
+"""Measure how fast motif's solvers and those of other libraries reach an error; part of `make bench`.
 
 ``python -m tools.fit_speed docs/explanation/fit-speed.md`` writes the table into the page; ``--json`` prints
-it as one JSON object.  ``--size small`` leaves out the large problem, which needs 8 GB of memory and some
-ten minutes.
+it as one JSON object. ``--size small`` skips the large problem, which needs 8 GB of memory and some ten
+minutes.
 
-Positions are those of PubEval's games against itself, features those of a parameter set with all pairs,
-labels the default player's win probability estimated by 36 coin tosses: nothing but seeds goes in. Each
-method runs in a process of its own, on one core. motif minimises the error after the squash; the others
-have no squash, so theirs is the linear problem with the same labels and the same ridge. Each must come
-within `TOLERANCE` of the least RMSE of its own problem. The others are given the matrix of terms, centred,
-in the layout and precision that suits them best; making it is not in their time.
+Positions are from PubEval's games against itself, features are those of a parameter set with all pairs, and
+labels are the default player's win probability estimated by 36 coin tosses. Each method runs in its own
+process on one core. motif minimises the error after tanh; the others solve the linear problem with the same
+labels and the same ridge. Each must come within `TOLERANCE` of the lowest RMSE of its own problem. The others
+receive the matrix of terms, centred, in their preferred layout and precision; the time to build it is not
+included.
 """
 
 import argparse
@@ -77,7 +77,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Timed:
-    """What a method took; None where it is not known."""
+    """Cost of a method; None where unknown."""
 
     method: str
     seconds: float | None = None
@@ -96,7 +96,7 @@ class Timed:
 
 
 class _Clock:
-    """Wall and processor seconds of what is measured."""
+    """Wall-clock and processor seconds."""
 
     def __init__(self) -> None:
         self._wall, self._processor = time.perf_counter(), time.process_time()
@@ -106,7 +106,7 @@ class _Clock:
 
 
 def made_samples(positions: int) -> tuple[Array, Array]:
-    """Contact positions, boards (n, 26), no two alike, and labels (n,)."""
+    """Return distinct contact positions, boards (n, 26), and their labels (n,)."""
     games = -(-positions // _POSITIONS_A_GAME)
     dice = SeededDice(0).of(np.arange(games))
     plies = zip(range(_PLIES), lockstep(load("pubeval").choose_many, dice, starts(games)), strict=False)
@@ -119,7 +119,7 @@ def made_samples(positions: int) -> tuple[Array, Array]:
 
 
 def matrix_of(terms: Terms, values: Array, kind: type = np.float32) -> Array:
-    """Every term but the constant, centred, column by column."""
+    """Return every term but the constant, centred, in column order."""
     matrix: Array = np.empty((len(values), terms.count - 1), kind, order="F")
     for begin in range(0, len(values), 1 << 13):
         part = slice(begin, begin + (1 << 13))
@@ -134,7 +134,7 @@ def _rmse(matrix: Array, labels: Array, weights: Array) -> float:
 
 
 def of_own(method: str, terms: Terms, values: Array, labels: Array, least: float, limit: float) -> Timed:
-    """One of motif's solvers, stopped at the error."""
+    """Measure one of motif's solvers, stopped at the error."""
     ridge = _RIDGE / len(labels)
     try:
         few = Problem(values[:3000], labels[:3000], terms, ridge=ridge)
@@ -157,7 +157,7 @@ def of_own(method: str, terms: Terms, values: Array, labels: Array, least: float
 def in_blocks(
     method: str, steps: Iterator[Array], rmse: Callable[[Array], float], least: float, limit: float
 ) -> Timed:
-    """Return a peer whose `steps` each do `_SWEEPS` sweeps more and give the weights."""
+    """Return a peer whose `steps` each run `_SWEEPS` more sweeps and return the weights."""
     wall, processor, sweeps, reached = 0.0, 0.0, 0, np.inf
     while reached > least * (1 + TOLERANCE) and processor < limit:
         clock = _Clock()
@@ -196,7 +196,7 @@ def _anderson(matrix: Array, labels: Array, ridge: float) -> Iterator[Array]:
 
 
 def of_peer(method: str, terms: Terms, values: Array, labels: Array, least: float, limit: float) -> Timed:
-    """One of the others' solvers, on the linear problem, stopped at the error."""
+    """Measure another library's solver on the linear problem, stopped at the error."""
     exact = method == "lsq-linear"
     matrix = matrix_of(terms, values, np.float64 if exact else np.float32)
     labels = (labels - labels.mean()).astype(matrix.dtype)
@@ -227,7 +227,7 @@ def of_peer(method: str, terms: Terms, values: Array, labels: Array, least: floa
 
 
 def of_lsmr(matrix: Array, labels: Array, ridge: float, least: float, limit: float) -> Timed:
-    """`lsq_linear`, with rows for the ridge, started again with more steps until the error is reached."""
+    """Measure `lsq_linear`, with rows for the ridge, restarted with more steps until it reaches the error."""
     from scipy.optimize import lsq_linear
     from scipy.sparse.linalg import LinearOperator
 
@@ -258,7 +258,7 @@ def of_lsmr(matrix: Array, labels: Array, ridge: float, least: float, limit: flo
 
 
 def work(folder: Path, method: str, least: float, limit: float) -> Timed:
-    """Run in a process of its own: one method on the samples in `folder`."""
+    """Measure one method on the samples in `folder`; runs in its own process."""
     warnings.simplefilter("ignore")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -293,7 +293,7 @@ def _in_process(folder: Path, method: str, least: float, limit: float) -> Timed:
 
 
 def measured(name: str, limit: float, positions: int | None = None) -> dict[str, Any]:
-    """Everything about one size, ready for JSON."""
+    """Measure everything for one size; return it ready for JSON."""
     set_name, most = SIZES[name]
     parameters = parameter_set(set_name)
     with tempfile.TemporaryDirectory(prefix="motif-fit-speed-") as place:
@@ -301,7 +301,7 @@ def measured(name: str, limit: float, positions: int | None = None) -> dict[str,
         boards, labels = made_samples(positions or most)
         np.save(folder / "features.npy", features(parameters, boards))
         np.save(folder / "labels.npy", labels)
-        # Solved to the end: the least error of the squashed and of the linear problem.
+        # The lowest errors, after tanh and of the linear problem.
         exact = _in_process(folder, "gauss-newton", 0.0, np.inf)
         rows = {"ridge": _in_process(folder, "ridge", 0.0, np.inf)}
         squashed, linear = exact.rmse, rows["ridge"].rmse
@@ -326,12 +326,12 @@ def measured(name: str, limit: float, positions: int | None = None) -> dict[str,
 
 
 def table(facts: dict[str, Any]) -> list[str]:
-    """One size as lines of Markdown."""
+    """Return the table of one size as Markdown."""
     lines = [
         f"{facts['positions']:,} positions, set `{facts['parameters']}`, {facts['columns']:,} columns with "
-        f"the bias; least RMSE {facts['rmse_squashed']:.5f} squashed, {facts['rmse_linear']:.5f} linear:",
+        f"the bias; lowest RMSE {facts['rmse_squashed']:.5f} after tanh, {facts['rmse_linear']:.5f} linear:",
         "",
-        "| | processor seconds | seconds | passes | a pass | above the least RMSE | memory, MiB |",
+        "| | processor seconds | seconds | passes | per pass | above the lowest RMSE | memory, MiB |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in facts["methods"]:
@@ -351,18 +351,20 @@ def table(facts: dict[str, Any]) -> list[str]:
             f"{row['memory']:,.0f}",
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    return [*lines, "", f"Load of the machine when it ended: {facts['load']:.1f}.", ""]
+    return [*lines, "", f"Load average at the end: {facts['load']:.1f}.", ""]
 
 
 def main() -> None:
-    """Measure, print, and write the page if one is named."""
-    parser = argparse.ArgumentParser(description="Seconds to an error of motif's solvers and others.")
+    """Measure, print, and write the page if one is given."""
+    parser = argparse.ArgumentParser(
+        description="Measure the time to an error of motif's solvers and others."
+    )
     parser.add_argument("page", nargs="?", type=Path)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--size", choices=[*SIZES, "both"], default="both")
-    parser.add_argument("--positions", type=int, help="instead of what the size says")
+    parser.add_argument("--positions", type=int, help="number of positions instead of the default")
     parser.add_argument(
-        "--limit", type=float, default=120.0, help="processor seconds after which a method is left"
+        "--limit", type=float, default=120.0, help="processor seconds after which a method is stopped"
     )
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,9 +1,8 @@
-"""Error rate against time per decision: motif's ways of choosing a play beside gnubg's and wildbg's.
+"""Measure error rate against time per decision: motif's players beside gnubg's and wildbg's.
 
-``python -m tools.frontier docs/explanation/frontier.md`` lets every player choose on the same lines of the
-benchmark, by turns, some decisions at a time, each in this process on one core (gnubg in its own): so what
-else the machine does falls on all alike.  The table is a region of the page; the figures go where
-`motif analyse` finds them too.
+``python -m tools.frontier docs/explanation/frontier.md`` lets the players take turns on the same benchmark
+lines, a few decisions each, in this process on one core (gnubg in its own), so that other work on the machine
+affects all alike. It writes the table into the page, and the figures to where `motif analyse` reads them.
 """
 
 import argparse
@@ -39,7 +38,7 @@ _MILLI = 1000
 
 
 def ways(own: str) -> list[str]:
-    """Names of all that are measured; `own` is the static evaluator."""
+    """Return the names of all players to measure; `own` is the static evaluator."""
     rollouts = f"rollout:{own},stratified,cut=8,candidates=5,trials="
     return [
         own,
@@ -53,14 +52,14 @@ def ways(own: str) -> list[str]:
 
 
 def judging_ways(own: str) -> list[str]:
-    """Those of `ways` that are measured on all lines: judges, whose average error is shown."""
+    """Return those of `ways` that are measured on all lines: judges, whose average error is shown."""
     depths = ("@1:narrow", "@1", "@2:narrow", "@2", "@3", "@2:rollout")
     return [own, *(own + depth for depth in depths)]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The time and error rate of a way."""
+    """Time and error rate of a player."""
 
     name: str
     decisions: int
@@ -72,7 +71,7 @@ class Measured:
 
 
 def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
-    """Let everyone who can be had choose; raises a `MotifError` for a name that means nothing."""
+    """Measure every player that is installed; raises a `MotifError` for an unknown name."""
     players: dict[str, Player] = {}
     for name in names:
         try:
@@ -82,12 +81,12 @@ def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> l
     states = derive_states(0, 0, decisions, 0)
     losses: dict[str, list[float]] = {name: [] for name in players}
     seconds = dict.fromkeys(players, 0.0)
-    for player in players.values():  # what compiles does so now
+    for player in players.values():  # compiles
         player.choose_many(benchmark.boards[:2], benchmark.rolls[:2], states[:2])
     for first in range(0, decisions, _TURN):
         turn = slice(first, min(first + _TURN, decisions))
         for name, player in players.items():
-            # A program that waited too long has ended, and starts again.
+            # A program that was idle for too long has ended, and restarts.
             player.choose_many(benchmark.boards[:1], benchmark.rolls[:1], states[:1])
             start = time.perf_counter()
             boards = player.choose_many(benchmark.boards[turn], benchmark.rolls[turn], states[turn])
@@ -111,7 +110,7 @@ def _measured(name: str, losses: list[float], seconds: float) -> Measured:
 
 
 def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFile) -> list[Measured]:
-    """`measured` with the errors of `judging_ways` on every line of `benchmark`."""
+    """Add the errors of `judging_ways` on every line of `benchmark` to `measured`."""
     whole: list[Measured] = []
     for one in measured:
         if one.name in judging_ways(own) and one.decisions < len(benchmark):
@@ -145,7 +144,7 @@ def table(measured: Sequence[Measured]) -> list[str]:
 
 
 def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
-    """Error over time, both on scales that double."""
+    """Draw error against time, both on logarithmic scales."""
     with picture(path, 4.2, "Error rate against time per decision, one core") as figure:
         axes = figure.subplots()
         families = (
@@ -182,7 +181,7 @@ def _in_sight(tick: float, measured: Sequence[Measured]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and write table, picture and figures; 2 for what cannot be."""
+    """Measure, and write table, picture and figures; return 2 after an error message."""
     parser = argparse.ArgumentParser(prog="tools.frontier", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("page", type=Path, help="page with a region called frontier")
     parser.add_argument("--decisions", type=int, default=400)

@@ -1,4 +1,4 @@
-"""The gallery of the site: the commands on its page, run, and the pictures and pages that they leave.
+"""Make the pictures and pages of the site's gallery by running the commands on its page.
 
 ``python -m tools.gallery`` makes them without building the site.
 """
@@ -23,12 +23,12 @@ def _sections() -> list[Block]:
 
 
 def gallery_lines() -> list[str]:
-    """Every command line of the page."""
+    """Return every command line of the page."""
     return command_lines(_sections())
 
 
 def make_gallery(tell: Callable[[str], object] = print) -> None:
-    """Run the page's commands in `FOLDER`, unless the same ones have been run there with this motif."""
+    """Run the page's commands in `FOLDER`, unless the same commands and motif have run there before."""
     lines = "\n".join(gallery_lines())
     made_of = hashlib.sha256(f"{VERSION} {default_player()}\n{lines}".encode()).hexdigest()
     stamp = FOLDER / _STAMP

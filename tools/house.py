@@ -1,4 +1,4 @@
-"""The house as its source tells it: which file imports which, on which floor it lies, where kernels are."""
+"""Analyse the source: which file imports which, on which floor it is, where kernels are."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +50,7 @@ class Import:
 
 
 def source_files() -> list[Path]:
-    """Modules of the package, relative to the root."""
+    """Return the modules of the package, relative to the root."""
     return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
 
 
@@ -61,10 +61,10 @@ def sources() -> dict[Path, str]:
 
 @cache
 def imports(text: str, path: Path) -> tuple[Import, ...]:
-    """Everything that the source `text` of the module at `path` imports, lazily too.
+    """Return everything that the source `text` of the module at `path` imports, lazily too.
 
-    What only a type checker imports (``if TYPE_CHECKING:``) is left out, and what the methods of a position
-    import: its texts and drawings come from modules that import it.
+    Imports for type checkers (``if TYPE_CHECKING:``) do not count, nor do those in the methods of a position:
+    its texts and drawings come from modules that import it.
     """
     return tuple(_imports(ast.parse(text), path))
 
@@ -100,13 +100,13 @@ def _name(node: ast.expr) -> str:
 
 
 def folder_of(name: str) -> str:
-    """Return the folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
+    """Return the folder of motif that contains a dotted name; `TOP` for names of the package itself."""
     folder = name.split(".")[1] if "." in name else TOP
     return folder if folder in {*FLOORS, *CELLARS} else TOP
 
 
 def may_import(importer: str, imported: str) -> bool:
-    """Whether a module of the folder `importer` may import from the folder `imported`."""
+    """Tell whether a module of the folder `importer` may import from the folder `imported`."""
     if imported in (importer, *CELLARS) or importer == TOP:
         return True
     if importer in CELLARS or imported == TOP:
@@ -115,10 +115,9 @@ def may_import(importer: str, imported: str) -> bool:
 
 
 def file_graph(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
-    """Files that each of the files `texts` imports, by their paths relative to the root.
+    """Return the files that each of the files `texts` imports, by their paths relative to the root.
 
-    ``from package import name`` is an import of the package's ``__init__.py``, and of the module `name`
-    where there is one.
+    ``from package import name`` imports the package's ``__init__.py``, and the module `name` if there is one.
     """
     files = {_dotted(path): path for path in texts}
     graph: dict[Path, set[Path]] = {}
@@ -134,14 +133,14 @@ def _dotted(path: Path) -> str:
 
 
 def circles(graph: Mapping[Path, set[Path]]) -> list[list[Path]]:
-    """Files that reach each other by imports, circle by circle: the strongly connected components."""
+    """Return the import cycles: strongly connected components of files."""
     reach = {path: _reached(graph, path) for path in graph}
     rings = {frozenset(other for other in reach[path] if path in reach[other]) for path in graph}
     return sorted(sorted(ring) for ring in rings if ring)
 
 
 def _reached(graph: Mapping[Path, set[Path]], start: Path) -> set[Path]:
-    """Files that `start` reaches; itself only in a circle."""
+    """Return the files that `start` reaches, itself only through a cycle."""
     reached: set[Path] = set()
     waiting = set(graph[start])
     while waiting:
@@ -152,9 +151,10 @@ def _reached(graph: Mapping[Path, set[Path]], start: Path) -> set[Path]:
 
 
 def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
-    """Modules of motif and their names that kernels in the source `text` refer to; None without a kernel.
+    """Return the modules and names of motif that kernels in the source `text` refer to.
 
-    A kernel is a function decorated with a name that ends in "kernel" and comes from motif/compiler/jit.py.
+    None if there is no kernel. A kernel is a function decorated with a name that ends in "kernel" and comes
+    from motif/compiler/jit.py.
     """
     origin = {it.name: it.module for it in imports(text, path) if it.module.split(".")[0] == "motif"}
     makers = {name for name, module in origin.items() if module == _JIT and name.endswith("kernel")}
@@ -174,10 +174,10 @@ def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
 
 
 class CompiledCore:
-    """Files with kernels in the folders of `CORE`, and the wall round those that others' kernels call."""
+    """Files with kernels in the folders of `CORE`, and the wall around those called from other files."""
 
     def __init__(self, texts: Mapping[Path, str]) -> None:
-        """`texts` are the sources of all files, by their paths relative to the root."""
+        """Take the sources of all files by their paths relative to the root."""
         self._files = {_dotted(path): path for path in texts}
         self._graph = file_graph(texts)
         references = {path: kernel_references(text, path) for path, text in texts.items()}
@@ -189,7 +189,7 @@ class CompiledCore:
         self._within = self._files_within()
 
     def breaches(self) -> list[str]:
-        """Return references of kernels, and imports within the wall, to what is no kernel or constant."""
+        """Return references of kernels, and imports within the wall, to other than kernels and constants."""
         lines = [
             f"{path}: a kernel refers to {name} of {self._files[module]}"
             for path, names in self.references.items()
@@ -205,7 +205,7 @@ class CompiledCore:
         return lines
 
     def _files_within(self) -> set[Path]:
-        """Files that have kernels, or constants: nothing of motif but what such files hold."""
+        """Return the files that contain only kernels and constants, as far as motif is concerned."""
         firm = {*self.references, *_JIT_FILES}
         within = firm | {path for path in self._graph if path.parts[1] not in CELLARS}
         while True:

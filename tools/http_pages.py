@@ -1,4 +1,4 @@
-"""The page of the HTTP interface, as the site has it: made from the interface's own schema."""
+"""Generate the site's page of the HTTP interface from its schema."""
 
 from motif.serve.http import Route, create_app, fields, routes, schema_of
 from motif.serve.serve_settings import ServeSettings
@@ -7,14 +7,14 @@ _BASE = "http://127.0.0.1:8080"
 
 
 def pages() -> dict[str, str]:
-    """Return the Markdown of each page by its name: there is one, ``index``."""
+    """Return the Markdown pages by name; the only one is ``index``."""
     schema = schema_of(create_app(ServeSettings()))
     lines = [
         "# The HTTP interface",
         "",
-        "What `motif serve http` answers, as its own schema (`/openapi.json`) has it.",
-        "[How to ask it](../../how-to/serve.md) has examples and says what its limits are. What is wrong is",
-        'answered with the status 400 and one line, `{"message": "..."}`.',
+        "The routes of `motif serve http`, from its schema (`/openapi.json`).",
+        "[Serve motif over HTTP](../../how-to/serve.md) has examples and the limits. Bad requests are",
+        'answered with status 400 and one line, `{"message": "..."}`.',
         "",
     ]
     for route in routes(schema):
@@ -27,9 +27,9 @@ def _section(route: Route, rows: list[tuple[str, str, str]]) -> list[str]:
     lines += [route.command(_BASE, body) for body in route.bodies] or [route.command(_BASE)]
     lines += ["```", ""]
     if route.answer:
-        lines += ["answers", "", "```json", route.answer, "```", ""]
+        lines += ["Answer:", "", "```json", route.answer, "```", ""]
     if rows:
-        lines += ["| takes | which is | |", "|---|---|---|"]
+        lines += ["| field | type | meaning |", "|---|---|---|"]
         lines += [f"| `{name}` | {_cell(kind)} | {_cell(about)} |" for name, kind, about in rows]
         lines.append("")
     return lines

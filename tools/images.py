@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation: ``python -m tools.images [NAME...]`` writes into docs/images.
 
-Most come from a command of motif.  Pages are photographed in Chromium, which Playwright drives, and left
-as they are where one of the two is missing.  ``make frontier`` and ``make bench-fit`` draw those of speed.
+Most are made by a command of motif. Screenshots need Chromium and Playwright, and are left unchanged without
+them. ``make frontier`` and ``make bench-fit`` draw those of speed.
 """
 
 import os
@@ -32,7 +32,7 @@ EXPLAINED = "z92DAADNdgEwGA 3 2"
 
 
 def motif(line: str) -> None:
-    """Run the command ``motif LINE`` in the folder of the work."""
+    """Run the command ``motif LINE`` in the working folder."""
     print(f"motif {line}", flush=True)
     subprocess.run(
         [sys.executable, ROOT / "cli.py", *line.split()], cwd=WORK, check=True, stdout=subprocess.DEVNULL
@@ -67,7 +67,7 @@ def strength(path: Path) -> None:
 
 
 def convergence(path: Path) -> None:
-    """Fit Keith's form to a small dataset."""
+    """Fit Keith's model to a small dataset."""
     shutil.rmtree(WORK / "first", ignore_errors=True)
     motif("sample --out first --player simple --games 500 --trials 36 --rate 0.1 --candidates 8")
     motif(f"fit first --out keith.yaml --parameters keith --heads win --plot {path}")
@@ -94,7 +94,7 @@ def bras_windows(path: Path) -> None:
 
 @contextmanager
 def chromium(width: int, height: int) -> Iterator[Any]:
-    """Provide a page of a Chromium window of this size."""
+    """Provide a page in a Chromium window of this size."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -104,7 +104,7 @@ def chromium(width: int, height: int) -> Iterator[Any]:
 
 
 def explain(path: Path) -> None:
-    """Photograph the page of an explanation."""
+    """Take a screenshot of an explanation."""
     motif(f"explain {EXPLAINED} --html why.html")
     with chromium(800, 1500) as page:
         page.goto((WORK / "why.html").as_uri())
@@ -112,7 +112,7 @@ def explain(path: Path) -> None:
 
 
 def report(path: Path) -> None:
-    """Photograph the middle of the demo's report: strength, and the worst decision."""
+    """Take a screenshot of the demo's report: strength, and the worst decision."""
     motif("bootstrap --preset demo --out demo")
     with chromium(760, 900) as page:
         page.goto((WORK / "demo" / "report.html").as_uri())
@@ -124,7 +124,7 @@ def report(path: Path) -> None:
 
 
 def web(path: Path) -> None:
-    """Photograph a game in the browser, with a hint and its reasons."""
+    """Take a screenshot of a game in the browser, with a hint and its reasons."""
     words = [sys.executable, str(ROOT / "cli.py"), "web", "--no-open", "--port", "0"]
     environment = {**os.environ, "XDG_STATE_HOME": str(WORK / "state")}
     with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as server:
@@ -162,7 +162,7 @@ PHOTOGRAPHED = ("explain", "report", "web")
 
 
 def main() -> int:
-    """Draw the pictures that the command line names, or all."""
+    """Draw the pictures named on the command line, or all."""
     WORK.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[1:] or PICTURES:
         if name not in PICTURES:
@@ -177,7 +177,7 @@ def main() -> int:
 
 
 def can_photograph() -> bool:
-    """Whether Chromium and Playwright are installed."""
+    """Tell whether Chromium and Playwright are installed."""
     try:
         import playwright  # noqa: F401
     except ImportError:

@@ -1,6 +1,6 @@
-"""The pages of the library, as the site has them: one for each public name of ``motif``.
+"""Generate the site's library pages: one for each public name of ``motif``.
 
-They hold directives of Sphinx's autodoc, which reads signatures, types and docstrings when the site is built.
+They contain autodoc directives, which read signatures, types and docstrings when the site is built.
 """
 
 import inspect
@@ -17,7 +17,7 @@ _WITHOUT = (
 
 
 def public_names() -> list[str]:
-    """Every public name of the library, in the order of the alphabet."""
+    """Return every public name of the library in alphabetical order."""
     return sorted(dir(motif), key=lambda name: (name.lower(), name))
 
 
@@ -39,7 +39,7 @@ def page_name(name: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Return the Markdown of each page by its name: one a public name, and ``index``, which lists them."""
+    """Return the Markdown pages by name: one per public name, and ``index``, which lists them."""
     names = public_names()
     return {"index": _index(names), **{page_name(name): library_page(name) for name in names}}
 
@@ -47,10 +47,10 @@ def pages() -> dict[str, str]:
 def _index(names: list[str]) -> str:
     parts = [
         "# The library\n",
-        "What `import motif` gives. Everything else is motif's own, and may change.\n",
+        "The public names of `import motif`. Everything else is internal and may change.\n",
     ]
     for heading, kinds in (
-        ("Functions, and the version", (_FUNCTION, _DATA)),
+        ("Functions and the version", (_FUNCTION, _DATA)),
         ("Classes", (_CLASS, _EXCEPTION)),
     ):
         rows = [
@@ -64,7 +64,7 @@ def _index(names: list[str]) -> str:
 
 
 def kind_of(thing: Any) -> str:
-    """How autodoc calls what a public name stands for."""
+    """Return autodoc's directive for a public name."""
     if inspect.isclass(thing):
         return _EXCEPTION if issubclass(thing, BaseException) else _CLASS
     return _FUNCTION if callable(thing) else _DATA

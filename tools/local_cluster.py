@@ -20,7 +20,7 @@ _IDLE = "600s"
 
 
 class Machines:
-    """One scheduler and its workers, each a process of its own, with their files in `folder`."""
+    """A scheduler and its workers, each in its own process, with their files in `folder`."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self._folder = folder
@@ -31,19 +31,19 @@ class Machines:
         self.address = self._address(contact)
 
     def add_worker(self, **environment: str) -> subprocess.Popen[bytes]:
-        """One more worker, of one thread."""
+        """Start one more worker, with one thread."""
         words = (self.address, "--nthreads", "1", "--no-nanny", "--local-directory", str(self._folder))
         self.workers.append(self._started("worker", words, environment))
         return self.workers[-1]
 
     def wait_for_workers(self) -> None:
-        """Wait until the scheduler knows each worker that lives."""
+        """Wait until the scheduler knows every living worker."""
         for number, worker in enumerate(self.workers, 1):
             log = self._folder / f"worker-{number}.log"
             self._wait(partial(_is_registered, log), worker, log)
 
     def end(self) -> None:
-        """Kill every process and wait for its end."""
+        """Kill every process and wait until it has ended."""
         everyone = [*self.workers, self.scheduler]
         for process in everyone:
             process.kill()
@@ -62,14 +62,14 @@ class Machines:
                 env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C on a terminal is for who started them
+                start_new_session=True,  # no Ctrl-C from the terminal
             )
 
     def _address(self, contact: Path) -> str:
         addresses: list[str] = []
 
         def is_written() -> bool:
-            with suppress(OSError, ValueError):  # not written yet, or half of it
+            with suppress(OSError, ValueError):  # missing or incomplete
                 addresses.append(json.loads(contact.read_text("utf-8"))["address"])
             return bool(addresses)
 
@@ -77,7 +77,7 @@ class Machines:
         return addresses[0]
 
     def _wait(self, happened: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
-        """Wait for what `process` does as it starts; everyone ends when it does not."""
+        """Wait for `process` to start; kill everything if it does not."""
         limit = time.monotonic() + PATIENCE
         while not happened():
             if time.monotonic() > limit or process.poll() is not None:
@@ -92,7 +92,7 @@ def _is_registered(log: Path) -> bool:
 
 @contextmanager
 def machines(workers: int, **environment: str) -> Iterator[Machines]:
-    """Provide a scheduler, with `environment`, and as many `workers`; all of them end with the block."""
+    """Provide a scheduler, with `environment`, and `workers` workers, all killed at the end of the block."""
     with tempfile.TemporaryDirectory() as folder:
         started = Machines(Path(folder), **environment)
         try:

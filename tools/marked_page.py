@@ -1,4 +1,4 @@
-"""Pages written by hand with regions that programs write, each between two marks with its name."""
+"""Read and write the generated regions of hand-written pages, each between two markers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,23 +8,23 @@ from motif.runtime.files import reason, write_text
 
 
 def marks(name: str) -> tuple[str, str]:
-    """Return the lines before and after the region called `name`."""
+    """Return the marker lines of the region called `name`."""
     return f"<!-- generated: {name} -->\n", f"<!-- end of {name} -->\n"
 
 
 def region(page: Path, name: str) -> str:
-    """Text of the region called `name` of `page`.
+    """Return the text of the region called `name` of `page`.
 
-    Raises `SettingError` when the page cannot be read or has no such region.
+    Raises `SettingError` if the page cannot be read or has no such region.
     """
     return _parts(page, name)[1]
 
 
 def write_region(page: Path, name: str, lines: Iterable[str]) -> None:
-    """Put `lines` into the region called `name` of `page`.
+    """Replace the region called `name` of `page` with `lines`.
 
-    All lines are there before the page is touched.  Raises `SettingError` as `region` does, `FileError`
-    when the page cannot be written.
+    All lines are computed before the page is touched. Raises `SettingError` like `region`, and `FileError` if
+    the page cannot be written.
     """
     region(page, name)
     text = "".join(f"{line}\n" for line in lines)

@@ -1,6 +1,6 @@
-"""The example notebooks, run from top to bottom.
+"""Run the example notebooks from top to bottom.
 
-``python -m tools.notebook docs/notebooks/first-hour.ipynb`` runs one and writes what it shows into it.
+``python -m tools.notebook docs/notebooks/first-hour.ipynb`` runs one and stores its output in it.
 """
 
 import sys
@@ -26,7 +26,7 @@ def read(path: Path) -> Any:
 def run_notebook(notebook: Any, folder: Path) -> Any:
     """Run the cells of a notebook in `folder`, in place.
 
-    Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with what it said.
+    Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
     """
     client = NotebookClient(
         notebook, timeout=_LONGEST, resources={"metadata": {"path": str(folder)}}, record_timing=False
@@ -35,9 +35,9 @@ def run_notebook(notebook: Any, folder: Path) -> Any:
 
 
 def refresh(path: Path) -> None:
-    """Run the notebook at `path`, where it lies, and keep what its cells show."""
+    """Run the notebook at `path` in its folder, and store the output of its cells."""
     notebook = run_notebook(read(path), path.parent)
-    # What changes with the machine says nothing.
+    # Machine-dependent metadata is dropped.
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     write_text(path, nbformat.writes(notebook).rstrip("\n") + "\n")
 

@@ -1,7 +1,7 @@
-"""Speed beside two engines that nobody here wrote: `make bench`.
+"""Measure speed beside gnubg and bgsage: `make bench`.
 
-One process, one core each, one after the other and in turns, because machines are noisy: a peer is
-measured right before and after motif's own figures, and ratios are of the means.
+All run in turn, on one core each: a peer is measured right before and after motif, because machines are
+noisy, and ratios are those of the means.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ SAGE_GAMES = 3000
 
 
 def gnubg_trials_per_second() -> float | None:
-    """Full 0-ply playouts of the start position per second by gnubg; None when it is not installed."""
+    """Return gnubg's full 0-ply playouts of the start position per second; None if it is not installed."""
     path = gnubg_path()
     if path is None:
         return None
@@ -35,7 +35,7 @@ def gnubg_trials_per_second() -> float | None:
 
 
 def bgsage_games_per_second() -> float | None:
-    """Games per second of bgsage's PubEval against itself; None when it is not installed."""
+    """Return games per second of bgsage's PubEval against itself; None if it is not installed."""
     try:
         from bgbot_cpp import play_games_pubeval
     except ImportError:
@@ -46,7 +46,7 @@ def bgsage_games_per_second() -> float | None:
 
 
 def motif_trials_per_second(every_play: bool) -> float:
-    """Full playouts of the start position per second by the default weights."""
+    """Return full playouts of the start position per second by the default weights."""
     evaluator = load_static(default_player())
     trials = 10_000
     settings = RolloutSettings(trials=trials, every_play=every_play)
@@ -55,13 +55,13 @@ def motif_trials_per_second(every_play: bool) -> float:
 
 
 def mean_of(figures: list[float | None]) -> float | None:
-    """Mean of the rounds; None where the peer is missing."""
+    """Return the mean of the rounds; None if the peer is missing."""
     known = [figure for figure in figures if figure is not None]
     return sum(known) / len(known) if known else None
 
 
 def line(what: str, figure: float | None, base: float | None = None) -> str:
-    """One line of the table: a figure, and how many times `base` it is."""
+    """Return one line of the table: a figure, and its ratio to `base`."""
     if figure is None:
         return f"{what:<58}not installed"
     ratio = "" if base is None else f"{figure / base:8.2f} x"

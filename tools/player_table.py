@@ -1,10 +1,9 @@
-"""The table of players in docs/reference/players.md: error rates, points per game, evaluations per second.
+"""Measure the players of docs/reference/players.md: error rates, points per game, evaluations per second.
 
-``python -m tools.player_table docs/reference/players.md`` measures one player after the other.  Figures
-are kept beside the page, in docs/reference/players.json, as they come: a run that was stopped continues
-with the next player, and a player that was measured under the same conditions is not measured again, unless
-``--only`` names it.  Everything but the evaluations per second is reproducible.  The table is one
-region of the page; `tools.strength_table` writes a shorter one into others.
+``python -m tools.player_table docs/reference/players.md`` measures one player after another and stores the
+figures in docs/reference/players.json. A stopped run resumes with the next player, and a player measured
+under the same conditions is not measured again, unless ``--only`` names it. Everything except evaluations per
+second is reproducible. `tools.strength_table` writes a shorter table into other pages.
 """
 
 import argparse
@@ -53,7 +52,7 @@ class Entry:
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
-    """Return the entry of a known player."""
+    """Return the entry of a built-in player."""
     entry = entry_of(name)
     assert entry is not None
     return Entry(name, entry.description, games)
@@ -69,7 +68,7 @@ PLAYERS = (
         "onnx:weights/phase-net/refined.onnx",
         "the same net, trained further on the results of games of `best-of-four`",
     ),
-    Entry("keith-v0", "Keith's programme of 1996: 19 features, win probability alone; learned from `simple`"),
+    Entry("keith-v0", "Keith's procedure of 1996: 19 features, win probability alone; learned from `simple`"),
     Entry("keith-v1", "the next version, learned from rollouts by `keith-v0`"),
     Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
@@ -90,7 +89,7 @@ FORMAT = "motif-players/1"
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a record is only good for."""
+    """Conditions under which a record is valid."""
 
     motif: str
     """Its version."""
@@ -105,7 +104,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Record:
-    """One player, measured; or why not."""
+    """Measurements of one player, or why there are none."""
 
     conditions: Conditions
     date: str
@@ -122,7 +121,7 @@ class Record:
 
 
 def read_records(path: Path) -> dict[str, Record]:
-    """Return records by the players' names; none where there is no file.  Raises `BenchmarkError`."""
+    """Return the records by player name; empty if there is no file. Raises `BenchmarkError`."""
     try:
         document = documents.Entry(json.loads(path.read_text(encoding="utf-8")), path.name, BenchmarkError)
         document.mapping(("format", "players"))
@@ -138,7 +137,7 @@ def read_records(path: Path) -> dict[str, Record]:
 
 
 def write_records(path: Path, records: Mapping[str, Record]) -> None:
-    """Write `records` to `path`, whole or not at all; raises `FileError`."""
+    """Write `records` to `path` atomically; raises `FileError`."""
     players = {name: asdict(record) for name, record in records.items()}
     write_text(path, json.dumps({"format": FORMAT, "players": players}, indent=1) + "\n")
 
@@ -157,7 +156,7 @@ _SHORT_HASH = 12
 
 
 def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Iterator[str]:
-    """Lines of the table of `entries`, who they are, the published figures beside theirs, the settings."""
+    """Return the table of `entries`, their descriptions, the published figures, and the settings."""
     known = [(entry, records[entry.name]) for entry in entries if entry.name in records]
     measured = [(entry, record) for entry, record in known if not record.missing]
     heads = [f"ER {name}" for name in CLASSES]
@@ -171,10 +170,10 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     yield ""
     comparisons = [line for entry, record in measured for line in _comparisons(entry.name, record)]
     if comparisons:
-        yield "Published for the same lines, and measured here:"
+        yield "Published figures for the same lines, compared with these:"
         yield ""
         yield from table_lines(
-            ("player", "class", "published", "here", "apart, in standard errors"), comparisons
+            ("player", "class", "published", "here", "difference, in standard errors"), comparisons
         )
         yield ""
     yield from _settings(measured)
@@ -192,17 +191,17 @@ def _row(entry: Entry, record: Record) -> Sequence[str]:
 
 
 def points_text(record: Record) -> str:
-    """Points per game, with their standard error where there are enough games."""
+    """Return points per game, with the standard error if there are enough games."""
     return f"{record.ppg:+.3f}" if record.se is None else f"{record.ppg:+.3f} ± {record.se:.3f}"
 
 
 def rate_text(rate: ErrorRate) -> str:
-    """Return an error rate with its standard error, in as many digits as it deserves."""
+    """Return an error rate with its standard error, in significant digits."""
     return f"{rate.er:.1f} ± {rate.se:.1f}" if rate.er >= 10 else f"{rate.er:.2f} ± {rate.se:.2f}"
 
 
 def _rounded(number: float) -> str:
-    """Three digits of it, as a timing deserves."""
+    """Round to three significant digits."""
     return f"{float(f'{number:.3g}'):,.0f}"
 
 
@@ -214,7 +213,7 @@ def _comparisons(name: str, record: Record) -> Iterator[Sequence[str]]:
 
 
 def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
-    """Yield what was measured how; all records of one page have the same lines and seed."""
+    """Yield the settings; all records of one page have the same lines and seed."""
     if not measured:
         return
     conditions: Conditions = measured[0][1].conditions
@@ -233,7 +232,7 @@ def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
 
 
 def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of a table in Markdown."""
+    """Return a table as Markdown."""
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     for row in rows:
@@ -265,21 +264,21 @@ def read_lines(folder: Path) -> Lines:
     for name in CLASSES:
         existing = [path for suffix in _SUFFIXES if (path := folder / (name + suffix)).is_file()]
         if not existing:
-            raise BenchmarkError(f"{folder}: there is no {' or '.join(name + s for s in _SUFFIXES)}")
+            raise BenchmarkError(f"{folder}: no {' or '.join(name + s for s in _SUFFIXES)}")
         paths[name] = existing[0]
     files = {name: read_benchmark(path) for name, path in paths.items()}
     return Lines(files, {name: _sha256(path) for name, path in paths.items()})
 
 
 def weights_digest(name: str) -> str:
-    """SHA-256 of the weight file or net that the player called `name` plays by; empty where there is none."""
+    """Return the SHA-256 of the weight file or net of the player `name`; empty if there is none."""
     base = name.partition("@")[0].removesuffix(BEAROFF_SUFFIX).removeprefix(NET_PREFIX)
     path = shipped_weights().get(base, Path(base))
     return _sha256(path) if path.is_file() else ""
 
 
 def _sha256(path: Path) -> str:
-    """Of what the file at `path` holds, whether or not it is compressed."""
+    """Return the SHA-256 of the contents of `path`, decompressed."""
     content = path.read_bytes()
     return hashlib.sha256(lzma.decompress(content) if path.suffix == ".xz" else content).hexdigest()
 
@@ -289,7 +288,7 @@ def measure(
 ) -> Record:
     """Measure one player; evaluations are timed for about `seconds`.
 
-    Where the player needs a program or library that is missing, the record says so.
+    If the player needs a missing program or library, the record says so.
     """
     today = date.today().isoformat()
     try:
@@ -324,17 +323,17 @@ def write_table(
     seconds: float = 1.0,
     jobs: int | None = None,
 ) -> None:
-    """Measure who is not yet measured, or those named in `only`, and write the table into `page`.
+    """Measure new players, or those named in `only`, and write the table into `page`.
 
-    With `most_games` nobody plays more.  Players who were measured on other lines or with another seed
-    are left out until they are measured again.  Raises `PlayerError` for a name in `only` that is not in
-    the table, `SettingError` for a page without the marks, `BenchmarkError` for bad files.
+    `most_games` limits the games of each player. Players measured on other lines or with another seed are
+    omitted until they are measured again. Raises `PlayerError` for an unknown name in `only`, `SettingError`
+    for a page without the markers, `BenchmarkError` for bad files.
     """
     entries = _shorter(entries, most_games)
     names = [entry.name for entry in entries]
     for name in only:
         if name not in names:
-            raise PlayerError(f"no player of the table is called {shown(name)}; there are {', '.join(names)}")
+            raise PlayerError(f"no player {shown(name)} in the table; choose from {', '.join(names)}")
     region(page, REGION)
     lines = read_lines(folder)
     kept = page.with_suffix(".json")
@@ -377,14 +376,14 @@ def _shorter(entries: Sequence[Entry], most_games: int | None) -> Sequence[Entry
 
 
 def main(words: Sequence[str]) -> int:
-    """Write the page named in `words`; returns the exit code, 2 after one line for bad input."""
+    """Write the page named in `words`; return the exit code, 2 after an error message."""
     parser = argparse.ArgumentParser(prog="player_table", description="Measure the table of players.")
-    parser.add_argument("page", type=Path, help="a page with the table's marks; figures are kept beside it")
+    parser.add_argument("page", type=Path, help="page with the table's markers; figures are stored beside it")
     parser.add_argument(
-        "--only", metavar="NAME", action="append", default=[], help="measure this player again, and no other"
+        "--only", metavar="NAME", action="append", default=[], help="measure only this player, again"
     )
     parser.add_argument("--lines", metavar="DIR", type=Path, default=_FOLDER, help="benchmark files")
-    parser.add_argument("--games", metavar="N", type=int, help="nobody plays more: for a quick look")
+    parser.add_argument("--games", metavar="N", type=int, help="maximum games per player, for a quick look")
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; all cores by default")
     given = parser.parse_args(words)
     try:

@@ -1,7 +1,7 @@
-"""The reading test: the plays and reasons of textbooks beside motif's.
+"""The reading test: compare motif's plays and reasons with those of textbooks.
 
 ``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
-tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the
+tests/analysis/data/themes.yaml and theory.yaml, and writes the results by theme and every failure into the
 page.
 """
 
@@ -106,7 +106,7 @@ SECOND_PLAYS, SECOND_REASONS = 0.9, 0.85
 
 @dataclass(frozen=True)
 class Decision:
-    """One of the file."""
+    """One decision of a file."""
 
     name: str
     theme: str
@@ -127,7 +127,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Reading:
-    """What motif made of a decision."""
+    """motif's answer to a decision."""
 
     decision: Decision
     chosen: Play
@@ -140,12 +140,12 @@ class Reading:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the play is that of theory."""
+        """Whether the play of theory was chosen."""
         return self.loses == 0
 
     @property
     def is_named(self) -> bool:
-        """Whether one of the reasons is one that books name."""
+        """Whether one of the reasons is one of the books'."""
         meant = frozenset[str]().union(*(NAMED.get(concept, ()) for concept in self.concepts or ()))
         return bool(meant & self.decision.reasons)
 
@@ -185,7 +185,7 @@ _SIDES = ("own", "other")
 
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
-    """Return the choice of `evaluator`, and its first reasons where that is the play of theory."""
+    """Return the choice of `evaluator`, and its first reasons if it is the play of theory."""
     ranking = rank_plays(decision.position, decision.roll, evaluator, decision.context)
     plays = legal_plays(decision.position, decision.roll)
     wanted = find_play(decision.play, plays).position
@@ -200,7 +200,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
         )
     except PlayerError:
         return Reading(decision, chosen, 0.0, None)
-    # The reasons for the play of theory; those for the other play are listed with them.
+    # Only the reasons for the play of theory, not those for the other play.
     first = [reason for reason in explanation.reasons if reason.play == "better" and reason.concept != REST]
     return Reading(
         decision,
@@ -212,7 +212,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
 
 
 def readings(path: Path = FILE, tell: Callable[[str], None] = lambda line: None) -> tuple[str, list[Reading]]:
-    """Return the judge's name, and what it makes of every decision of a file."""
+    """Return the judge's name, and its answers to the decisions of a file."""
     name, evaluator = judge_of(None, fast=False, deep=False)
     read = []
     for decision in read_decisions(path):
@@ -242,7 +242,7 @@ def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEM
             yield f"Theory plays **{one.decision.play}**: {one.decision.because}"
             yield f"motif plays **{one.chosen.notation}**, and judges it {one.loses:.3f} points better."
     if told:
-        yield from ("", "## Where the reasons are others")
+        yield from ("", "## Where the reasons differ")
         for one in told:
             if not one.is_named:
                 yield from _board(one)
@@ -275,7 +275,7 @@ def _board(one: Reading) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the page; returns the exit code, 2 after one line for what fails."""
+    """Write the page; return the exit code, 2 after an error message."""
     try:
         for path, region, themes in ((FILE, REGION, THEMES), (SECOND, SECOND_REGION, MORE_THEMES)):
             judge, read = readings(path, tell=lambda line: print(line, file=sys.stderr))

@@ -1,4 +1,4 @@
-"""A relay before a TCP server that counts what passes through it."""
+"""A relay in front of a TCP server that counts the bytes in each direction."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ from tools.local_cluster import HOST
 
 
 class Relay:
-    """Bytes that went to the server and came from it."""
+    """Bytes sent to and received from the server."""
 
     def __init__(self, target: str) -> None:
         parts = urlsplit(target)
@@ -47,7 +47,7 @@ class Relay:
 
 @contextmanager
 def relay(target: str) -> Iterator[Relay]:
-    """Provide a relay to the server at `target`, ``tcp://HOST:PORT``, in a thread of its own."""
+    """Provide a relay to the server at `target`, ``tcp://HOST:PORT``, in a separate thread."""
     passing, ready = Relay(target), threading.Event()
     loop, done = asyncio.new_event_loop(), asyncio.Event()
     thread = threading.Thread(target=lambda: loop.run_until_complete(passing.serve(ready, done)))

@@ -1,8 +1,8 @@
-"""What each option of a rollout costs, gains and distorts: the table in docs/how-to/rollouts.md.
+"""Measure the cost, gain and bias of each rollout option, for docs/how-to/rollouts.md.
 
-Fifty positions from games of the player against itself are rolled out with each option and, as what
-is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are
-those of the dice.  Everything runs on one core; everything but the times is reproducible.
+Fifty positions from games of the player against itself are rolled out with each option, and with long full
+rollouts as the truth. The positions are fixed, so errors are those of the dice. Everything runs on one core;
+everything but the times is reproducible.
 """
 
 import math
@@ -61,7 +61,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class Bias:
-    """How results with an option differ from the truth, in points of equity; each with its error."""
+    """Difference between an option's results and the truth, in points of equity, with standard errors."""
 
     mean: float
     mean_se: float
@@ -71,7 +71,7 @@ class Bias:
 
     @property
     def rms(self) -> str:
-        """The root of `square` with its error, or below what it is almost surely."""
+        """Square root of `square` with its error, or an upper bound."""
         if self.square <= 2 * self.square_se:
             return f"< {math.sqrt(max(self.square, 0.0) + 2 * self.square_se):.3f}"
         root = math.sqrt(self.square)
@@ -81,8 +81,8 @@ class Bias:
 def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
     """Return the bias of `result` over the positions of both, which were rolled out with different dice.
 
-    A difference d of error s has d^2 - s^2 as an estimate of its square without chance, b^2, and that
-    one the variance 4 b^2 s^2 + 2 s^4.
+    For a difference d with standard error s, d^2 - s^2 estimates the squared bias b^2, with variance 4 b^2
+    s^2 + 2 s^4.
     """
     difference = result.mean[:, -1] - truth.mean[:, -1]
     noise = result.se[:, -1] ** 2 + truth.se[:, -1] ** 2
@@ -98,7 +98,7 @@ def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
 
 
 def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
-    """Boards (50, 26), `POSITIONS` of them of each class, each from another game of `evaluator`."""
+    """Return boards (50, 26), `POSITIONS` of them of each class, from different games of `evaluator`."""
     player = static_player(evaluator)
     wanted = dict(POSITIONS)
     taken: list[Board] = []
@@ -120,24 +120,24 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
 
 
 def _thrown(seed: int, games: Games, ply: int) -> tuple[Rolls, States]:
-    """Dice of the table in docs/how-to/rollouts.md: other ones would give it other positions."""
+    """Return the dice of the self-play games, fixed so that the table keeps its positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
     throws = (states % np.uint64(THROWS)).astype(np.int64)
     return np.sort(np.stack(np.divmod(throws, 6), axis=1) + 1, axis=1)[:, ::-1], states
 
 
 def option_table(share: float = 1.0) -> Iterator[str]:
-    """Lines of the table, as they are found; `share` of the usual trials are played."""
+    """Yield the lines of the table as they are measured, with `share` of the usual trials."""
     evaluator = load_static(PLAYER)
     boards = self_play_positions(evaluator)
     truth = rollout(boards, evaluator, _shorter(_REFERENCE, share), jobs=1)
     error = math.sqrt((truth.se[:, -1] ** 2).mean())
     yield (
-        f"{len(boards)} positions, {PLAYER}, one core. The truth: {int(truth.trials[0]):,} full stratified "
+        f"{len(boards)} positions, {PLAYER}, one core. Reference: {int(truth.trials[0]):,} full stratified "
         f"trials each, standard error {error:.4f}."
     )
     yield ""
-    yield "| options | trials/s | SD a trial | mean bias | RMS bias | seconds to a standard error of .01 |"
+    yield "| options | trials/s | SD per trial | mean bias | RMS bias | seconds to a standard error of .01 |"
     yield "|---|---|---|---|---|---|"
     for name, settings in _OPTIONS.items():
         shorter = _shorter(settings, share)
@@ -159,7 +159,7 @@ def _line(name: str, result: RolloutResult, off: Bias) -> str:
 
 
 def write_table(page: Path, share: float = 1.0) -> None:
-    """Write the table between its marks in `page`; raises `SettingError` when these are missing."""
+    """Write the table into `page`; raises `SettingError` if the markers are missing."""
 
     def told() -> Iterator[str]:
         for line in option_table(share):
@@ -170,7 +170,7 @@ def write_table(page: Path, share: float = 1.0) -> None:
 
 
 def main(words: Sequence[str]) -> None:
-    """``PAGE [SHARE]``: write the table into the page, with SHARE (1) of the usual trials."""
+    """Write the table into a page, with a share of the usual trials: ``PAGE [SHARE]``."""
     write_table(Path(words[0]), float(words[1]) if len(words) > 1 else 1.0)
 
 

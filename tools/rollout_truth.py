@@ -1,11 +1,10 @@
-"""The rollout-truth set: decisions whose plays were rolled out to the end by motif and by gnubg.
+"""Make the rollout-truth set: decisions rolled out to the end by motif and gnubg.
 
-``python -m tools.rollout_truth collect FOLDER`` plays games between motif, gnubg and PubEval, none of them
-looking ahead, and takes decisions from them at random.  ``... run FOLDER`` lets the players choose and rolls
-out what they chose, one decision after the other; a stopped run continues.  Decisions are done in a
-random order that mixes games, with fixed shares of the classes: what is done at any time is a random sample.
-``... write FOLDER data/bench/rollout-truth`` makes benchmark files of what is done, and ``... table
-docs/explanation/frontier.md`` fills the page's region from these.
+``python -m tools.rollout_truth collect FOLDER`` plays games between motif, gnubg and PubEval at 0-ply, and
+samples decisions from them. ``... run FOLDER`` lets the players choose and rolls out their choices; a stopped
+run can be resumed. Decisions are processed in random order with fixed shares of the classes, so the finished
+part is always a random sample. ``... write FOLDER data/bench/rollout-truth`` writes benchmark files, and
+``... table docs/explanation/frontier.md`` the tables in the page.
 """
 
 import argparse
@@ -49,9 +48,9 @@ _DECISIONS, _RESULTS = "decisions.json", "results.jsonl"
 
 
 def collected(own: str, games: int, rounds: int, seed: int) -> list[dict[str, Any]]:
-    """Decisions of games between `own`, gnubg and PubEval, `games` for each of two who meet, in their order.
+    """Return decisions of games between `own`, gnubg and PubEval, `games` per pairing, in order.
 
-    Each has two different plays or more.  None is in the benchmark lines that come with motif.
+    Each has at least two different plays. None is in motif's benchmark lines.
     """
     boards, rolls, places = (np.concatenate(part) for part in zip(*_met(own, games, seed), strict=True))
     rng = np.random.default_rng(seed)
@@ -82,7 +81,7 @@ def collected(own: str, games: int, rounds: int, seed: int) -> list[dict[str, An
 def _met(
     own: str, games: int, seed: int
 ) -> Iterator[tuple[Board, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Boards, rolls, and (meeting, game, ply) of all games; each of a pair begins half of them."""
+    """Return boards, rolls, and (pairing, game, ply) of all games; each player begins half of them."""
     names = (own, "gnubg", "pubeval")
     players = [load(name) for name in names]
     meetings = [(one, other) for one in range(3) for other in range(3) if one != other]
@@ -101,10 +100,10 @@ def _met(
 
 
 def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
-    """Write the decisions to `folder`; raises `FileError` where it has some."""
+    """Write the decisions to `folder`; raises `FileError` if it already has some."""
     make_folder(folder)
     if (folder / _DECISIONS).exists():
-        raise FileError(f"{folder / _DECISIONS}: exists already: it is what the results belong to")
+        raise FileError(f"{folder / _DECISIONS}: exists already, and the results belong to it")
     own = default_player()
     with one_thread():
         decisions = collected(own, games, rounds, seed)
@@ -114,13 +113,13 @@ def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
 
 
 def results_of(folder: Path) -> list[dict[str, Any]]:
-    """Results so far; a line that a killed run left unfinished is left out."""
+    """Return the results so far, without an incomplete line left by a killed run."""
     results = [json.loads(line) for line in whole_lines(folder / _RESULTS)]
     return sorted(results, key=lambda record: record["decision"])
 
 
 def run(folder: Path, jobs: int, most: int | None) -> None:
-    """Do the decisions of `folder` that are not done yet, up to number `most`."""
+    """Process the unfinished decisions of `folder`, up to number `most`."""
     state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
     decisions = state["decisions"][:most]
     boards = boards_from_keys([one["position"] for one in decisions])
@@ -149,7 +148,7 @@ def run(folder: Path, jobs: int, most: int | None) -> None:
 
 
 def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
-    """Return a result as the lines of a file have it."""
+    """Return a result as lines of a benchmark file."""
     plays = [dict(one) for one in record["plays"]]
     keys = [one.pop("key") for one in plays]
     if len(plays) == 1:
@@ -163,10 +162,10 @@ def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
 
 
 def write(folder: Path, target: Path) -> None:
-    """Write a benchmark file for each class to the folder `target`."""
+    """Write a benchmark file per class to the folder `target`."""
     state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
     results = results_of(folder)
-    # Whole rounds, without a gap: what took long is not left out for it.
+    # Whole rounds without a gap, so that slow decisions are not omitted.
     whole = sum(record["decision"] == place for place, record in enumerate(results))
     whole -= whole % sum(SHARES.values())
     for name in SHARES:
@@ -186,22 +185,22 @@ def write(folder: Path, target: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do a step; 2 for what cannot be."""
+    """Run a step; return 2 after an error message."""
     parser = argparse.ArgumentParser(prog="tools.rollout_truth", description=(__doc__ or "").splitlines()[0])
     steps = parser.add_subparsers(dest="step", required=True)
-    step = steps.add_parser("collect", help="play games, and take decisions from them")
+    step = steps.add_parser("collect", help="play games and sample decisions")
     step.add_argument("folder", type=Path)
-    step.add_argument("--games", type=int, default=2000, help="games of each two who meet")
+    step.add_argument("--games", type=int, default=2000, help="games per pairing")
     step.add_argument("--rounds", type=int, default=200, help="of 10 contact, 3 crashed and 3 race decisions")
     step.add_argument("--seed", type=int, default=_SEED)
-    step = steps.add_parser("run", help="choose and roll out, until all is done or it is stopped")
+    step = steps.add_parser("run", help="choose and roll out plays")
     step.add_argument("folder", type=Path)
     step.add_argument("--jobs", type=int, default=2)
-    step.add_argument("--most", type=int, help="number of decisions, of all that were collected")
-    step = steps.add_parser("write", help="make benchmark files of what is done")
+    step.add_argument("--most", type=int, help="stop after this number of decisions")
+    step = steps.add_parser("write", help="write benchmark files of finished decisions")
     step.add_argument("folder", type=Path)
     step.add_argument("target", type=Path)
-    step = steps.add_parser("table", help="fill the region of a page")
+    step = steps.add_parser("table", help="write the tables into a page")
     step.add_argument("page", type=Path)
     step.add_argument("--lines", type=Path, default=Path("data/bench/rollout-truth"))
     options = parser.parse_args(arguments)

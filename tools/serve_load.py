@@ -1,9 +1,9 @@
-"""Measures `serve http`: single evaluations, and positions in batches.
+"""Measure `serve http`: single evaluations, and positions in batches.
 
-    python -m tools.serve_load docs/how-to/serve.md
+``python -m tools.serve_load docs/how-to/serve.md``
 
-Server and client have a core each where there are two.  The client keeps its connections open, asks again
-as soon as it is answered, and looks at nothing but the status and the length of the answers.
+Server and client have one core each if there are two. The client keeps its connections open, sends the next
+request as soon as it is answered, and checks only the status and the length of the answers.
 """
 
 import argparse
@@ -40,7 +40,7 @@ _END_OF_HEAD = b"\r\n\r\n"
 
 
 class Load(NamedTuple):
-    """What a server did under load."""
+    """Performance of a server under load."""
 
     requests: int
     seconds: float
@@ -53,7 +53,7 @@ class Load(NamedTuple):
 
     @property
     def a_core(self) -> float:
-        """Requests per second of a core that does nothing else."""
+        """Requests per second of processor time."""
         return self.requests / self.processor_seconds if self.processor_seconds else float("nan")
 
     @property
@@ -67,7 +67,7 @@ class Load(NamedTuple):
 
 
 class _Client(asyncio.Protocol):
-    """One connection that asks again as soon as it is answered."""
+    """A connection that sends the next request as soon as it is answered."""
 
     def __init__(self, requests: list[bytes], first: int, end: float) -> None:
         self._requests, self._next, self._end = requests, first, end
@@ -113,13 +113,13 @@ class _Client(asyncio.Protocol):
 
 
 class Server(NamedTuple):
-    """A server that is measured."""
+    """A server to measure."""
 
     port: int
     process: int
 
     def processor_seconds(self) -> float:
-        """Return what it has computed; 0 where that cannot be known."""
+        """Return its processor time; 0 if unknown."""
         file = Path(f"/proc/{self.process}/stat")
         if not file.exists():
             return 0.0
@@ -128,7 +128,7 @@ class Server(NamedTuple):
 
 
 def under_load(server: Server, requests: list[bytes], connections: int, seconds: float) -> Load:
-    """Return what `server` does when so many `connections` ask without a pause."""
+    """Measure `server` with `connections` clients that send requests without a pause."""
 
     async def ask() -> Load:
         loop = asyncio.get_running_loop()
@@ -157,7 +157,7 @@ def request(path: str, document: object) -> bytes:
 
 @contextmanager
 def serving(core: int | None) -> Iterator[Server]:
-    """Provide a server that runs within the block, on one core if that can be had."""
+    """Provide a server for the block, on one core if possible."""
     command = [sys.executable, "cli.py", "serve", "http", "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
         try:
@@ -172,9 +172,9 @@ def serving(core: int | None) -> Iterator[Server]:
 
 
 def batch_rates(ids: list[str]) -> tuple[float, float]:
-    """Positions that `evaluate --batch --json` prints per second, and per second of processor time.
+    """Return positions per second of `evaluate --batch --json`, by wall clock and by processor time.
 
-    Its start is left out.
+    Start-up is not included.
     """
 
     def seconds(count: int) -> tuple[float, float]:
@@ -198,7 +198,7 @@ def _computed_by_children() -> float:
 
 
 def measured(seconds: float) -> list[str]:
-    """Return the table, in Markdown."""
+    """Return the table as Markdown."""
     ids = gnubg_ids(self_play_positions(load("pubeval"), _POSITIONS, None, seed=_SEED, jobs=1))
     single = [request("/api/v1/evaluate", {"id": one}) for one in ids]
     batches = [
@@ -230,15 +230,15 @@ def measured(seconds: float) -> list[str]:
     version, count = platform.python_version(), len(cores) or os.cpu_count()
     lines += [
         "",
-        f"One core for the server, {seconds:g} s each; Python {version}. {others:.0f} programs",
-        f"wanted the {count} cores of the machine; where these are too few, the last column is what counts:",
-        "it leaves out what the server waited.",
+        f"One core for the server, {seconds:g} s each; Python {version}; load average",
+        f"{others:.0f} on {count} cores. On a busy machine, use the last column, which does not count",
+        "the time that the server waited.",
     ]
     return lines
 
 
 def main() -> None:
-    """Measure, print and, where a page is named, write its table."""
+    """Measure, print and, if a page is given, write its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("page", nargs="?", type=Path)
     parser.add_argument("--seconds", type=float, default=10.0)

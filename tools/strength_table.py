@@ -1,7 +1,7 @@
-"""The table of strength in several pages, from docs/reference/players.json.
+"""Write the strength table into several pages, from docs/reference/players.json.
 
-``python -m tools.strength_table`` measures nothing; it writes the figures that `tools.player_table` has kept
-into the pages, and the table of players into its own.
+``python -m tools.strength_table`` measures nothing: it uses the figures stored by `tools.player_table`, and
+also writes the table of players.
 """
 
 import sys
@@ -48,7 +48,7 @@ PAGES = {
 
 
 def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
-    """Those that were measured on the lines and seed of the reference player; raises `BenchmarkError`."""
+    """Return the records with the lines and seed of the reference player; raises `BenchmarkError`."""
     if REFERENCE not in records:
         raise BenchmarkError(f"{REFERENCE} has not been measured: make players")
     conditions = records[REFERENCE].conditions
@@ -60,7 +60,7 @@ def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
 
 
 def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES) -> Iterator[str]:
-    """Yield the table of those of `names` that have `records`, and what its figures mean."""
+    """Yield the table of those of `names` that have `records`, and a note on its figures."""
     rows = [
         (name, records[name])
         for name in NOTES
@@ -75,7 +75,7 @@ def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES
     yield ""
     text = (
         f"ER is the error rate, in millipoints per decision, on {', '.join(decisions[:-1])} and "
-        f"{decisions[-1]} decisions that nothing was fitted to. Points are those of cubeless money games "
+        f"{decisions[-1]} decisions that no fit has used. Points are from cubeless money games "
         f"with paired dice, {_games(rows)}. ± is the standard error."
     )
     yield from wrap(text, _WIDTH)
@@ -87,7 +87,7 @@ def _figures(record: Record) -> list[str]:
 
 
 def _games(rows: Sequence[tuple[str, Record]]) -> str:
-    """How many games were played, and who played another number of them."""
+    """Return the number of games, with the exceptions."""
     names: dict[int, list[str]] = {}
     for name, record in rows:
         if record.ppg is not None:
@@ -103,7 +103,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def write_pages(root: Path = ROOT) -> None:
-    """Write the tables into all pages below `root`; raises a `MotifError` for a page or records that fail."""
+    """Write the tables into all pages below `root`; raises a `MotifError` for a bad page or record."""
     records = records_alike(player_table.read_records(root / RECORDS))
     for page, names in PAGES.items():
         write_region(root / page, REGION, strength_lines(records, names))
@@ -112,7 +112,7 @@ def write_pages(root: Path = ROOT) -> None:
 
 
 def main() -> int:
-    """Write the pages; returns the exit code, 2 after one line for what fails."""
+    """Write the pages; return the exit code, 2 after an error message."""
     try:
         write_pages()
     except MotifError as error:

@@ -1,4 +1,4 @@
-"""A real gnubg, asked in its text mode."""
+"""Ask a real gnubg questions in text mode."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
     "set turn 1",
 ]
 _SECONDS = 120
-# Plain 0-ply playouts to the very end, one thread, as motif's own full rollouts are.
+# Plain 0-ply playouts to the end on one thread, like motif's own full rollouts.
 _FULL_ROLLOUTS = [
     "set threads 1",
     "set rollout cubeful off",
@@ -58,7 +58,7 @@ _CUBE_ACTION = "Proper cube action:"
 
 
 class CubeAnalysis(NamedTuple):
-    """What gnubg says about a cube, without lookahead."""
+    """gnubg's 0-ply analysis of a cube decision."""
 
     chances: Probabilities
     equities: dict[str, float]
@@ -67,13 +67,13 @@ class CubeAnalysis(NamedTuple):
 
 
 def simple_board(position: Position) -> str:
-    """`position` for `set board`: the bar of the player on roll, the 24 points, the other bar."""
+    """Return `position` for `set board`: the bar of the player on roll, the 24 points, the other bar."""
     board = position.board.tolist()
     return "simple " + " ".join(map(str, [board[25], *board[1:25], board[0]]))
 
 
 class TextGnubg:
-    """Runs gnubg's text mode at `path`, with `home` as the folder for its settings."""
+    """gnubg's text mode at `path`, with `home` as the folder for its settings."""
 
     def __init__(self, path: str, home: Path) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class TextGnubg:
     def raw_boards(self, commands: list[str]) -> list[list[int]]:
         """Return the 26 numbers of each board that gnubg prints in answer to `commands`.
 
-        Player 1 is on roll and positive: these are motif's boards, signs and bars included.
+        Player 1 is on roll and positive, so these are motif's boards, signs and bars included.
         """
         lines = [line.split(":") for line in self._answers("on", commands)]
         return [[int(field) for field in fields[6:32]] for fields in lines if fields[0] == "board"]
@@ -93,7 +93,7 @@ class TextGnubg:
         return [line.split()[-1] for line in lines if "Position ID:" in line]
 
     def plays(self, decisions: list[tuple[Position, tuple[int, int]]]) -> list[list[str]]:
-        """Every legal play, as gnubg writes it, of each of `decisions`; none for a dance."""
+        """Return every legal play of each of `decisions`, in gnubg's notation; none for a dance."""
         commands = []
         for position, (high, low) in decisions:
             commands += [f"set board {simple_board(position)}", f"set dice {high} {low}", "hint 9999"]
@@ -106,7 +106,7 @@ class TextGnubg:
         return plays
 
     def cube_analyses(self, questions: list[tuple[Position, MatchState]]) -> list[CubeAnalysis]:
-        """Return the analysis of each of `questions`, whose player on roll may double."""
+        """Return the analysis of each of `questions`, in which the player on roll may double."""
         commands = [*_CUBE_SETTINGS]
         for position, state in questions:
             name = gnubg_ids(position.board[None])[0]
@@ -119,7 +119,7 @@ class TextGnubg:
         return analyses
 
     def best_plays(self, decisions: list[tuple[Position, tuple[int, int]]], plies: int) -> list[str]:
-        """Return the play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""
+        """Return the play that gnubg ranks first, cubeless at `plies`, for each of `decisions`."""
         settings = [
             f"set evaluation chequerplay evaluation {what}" for what in (f"plies {plies}", "cubeful off")
         ]
@@ -130,7 +130,7 @@ class TextGnubg:
         return [play[1] for line in lines if (play := re.match(r" *1\. Cubeless \S+ +(.*?) {2,}", line))]
 
     def rollout_seconds(self, position: Position, trials: int) -> float:
-        """Seconds of processor time that so many full 0-ply playouts of `position` take, start included."""
+        """Return the processor time of full 0-ply playouts of `position`, start-up included."""
         commands = [*_FULL_ROLLOUTS, f"set rollout trials {trials}", f"set board {simple_board(position)}"]
         before = os.times()
         text = self._run([*_TWO_PEOPLE_PLAYER_1_ON_ROLL, *commands, "rollout"])
@@ -140,7 +140,7 @@ class TextGnubg:
         return after.children_user + after.children_system - before.children_user - before.children_system
 
     def _answers(self, raw: str, commands: list[str]) -> list[str]:
-        # The answer to `set output rawboard` is known: behind it stand those to `commands`.
+        # The answers to `commands` follow the known answer to `set output rawboard`.
         script = [*_TWO_PEOPLE_PLAYER_1_ON_ROLL, f"set output rawboard {raw}", *commands]
         return self._run(script).partition("TTY boards will be given in ")[2].splitlines()
 

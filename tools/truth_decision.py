@@ -1,7 +1,7 @@
-"""One decision of the rollout-truth set: what the players choose, and what rollouts say of these plays.
+"""Process one decision of the rollout-truth set: the players' choices and their rollouts.
 
-Motif and gnubg, both without lookahead, roll out to the end, half of the weight each.  Motif plays plain
-trials; gnubg's, which cost thirty times as much, are luck-adjusted by motif's values of the rolls.
+motif and gnubg, both at 0-ply, roll out to the end, with half of the weight each. motif's trials are plain;
+gnubg's, which cost thirty times as much, are luck-adjusted with motif's values of the rolls.
 """
 
 import time
@@ -35,7 +35,7 @@ _PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
 
 
 def players_of(own: str) -> list[str]:
-    """Whose choices are compared; `own` is motif's static evaluator."""
+    """Return the players to compare; `own` is motif's static evaluator."""
     return [
         *(own + plies for plies in ("", "@1", "@2", "@3")),
         *("gnubg", "gnubg@1", "gnubg@2", "wildbg", SAGE, f"{SAGE}@2"),
@@ -43,7 +43,7 @@ def players_of(own: str) -> list[str]:
 
 
 class SagePlayer(Player):
-    """The player of the package bgsage, cubeless for money; raises `PlayerError` without that package."""
+    """The player of the package bgsage, cubeless money; raises `PlayerError` without the package."""
 
     def __init__(self, plies: int) -> None:
         try:
@@ -51,7 +51,7 @@ class SagePlayer(Player):
         except ImportError:
             raise PlayerError("bgsage is not installed: pip install bgsage") from None
         self.name = f"{SAGE}@{plies}" if plies else SAGE
-        # It counts the static evaluation as the first ply.
+        # bgsage counts the static evaluation as the first ply.
         self._analyzer = create_analyzer(f"{plies + 1}ply", cubeful=False, parallel_threads=1)
 
     def choose_many(
@@ -61,7 +61,7 @@ class SagePlayer(Player):
         return np.array([self._after(*both) for both in zip(boards.tolist(), rolls.tolist(), strict=True)])
 
     def _after(self, board: list[int], roll: list[int]) -> npt.NDArray[np.int8]:
-        # It counts the opponent's checkers on the bar positive, all others of the opponent negative.
+        # In bgsage the opponent's checkers on the bar are positive, all others negative.
         moves = self._analyzer.checker_play([-board[0], *board[1:]], *roll, jacoby=False, beaver=False).moves
         after = list(moves[0].board) if moves else [-board[0], *board[1:]]
         return np.array([-count for count in (*reversed(after[1:]), -after[0])], np.int8)
@@ -77,7 +77,7 @@ def player(name: str) -> Player:
 
 @cache
 def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, ...]:
-    """Return the rollers of a decision of that class: motif's static evaluator `own`, and gnubg."""
+    """Return the rollers for a decision of that class: motif's static evaluator `own`, and gnubg."""
     portions = zip((own, "gnubg"), _PORTIONS[class_name], strict=True)
     return tuple(roller_of(name, seed, portion) for name, portion in portions)
 
@@ -85,9 +85,9 @@ def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, ...]:
 def decided(
     own: str, seed: int, number: int, board: npt.NDArray[np.int8], roll: Sequence[int], code: int
 ) -> dict[str, Any]:
-    """Let everyone choose a play of decision `number`, and roll out what they chose; runs in a worker.
+    """Let all players choose a play in decision `number`, and roll the choices out; runs in a worker.
 
-    A decision on which all agree is not rolled out: its play has the equity that lookahead gives it.
+    If all agree, nothing is rolled out, and the play gets its equity by lookahead.
     """
     start = time.perf_counter()
     rolls, states = np.array([roll], np.int64), np.zeros(1, np.uint64)
@@ -96,9 +96,7 @@ def decided(
     positions = {name: Position(after) for name, after in choices.items()}
     for name, position in positions.items():
         if position not in legal:
-            raise PlayerError(
-                f"{name} plays what is not legal: decision {number}, {Position(board)!r} {roll}"
-            )
+            raise PlayerError(f"{name} plays illegally: decision {number}, {Position(board)!r} {roll}")
     plays = list(dict.fromkeys(positions.values()))
     chosen = time.perf_counter()
     class_name = CLASS_NAMES[code]

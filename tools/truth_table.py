@@ -1,9 +1,9 @@
-"""The rollout-truth set as tables: error rates, and paired differences between players.
+"""Make tables from the rollout-truth set: error rates, and paired differences between players.
 
-The best of several plays by noisy rollouts looks better than it is, so that losses against it are too high.
-Where the best play is that of one roller's trials, and the losses are those of the other's, no noise is in
-both: such losses are too low only by what the one roller misses.  The two rates enclose the true one.
-Differences between players need no best play at all.
+The best of several plays by noisy rollouts looks better than it is, so losses against it are too high. If one
+roller's trials determine the best play and the other's the losses, no noise is shared: such losses are too
+low only by what the first roller misses. The two rates enclose the true one. Differences between players need
+no best play.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Truth:
-    """The n decisions of a class, and what the plays of the players lose in them."""
+    """The n decisions of a class, and the players' losses in them."""
 
     name: str
     players: tuple[str, ...]
@@ -50,7 +50,7 @@ class Truth:
 
 
 def read_truth(path: Path) -> Truth:
-    """Read a file of the set; raises `BenchmarkError` for one that does not say who chose what."""
+    """Read a file of the set; raises `BenchmarkError` if the players' choices are missing."""
     benchmark = read_benchmark(path)
     record = benchmark.record
     assert record is not None
@@ -62,7 +62,7 @@ def read_truth(path: Path) -> Truth:
     }
     players, rollers = (tuple(record.settings.get(what, "").split(",")) for what in ("players", "rollers"))
     if len(players) < 2 or len(rollers) != 2:
-        raise BenchmarkError(f"{path}: does not say which players choose what, and which two rolled out")
+        raise BenchmarkError(f"{path}: lacks the players' choices or the two rollers")
     chosen = np.full((len(players), len(benchmark)), -1)
     trials, alone = np.zeros((2, len(keys)), np.int64), np.zeros((2, len(keys)))
     for words, decision in notes:
@@ -97,7 +97,7 @@ def read_truth(path: Path) -> Truth:
 
 
 def table(truths: Sequence[Truth]) -> list[str]:
-    """Return what the page says of them."""
+    """Return the lines of the page's tables."""
     return [*_cost(truths), "", *_rates(truths), "", *_differences(truths)]
 
 
@@ -127,7 +127,7 @@ def _rates(truths: Sequence[Truth]) -> Iterator[str]:
 
 
 def pairs(players: Sequence[str]) -> list[tuple[str, str]]:
-    """Whose error rates are compared: each lookahead with the next shallower one, and with other engines'."""
+    """Return the pairs to compare: each lookahead with the next shallower one, and with other engines'."""
     own = players[0]
     wanted = [
         *((f"{own}@1", own), (f"{own}@2", f"{own}@1"), (f"{own}@3", f"{own}@2")),
@@ -152,7 +152,7 @@ def _differences(truths: Sequence[Truth]) -> Iterator[str]:
         (f"{first.name}, by {first.rollers[0]} alone", first, lambda truth: truth.by_roller[0]),
         (f"{first.name}, by {first.rollers[1]} alone", first, lambda truth: truth.by_roller[1]),
     ]
-    yield _row("player, less", [name for name, _, _ in columns])
+    yield _row("difference", [name for name, _, _ in columns])
     yield _rule(len(columns))
     for one, other in pairs(first.players):
         cells = []
@@ -161,7 +161,7 @@ def _differences(truths: Sequence[Truth]) -> Iterator[str]:
             cells.append(
                 _figure(values[truth.players.index(one)] - values[truth.players.index(other)], sign="+")
             )
-        yield _row(f"`{one}`, less `{other}`", cells)
+        yield _row(f"`{one}` minus `{other}`", cells)
 
 
 def _figure(losses: Values, sign: str = "") -> str:

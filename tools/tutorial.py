@@ -1,6 +1,6 @@
-"""The tutorial as a program: its blocks in order, and what they print.
+"""Run the tutorial: its blocks in order, and their output.
 
-``python -m tools.tutorial docs/tutorial/first-hour.md`` runs them and writes what they print into the page.
+``python -m tools.tutorial docs/tutorial/first-hour.md`` runs them and writes the output into the page.
 """
 
 import os
@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
-    """One fenced block of the page."""
+    """A fenced block of the page."""
 
     kind: str
     """`COMMANDS`, a file to write (`FILE`), what the commands before it print (`SHOWN`), or another."""
@@ -32,12 +32,12 @@ def blocks(page: str) -> list[Block]:
 
 
 def command_lines(page_blocks: list[Block]) -> list[str]:
-    """Every command line."""
+    """Return every command line of the blocks."""
     return [line for block in page_blocks if block.kind == COMMANDS for line in block.text.splitlines()]
 
 
 def write_file(block: Block, folder: Path) -> Path:
-    """Write a block whose first line is ``# NAME: ...`` to the file NAME."""
+    """Write a block that begins with ``# NAME: ...`` to the file NAME."""
     name = re.match(r"# ([\w.]+)", block.text)
     assert name is not None
     path = folder / name[1]
@@ -46,7 +46,7 @@ def write_file(block: Block, folder: Path) -> Path:
 
 
 def run(block: Block, folder: Path) -> str:
-    """Run a block of commands in `folder` and return what they print."""
+    """Run a block of commands in `folder` and return the output."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     words = ["sh", "-e", "-c", block.text]
     ended = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
@@ -56,7 +56,7 @@ def run(block: Block, folder: Path) -> str:
 
 
 def run_page(page_blocks: list[Block], folder: Path) -> list[str]:
-    """Follow a page in `folder`; return what each block of commands prints."""
+    """Follow a page in `folder`; return the output of each block of commands."""
     (folder / "data").symlink_to(ROOT / "data")
     printed = []
     for block in page_blocks:
@@ -68,7 +68,7 @@ def run_page(page_blocks: list[Block], folder: Path) -> list[str]:
 
 
 def refresh(path: Path) -> None:
-    """Run the page at `path` and write what it prints into its blocks for that."""
+    """Run the page at `path` and update its output blocks."""
     page = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         printed = iter(run_page(blocks(page), Path(folder)))

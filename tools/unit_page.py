@@ -1,9 +1,8 @@
-"""Where hidden units are largest and smallest, as boards, for docs/explanation/hidden-layer.md.
+"""Show where hidden units are largest and smallest, as boards, in docs/explanation/hidden-layer.md.
 
 ``python -m tools.unit_page docs/explanation/hidden-layer.md [WEIGHTS]`` takes the three hidden units of
-contact positions that move the equity of WEIGHTS (by default the newest version) most along 5,000
-positions of its own games, and writes into the page what each is about, what it is worth, and the boards
-on which it is largest and smallest.
+contact positions that move the equity of WEIGHTS (by default the newest version) most over 5,000 positions of
+its own games.
 """
 
 import sys
@@ -23,7 +22,7 @@ _UNITS, _BOARDS, _POSITIONS, _SEED = 3, 1, 5_000, 0
 
 
 def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[str]:
-    """Yield the region: the hidden units that move most, along positions of the evaluator's own games."""
+    """Yield the section: the hidden units that move the equity most, over the evaluator's own games."""
     weights = evaluator.weights
     if weights is None or CLASS not in weights.hidden_layers:
         yield f"{evaluator.name if weights is None else weights.name} has no hidden units."
@@ -31,8 +30,8 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     boards = game_boards(static_player(evaluator), positions, CLASS, seed=_SEED)
     told = unit_summaries(weights, CLASS, "win", boards)
     yield (
-        f"{min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} positions, "
-        f"those that move its equity most, along {positions:,} positions of its games."
+        f"The {min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} "
+        f"positions that move its equity most, over {positions:,} positions of its games."
     )
     for unit in told[:_UNITS]:
         yield ""
@@ -41,7 +40,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
 
 
 def main(arguments: list[str]) -> int:
-    """Write the region; 2 when something is wrong with the page or the weights."""
+    """Write the section; return 2 after an error message about the page or the weights."""
     if not 1 <= len(arguments) <= 2:
         print("python -m tools.unit_page PAGE [WEIGHTS]", file=sys.stderr)
         return 2

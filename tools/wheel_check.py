@@ -1,8 +1,8 @@
-"""Builds sdist and wheel, and uses the wheel as somebody does who has nothing else.
+"""Build sdist and wheel, and use the wheel in an empty environment.
 
-``python -m tools.wheel_check dist`` builds into that folder, checks what is in the wheel, installs it in a
-clean environment outside the checkout, and runs motif's commands there in an empty folder, with a home that
-cannot be written.  It ends with 1, and what failed said, at the first thing that is wrong.
+``python -m tools.wheel_check dist`` builds into that folder, checks the contents of the wheel, installs it in
+a clean environment outside the checkout, and runs motif's commands there in an empty folder, with a read-only
+home. It ends with 1 and a message at the first fault.
 """
 
 import json
@@ -40,11 +40,11 @@ _SMALL = {"games": 40, "trials": 4, "rate": 0.2, "candidates": 4}
 
 
 class WheelError(Exception):
-    """What is wrong with the wheel."""
+    """A fault of the wheel."""
 
 
 def build(folder: Path) -> Path:
-    """Build sdist and wheel into `folder`, check their descriptions, and return the wheel's path."""
+    """Build sdist and wheel into `folder`, check their metadata, and return the wheel's path."""
     rmtree(folder, ignore_errors=True)
     rmtree(ROOT / "build", ignore_errors=True)
     _run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)])
@@ -57,7 +57,7 @@ def build(folder: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> None:
-    """Raise `WheelError` for a wheel that is too large, or lacks something, or holds what does not belong."""
+    """Raise `WheelError` for a wheel that is too large, incomplete, or contains unwanted files."""
     if (size := wheel.stat().st_size) > LARGEST:
         raise WheelError(f"{wheel.name} has {size / 1e6:.1f} MB, more than {LARGEST / 1e6:.0f}")
     names = zipfile.ZipFile(wheel).namelist()
@@ -71,7 +71,7 @@ def check_contents(wheel: Path) -> None:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Install `wheel` in a new environment in `folder`; the path of its program motif."""
+    """Install `wheel` in a new environment in `folder`; return the path of its program motif."""
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     _run([str(programs / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)])
@@ -79,7 +79,7 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 class Use:
-    """Runs the installed program in an empty folder."""
+    """Run the installed program in an empty folder."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self._program, self._folder = program, folder
@@ -93,11 +93,11 @@ class Use:
         self._environment = {**kept, "HOME": str(no_home / "home"), "TMPDIR": str(folder.parent)}
 
     def command(self, line: str, typed: str = "") -> str:
-        """Return what the command `line` prints, when `typed` is its input."""
+        """Return the output of the command `line`, given `typed` as input."""
         return self._timed(f"motif {line}", [str(self._program), *line.split()], typed)
 
     def python(self, source: str) -> str:
-        """Return what a line of Python prints."""
+        """Return the output of a line of Python."""
         return self._timed(f"python -c '{source}'", [str(self._program.with_name("python")), "-c", source])
 
     def _timed(self, shown: str, words: Sequence[str], typed: str = "") -> str:
@@ -108,7 +108,7 @@ class Use:
 
 
 def use(run: Use, folder: Path) -> None:
-    """Run what people run first; raises `WheelError` where the answer is wrong."""
+    """Run the commands of a new user; raises `WheelError` for a wrong answer."""
     hinted = json.loads(run.command(f"hint {_START} 3 1 --json"))
     _check("the opening 31", hinted["plays"][0]["notation"] == "8/5 6/5", hinted["plays"][0])
     _check("the judge", hinted["player"].startswith("motif-v"), hinted["player"])
@@ -153,7 +153,7 @@ def _run(words: Sequence[str], **settings: object) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Build into the folder in `words` and check; the exit code."""
+    """Build into the folder in `words` and check; return the exit code."""
     started = time.monotonic()
     try:
         wheel = build(Path(words[0]).resolve())

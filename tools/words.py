@@ -1,7 +1,7 @@
-"""Find words that only this project uses, and suggest better ones: ``python -m tools.words [PATH...]``.
+"""Find unidiomatic words and suggest better ones: ``python -m tools.words [PATH...]``.
 
-The rules are in ``tools/words.yaml``.  Pages, texts and templates are searched as a whole, programs
-in their comments and strings.  Code in backticks and code blocks are skipped.
+The rules are in ``tools/words.yaml``. Pages, texts and templates are searched completely, programs in their
+comments and strings. Code in backticks and code blocks are skipped.
 """
 
 import io
@@ -35,7 +35,7 @@ _QUOTES = re.compile(r"""^[rbfuRBFU]*("{3}|'{3}|"|')|("{3}|'{3}|"|')$""")
 
 @dataclass(frozen=True)
 class Rules:
-    """Words to avoid with better ones, the folders that are searched, and matches that a file may keep."""
+    """Words to avoid with better ones, the folders to search, and exceptions by file."""
 
     pattern: re.Pattern[str]
     say: list[str]
@@ -52,7 +52,7 @@ class Rules:
         return cls(found, [rule["say"] for rule in data["rules"]], data["folders"], data["allow"] or {})
 
     def breaches(self, path: Path, text: str) -> Iterator[str]:
-        """Yield a line for each word in `text`, the file at `path`, that a rule is against."""
+        """Yield a line for each match of a rule in `text`, the file at `path`."""
         if not self.pattern.search(text):
             return
         allowed = {word.lower() for word in self.allowed.get(path.as_posix(), [])}
@@ -65,7 +65,7 @@ class Rules:
 
 
 def prose(path: Path, text: str) -> str:
-    """Return what people read of the file at `path`, everything else blank."""
+    """Return what people read of the file at `path`; everything else is blank."""
     if path.suffix == ".py":
         text = _FIELD.sub(_blank, _kept(text, _python_spans(text)))
     elif path.suffix == ".ipynb":
@@ -87,7 +87,7 @@ def _kept(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _python_spans(text: str) -> list[tuple[int, int]]:
-    """Where the comments and strings of a program are."""
+    """Return the positions of a program's comments and strings."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -105,7 +105,7 @@ def _python_spans(text: str) -> list[tuple[int, int]]:
 
 
 def files(folders: list[str]) -> Iterator[Path]:
-    """Files below `folders`, relative to the root, that are searched."""
+    """Yield the files below `folders`, relative to the root, that are searched."""
     for top in (top for name in folders for top in sorted(ROOT.glob(name))):
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if path.suffix in SUFFIXES and path.is_file() and not SKIPPED & {*path.parts}:
@@ -113,7 +113,7 @@ def files(folders: list[str]) -> Iterator[Path]:
 
 
 def breaches(rules: Rules, folders: list[str]) -> list[str]:
-    """Return what the rules find below `folders`."""
+    """Return all matches of the rules below `folders`."""
     return [
         line
         for path in files(folders)
@@ -122,7 +122,7 @@ def breaches(rules: Rules, folders: list[str]) -> list[str]:
 
 
 def main() -> int:
-    """Print what the rules find, in the paths of the command line or else in the listed folders."""
+    """Print all matches in the given paths, or in the folders of the rules."""
     rules = Rules.read()
     lines = breaches(rules, sys.argv[1:] or rules.folders)
     print("\n".join(lines), end="\n" if lines else "")

@@ -73,7 +73,7 @@ def test_the_table_stands_between_its_marks(tmp_path, monkeypatch, capsys):
     table, _, after = rest.partition(end)
     assert (before, after) == ("before\n", "after\n")
     assert table == capsys.readouterr().err
-    assert table.startswith("50 positions, pubeval, one core. The truth: 72 full stratified trials each")
+    assert table.startswith("50 positions, pubeval, one core. Reference: 72 full stratified trials each")
     name, trials, *_, seconds = table.splitlines()[-1].strip("| ").split(" | ")
     assert name == "`--cut 1`"
     assert int(trials.replace(",", "")) > 0

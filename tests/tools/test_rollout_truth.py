@@ -98,7 +98,7 @@ def test_tables_say_what_players_lose(files, tmp_path):
     assert next(line for line in lines if line.startswith(f"| `{OWN}` |")).startswith(
         f"| `{OWN}` | 2.00 ± 2.00 |"
     )
-    assert any(line.startswith(f"| `gnubg`, less `{OWN}` | -2.00 ± 2.00 |") for line in lines)
+    assert any(line.startswith(f"| `gnubg` minus `{OWN}` | -2.00 ± 2.00 |") for line in lines)
 
 
 def test_the_page_has_the_tables(files, tmp_path):

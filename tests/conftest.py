@@ -1,4 +1,4 @@
-"""How all tests are run."""
+"""Settings for all tests."""
 
 import signal
 

@@ -12,7 +12,7 @@ MOST_PLIES = 400
 
 
 def game_decisions(player: str, games: int, seed: int) -> tuple[Board, np.ndarray]:
-    """Every board before a roll, and the roll, in `games` games of a player against himself."""
+    """Every board before a roll, and the roll, in `games` games of a player against itself."""
     chooser, random = load(player), np.random.default_rng(seed)
     boards = np.repeat(Position.start().board[None], games, axis=0)
     seen, rolled = [], []

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what many tests need."""
+"""Hypothesis strategies shared by many tests."""
 
 import numpy as np
 from hypothesis import assume

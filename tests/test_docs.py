@@ -1,4 +1,4 @@
-"""The documentation: links and names of files lead somewhere, and the site has every page."""
+"""The documentation: links and file names are valid, and the site has every page."""
 
 import re
 import shlex
@@ -46,7 +46,7 @@ def test_links_lead_to_files(page):
 
 
 def is_made(path: Path) -> bool:
-    """Whether the page at `path` comes to be when the site is built."""
+    """Whether the page at `path` is generated when the site is built."""
     return any(path.resolve().is_relative_to(DOCS / made) for made in MADE)
 
 

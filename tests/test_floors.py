@@ -1,4 +1,4 @@
-"""The house rules that a parser can check: which module imports which, what it names."""
+"""Rules of the source that a parser can check: imports between modules, and names."""
 
 import re
 from collections import defaultdict
@@ -57,9 +57,9 @@ NOT_SOURCE = {".git", "__pycache__", "build", "dist", "runs"}
 
 
 def imported_modules(source: str, module: Path) -> set[str]:
-    """Dotted names that `source`, lying at `module`, imports anywhere in it, also lazily.
+    """Dotted names that `source`, located at `module`, imports anywhere, also lazily.
 
-    ``from motif import board`` gives ``motif.board``; any other ``from a import b`` gives ``a``.
+    ``from motif import board`` yields ``motif.board``; any other ``from a import b`` yields ``a``.
     """
     return {
         f"{it.module}.{it.name}" if it.module == "motif" and it.name else it.module
@@ -68,7 +68,7 @@ def imported_modules(source: str, module: Path) -> set[str]:
 
 
 def breaches(source: str, module: Path) -> list[str]:
-    """What `source`, lying at `module` relative to the root, imports against the rules."""
+    """Imports of `source`, located at `module` relative to the root, that violate the rules."""
     names = imported_modules(source, module)
     folder = module.parts[1] if len(module.parts) > 2 else TOP
     lines = [
@@ -95,7 +95,7 @@ def test_modules_import_only_what_their_floor_allows():
 
 
 def test_tools_import_no_tests():
-    """Tests may use tools, so tools must do without tests."""
+    """Tests may use tools, so tools must not use tests."""
     for path in sorted((ROOT / "tools").glob("*.py")):
         packages = {it.module.split(".")[0] for it in imports(path.read_text("utf-8"), path)}
         assert "tests" not in packages, path
@@ -151,7 +151,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def test_circles_are_seen():
-    """Also lazy ones and those through a package's `__init__`; not those of a type checker alone."""
+    """Also lazy ones and those through a package's `__init__`, but not those for type checkers alone."""
     texts = {
         Path("motif/a.py"): "def late():\n    from motif.b import B",
         Path("motif/b.py"): "from motif.c import C",
@@ -212,7 +212,7 @@ def test_openings_in_the_wall_are_seen(low, high, expected):
 
 
 def text_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Text files of the repository below `folder`; hidden folders (but .ci) and what runs leave are not."""
+    """Text files of the repository below `folder`, without hidden folders (except .ci) and runs."""
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or path.name in NOT_SOURCE or path.suffix == ".egg-info":
             continue

@@ -1,7 +1,7 @@
-"""Programs on the pages of docs/how-to run as they stand, those of a page one after the other.
+"""The programs on the pages of docs/how-to run as they are, those of one page in order.
 
-What they need and do not make themselves (a match file, a server) is there beforehand; addresses are replaced
-by those of servers on this machine, and words that say how much work there is by smaller ones.
+What they need and do not make (a match file, a server) is prepared; addresses are replaced by those of
+servers on this machine, and amounts of work by smaller ones.
 """
 
 import doctest
@@ -40,7 +40,7 @@ def a_match(folder: Path, stack: ExitStack) -> Prepared:
 
 
 def nets(folder: Path, stack: ExitStack) -> Prepared:
-    """The exported net that the page makes by a command, and a net of one's own."""
+    """The exported net that the page makes by a command, and another net."""
     pytest.importorskip("onnxruntime", reason="the extra nets is not installed")
     from tests.evaluators.nets.made_nets import score_net
 

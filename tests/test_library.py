@@ -1,4 +1,4 @@
-"""The everyday functions of `import motif`: any form goes in, and what comes out shows itself."""
+"""The high-level functions of `import motif`: they accept any form, and their results print themselves."""
 
 import ast
 import doctest
@@ -124,7 +124,7 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.analyse("none.mat"), "none.mat: "),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(call, message):
+def test_impossible_input_is_reported_in_one_line(call, message):
     with pytest.raises(motif.MotifError, match=f"^{message}") as caught:
         call()
     assert "\n" not in str(caught.value)
@@ -149,7 +149,7 @@ def test_results_show_themselves():
 
 
 def declared() -> list[str]:
-    """The names that a type checker sees."""
+    """The names that a type checker finds."""
     tree = ast.parse(Path(motif.__file__).read_text("utf-8"))
     (names,) = (
         ast.literal_eval(node.value)
@@ -213,7 +213,7 @@ def test_the_cube_is_that_of_the_command(position, capsys):
 
 
 def test_best_play_by_a_value_function_of_boards():
-    """The value is the opponent's, who is on roll after the play."""
+    """The value is that of the opponent, the player on roll after the play."""
     ranking = motif.rank(START, "31", PLAYER)
     evaluator = motif.load_static(PLAYER)
     assert motif.best_play(START, "31", value=evaluator.equity_many) == ranking.best
@@ -227,7 +227,7 @@ def test_best_play_by_a_value_function_of_boards():
 
 
 def test_best_play_knows_what_ends_the_game():
-    """Two checkers come off and win a gammon; the value function sees the other plays alone."""
+    """Bearing two checkers off wins a gammon; the value function sees only the other plays."""
     board, asked = np.zeros(26, np.int8), []
     board[[1, 3, 19]] = 1, 1, -15
 

@@ -1,4 +1,4 @@
-"""Limits of size in the package; what is beyond them is listed, and the lists may only become shorter."""
+"""Size limits in the package; the lists of exceptions may only become shorter."""
 
 import ast
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the command line can do, Python can, under the same names."""
+"""Python offers everything that the command line does, under the same names."""
 
 import inspect
 from collections.abc import Iterator

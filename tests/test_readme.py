@@ -1,4 +1,4 @@
-"""The README from top to bottom: every command works as it is written, in a copy of the checkout."""
+"""The README from top to bottom: every command works as written, in a copy of the checkout."""
 
 import os
 import re
@@ -75,7 +75,7 @@ def copied(folder: Path) -> Path:
 
 
 def is_possible(line: str) -> bool:
-    """Whether what the command needs is installed."""
+    """Whether the command's requirements are installed."""
     if "gnubg" in line:
         try:
             installed_gnubg()

@@ -1,4 +1,4 @@
-"""The tutorial: its commands are understood and work as they are written; one file is all that it adds."""
+"""The tutorial: its commands are valid and work as written, and it adds a single file."""
 
 import re
 import shlex
@@ -37,7 +37,7 @@ def written_set(folder):
 
 
 def exposed_by_hand(board) -> int:
-    """Blots of the side whose board it is that one die brings a checker of the other to."""
+    """Blots that one die brings an opposing checker to."""
     reached = {place + die for place in range(25) if board[place] < 0 for die in range(1, 7)}
     return sum(board[point] == 1 for point in range(1, 25) if point in reached)
 
@@ -51,7 +51,7 @@ def test_the_parameter_measures_what_its_sentence_says(tmp_path):
         assert found == [exposed_by_hand(board) for board in seen]
 
 
-def test_the_mistake_that_the_page_quotes_is_told_so(tmp_path):
+def test_the_mistake_on_the_page_is_reported_in_these_words(tmp_path):
     page = PAGE.read_text("utf-8")
     (told,) = re.findall(r"`(my_parameters\.py: exposed_blots: [^`]*)`", page)
     (block,) = (block for block in BLOCKS if block.kind == FILE)
@@ -65,7 +65,7 @@ def test_the_page_works_from_beginning_to_end(tmp_path):
     printed = run_page(BLOCKS, tmp_path)
     shown = [block.text for block in BLOCKS if block.kind == SHOWN]
     assert len(printed) == len(shown)
-    # Numbers, and with them the order of terms, may differ where another processor rounds otherwise.
+    # Numbers, and so the order of terms, may differ where another processor rounds differently.
     for text, expected in zip(printed, shown, strict=True):
         assert len(text.strip("\n").splitlines()) == pytest.approx(len(expected.splitlines()), abs=8)
     assert "exposed_blots" in "".join(printed)

@@ -1,4 +1,4 @@
-"""Lines as a user of scikit-learn, pandas and python-chess types them: each works, or says what to write."""
+"""Lines that users of scikit-learn, pandas and python-chess type: each works, or names the right call."""
 
 import os
 import runpy

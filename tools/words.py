@@ -18,8 +18,8 @@ from tools.house import ROOT
 
 RULES = Path(__file__).with_name("words.yaml")
 SUFFIXES = {".cff", ".css", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".yaml", ".yml", ""}
-SKIPPED = {"__pycache__", "de.json", "de.yaml", "players.json", "words.yaml"}
-"""Names of files and folders that are skipped: texts in other languages, figures, the rules themselves."""
+SKIPPED = {"__pycache__", "de.json", "de.yaml", "players.json", "test_words.py", "words.yaml"}
+"""Files and folders that are skipped: other languages, figures, the rules and their test."""
 _CODE = re.compile(
     r"^( *)(```|~~~).*?^\1\2 *$|``[^`]+``|`[^`]+`|<!--.*?-->|--[a-z][a-z-]+", re.DOTALL | re.MULTILINE
 )

@@ -1,4 +1,4 @@
-"""A slow second opinion on matches: plain loops over plays and rolls, probabilities by hand."""
+"""A slow, independent match analysis: plain loops over plays and rolls, probabilities by hand."""
 
 import math
 
@@ -13,7 +13,7 @@ TABLE = match_equity_table()
 
 
 class PipsEvaluator(Evaluator):
-    """Thinks that who needs fewer pips and has fewer blots wins, and that blots lose gammons."""
+    """Favours the side with fewer pips and fewer blots; blots lose gammons."""
 
     name = "pips"
 
@@ -41,7 +41,7 @@ def chances(board):
 
 
 def after_play(play):
-    """The mover's six chances of what follows a play: won 3, 2, 1, lost 1, 2, 3 points."""
+    """The mover's six probabilities after a play: win 3, 2, 1, lose 1, 2, 3 points."""
     win, gammon, backgammon, lost_gammon, lost_backgammon = (
         float(np.float32(chance)) for chance in chances(play.position.board.tolist())
     )
@@ -51,7 +51,7 @@ def after_play(play):
 
 
 def value(play, state):
-    """What `play` is worth to its mover in `state`, normalised."""
+    """The normalised value of `play` for its mover in `state`."""
     six = after_play(play)
     if not state.length:
         counts_gammons = not (state.jacoby and state.cube_owner == "centre")
@@ -62,7 +62,7 @@ def value(play, state):
 
 
 def mwc(state, points):
-    """Chance to win the match for who has won `points` cubes, or lost them."""
+    """Match winning chance of a player who has won `points` times the cube, or lost them."""
     own, other = state.length - state.own_score, state.length - state.opponent_score
     post = state.crawford or min(own, other) == 1
     own, other = own - state.cube * max(points, 0), other - state.cube * max(-points, 0)
@@ -72,7 +72,7 @@ def mwc(state, points):
 
 
 def unit(state):
-    """What 1 of normalised equity is worth: points, or MWC."""
+    """The value of 1 in normalised equity: points, or MWC."""
     return (mwc(state, 1) - mwc(state, -1)) / 2 if state.length else state.cube
 
 
@@ -82,6 +82,6 @@ def best(position, roll, state):
 
 
 def error(roll):
-    """What a played roll lost, and how many plays there were."""
+    """The loss of an actual play, and the number of legal plays."""
     plays = legal_plays(roll.position, roll.roll)
     return best(roll.position, roll.roll, roll.state) - value(roll.play, roll.state), len(plays)

@@ -1,4 +1,4 @@
-"""What an analysis says of an evaluator: the evaluator's own values, planted weights, BRAS's formula."""
+"""Analyses of an evaluator: its own values, planted weights, BRAS's formula."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What looks like an error is rolled out: errors that are none are dropped, true ones are confirmed."""
+"""Apparent errors are rolled out: false ones are dropped, real ones confirmed."""
 
 import math
 from dataclasses import replace
@@ -40,13 +40,13 @@ NEWEST = load_static("latest")
 
 
 def opening(roll: tuple[int, int], play: str, length: int = 0) -> PlayedRoll:
-    """A first roll, played so."""
+    """An opening roll with this play."""
     made = find_play(play, legal_plays(START, roll))
     return PlayedRoll(1, 1, 0, START, MatchState(length=length, dice=roll), roll, made, True)
 
 
 def rolled_pairs(rolls, others, jobs=1, settings=QUICK, evaluator=NEWEST):
-    """What a rollout says of the play `others` name, against the play made."""
+    """Rollouts of the plays named in `others`, compared with the actual play."""
     pairs = [
         (find_play(other, legal_plays(roll.position, roll.roll)).position.board, roll.play.position.board)
         for roll, other in zip(rolls, others, strict=True)
@@ -118,7 +118,7 @@ def test_an_evaluator_without_lookahead_or_weights_is_believed():
 
 
 def test_one_procedure_compares_two_plays():
-    """Match analysis, explain and the tutor have the same number of the same decision."""
+    """Match analysis, explain and the tutor show the same number for the same decision."""
     evaluator = load_evaluator("latest@1")
     roll = opening((3, 1), "13/9")
     (judged,) = judge_plays([roll], evaluator, confirm=SHORT)
@@ -161,7 +161,7 @@ def test_an_error_with_the_cube_counts_where_a_rollout_confirms_it():
 
 
 @pytest.mark.slow
-def test_totals_and_the_list_go_by_the_rollout():
+def test_totals_and_the_list_use_the_rollout():
     record = played(3)
     evaluator = load_evaluator("latest@1")
     believed_all = analyse_match(record, evaluator, confirm=False, worst=1000, jobs=1)

@@ -1,4 +1,4 @@
-"""Cube decisions in the words of every language."""
+"""Cube decisions in words, in every language."""
 
 import pytest
 

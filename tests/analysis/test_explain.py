@@ -1,4 +1,4 @@
-"""Explanations of plays: what is split adds up, and says what the boards show."""
+"""Explanations of plays: their parts add up, and agree with the boards."""
 
 import math
 from dataclasses import replace
@@ -44,7 +44,7 @@ def calibrated() -> StaticEvaluator:
 
 
 def layered() -> StaticEvaluator:
-    """Hidden units of two classes, called alike, beside pairs; some weights are 0."""
+    """Hidden units of two classes, with the same names, beside pairs; some weights are 0."""
     return made(set_name="motif", classes=CHANCES, hidden={"contact": 40, "crashed": 12})
 
 
@@ -66,7 +66,7 @@ WRITTEN_OUT = "one equity head", "chances", "win alone", "hidden units", "hidden
 
 
 def decisions(count: int, seed: int):
-    """Random decisions with a choice, from games, and two different plays of each."""
+    """Random decisions from games, each with two different plays."""
     boards, rolls = some_decisions("pubeval", 3 * count, seed)
     random = np.random.default_rng(seed)
     found = 0
@@ -82,13 +82,13 @@ def decisions(count: int, seed: int):
 
 
 def score(evaluator: StaticEvaluator, position: Position) -> float:
-    """The compiled evaluator's value of a position for the player on roll, before the squash."""
+    """The compiled evaluator's raw sum of a position for the player on roll."""
     bound = 1 if evaluator.model.win_only else 3
     return math.atanh(np.clip(evaluator.equity_many(position.board[None])[0] / bound, -1 + 1e-13, 1 - 1e-13))
 
 
 def raw_sum(evaluator: StaticEvaluator, position: Position) -> float:
-    """The value before its squash, written out in Python's floats."""
+    """The raw sum, computed in Python's floats."""
     weights = evaluator.weights
     if evaluator.model.win_only:
         return written_sum(weights, "win", position)
@@ -120,7 +120,7 @@ def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -
 
 
 def check_written_out(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> bool:
-    """Whether both values come from weights; if so the parts must add up to their written-out difference."""
+    """Whether both values come from weights; if so, the parts must add up to their difference."""
     if any(judged(evaluator, play.position).source != WEIGHTS for play in (better, worse)):
         return False
     if any(judged(evaluator, play.position).source != WEIGHTS for play in (better, worse)):
@@ -182,7 +182,7 @@ def test_values_of_many_boards_are_those_of_each_with_hidden_units():
 
 
 def test_a_unit_is_one_term_and_shared_among_its_inputs():
-    """Output weight times the difference of the squashes; by input also times secant, weight and step."""
+    """Output weight times the difference of the activations; per input also times secant, weight and step."""
     plain = made_weights("motif", classes=WIN_ALONE, pairs=5)
     inputs, points = np.zeros((1, 70), np.float32), np.zeros((1, 2, 25, 4), np.float32)
     names = plain.parameters.names
@@ -220,7 +220,7 @@ def test_a_unit_is_one_term_and_shared_among_its_inputs():
     assert pieces.by_parameter.sum() + pieces.places.sum() + pieces.rest == pytest.approx(pieces.difference)
 
 
-def test_hidden_units_are_told_in_words():
+def test_hidden_units_are_reported_in_words():
     evaluator = layered()
     plays = legal_plays(START, (3, 1))
     found = explain_play(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
@@ -256,7 +256,7 @@ def test_exchanging_the_plays_changes_the_signs(name):
 
 
 def test_a_term_is_weight_times_change():
-    """Without a change of weights a linear term is the difference of the features times the weight."""
+    """If the weights do not change, a linear term is the difference of the features times the weight."""
     evaluator = EVALUATORS["one equity head"]()
     plays = legal_plays(START, (3, 1))
     two = find_play("8/5 6/5", plays), find_play("13/10 6/5", plays)
@@ -282,7 +282,7 @@ def test_the_choice_is_the_players_and_compared_with_the_second_best():
     assert against_best.summary.split(" by ")[0].endswith(f"is worse than {best.notation}")
 
 
-def test_who_has_no_terms_is_told_so():
+def test_a_player_without_terms_is_reported():
     for name in ("pubeval", "wildbg"):
         with pytest.raises(PlayerError, match=rf"'{name}' has no named terms to explain; weight files, bras"):
             explain_play(load_evaluator(name), START, (3, 1))
@@ -300,7 +300,7 @@ def test_plays_that_cannot_be_compared():
         explain_play(evaluator, shut_out, (3, 1))
 
 
-def test_a_finished_game_and_tables_are_told_in_words():
+def test_a_finished_game_and_tables_are_reported_in_words():
     evaluator = with_bearoff(made(classes=EQUITY_TOO))
     ending = Position.from_points({2: 1, 1: 1}, {6: 2})
     found = explain_play(evaluator, ending, (2, 1))

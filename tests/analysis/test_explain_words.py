@@ -1,4 +1,4 @@
-"""What explanations say of groups: labels of parameters told to the mover, with values on the boards."""
+"""Explanations of groups: labels of parameters from the mover's side, with values from the boards."""
 
 import re
 from functools import cache
@@ -86,7 +86,7 @@ def test_threats_of_the_opponent_are_a_matter_of_safety():
 
 
 def test_sentences_name_what_is_measured():
-    """Every "A: a, not b." of a decision is a parameter's label with its two values."""
+    """Every "A: a, not b." consists of a parameter's label and its two values."""
     evaluator = motif_v1()
     plays = legal_plays(START, (3, 1))
     better, worse = find_play("8/5 6/5", plays), find_play("24/23 13/10", plays)
@@ -124,7 +124,7 @@ def test_a_hit_is_one_matter():
     assert re.match(r"Safety -0\.\d+\. Pips that the opponent's hits cost: 8\.3, not 0\.", sentences[1])
 
 
-def test_most_of_the_difference_is_told():
+def test_most_of_the_difference_is_reported():
     evaluator = motif_v1()
     for roll in ((3, 1), (6, 4), (5, 5)):
         found = explain_play(evaluator, START, roll)
@@ -163,7 +163,7 @@ def test_in_a_balanced_position_only_the_roll_counts():
 
 
 class _Page(HTMLParser):
-    """Names of the elements, and whether each is closed."""
+    """Collects the names of the elements, and checks that each is closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

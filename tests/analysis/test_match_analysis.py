@@ -1,4 +1,4 @@
-"""Matches analysed, against plain loops over plays and rolls, and against what was done on purpose."""
+"""Match analyses, compared with plain loops over plays and rolls, and with planted errors."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def match() -> MatchRecord:
 
 
 def swapped(record: MatchRecord) -> MatchRecord:
-    """The same games with the players in the other order."""
+    """The same games with the players in reverse order."""
 
     def turned(action):
         return replace(action, player=1 - action.player)
@@ -211,7 +211,7 @@ def test_cube_decisions_cost_what_the_cube_says(match):
 
 
 class Sure(PipsEvaluator):
-    """Gives the player on roll always the same chance, without gammons."""
+    """Always gives the player on roll the same win probability, without gammons."""
 
     def __init__(self, win):
         self._win = win
@@ -233,7 +233,7 @@ class Sure(PipsEvaluator):
     ],
 )
 def test_mistakes_with_the_cube_for_money(win, actions, mistakes):
-    """The double is right from about .70 on, the take until .786 (Janowski, efficiency .68)."""
+    """A double is right from about .70, a take up to .786 (Janowski, efficiency .68)."""
     turned = [CubeAction(player, kind) for player, kind in zip((1, 0), actions.split(), strict=False)]
     roll = [] if "drop" in actions else [Turn(1, (2, 1), None)]
     record = MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (*walk_start(), *turned, *roll)),))
@@ -304,7 +304,7 @@ def test_swapped_names_swap_the_ratings(match):
 
 
 def figures(found):
-    """All that a nested dictionary holds, in its order."""
+    """All numbers of a nested dictionary, in order."""
     return [
         one for value in found.values() for one in (figures(value) if isinstance(value, dict) else [value])
     ]

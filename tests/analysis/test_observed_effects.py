@@ -1,4 +1,4 @@
-"""What more of a parameter is worth: planted values, a plain regression, and what players expect."""
+"""Effects of parameters: planted values, a plain regression, and what players expect."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ _SLOPE = 1e-3
 
 
 def _planted(size: float = _SLOPE, **weights: float) -> WeightFile:
-    """A linear file of the set motif."""
+    """A weight file of the set motif with only linear terms."""
     linear = np.zeros(len(_MOTIF), np.float32)
     for name, weight in weights.items():
         linear[_MOTIF.names.index(name)] = weight * size
@@ -33,15 +33,15 @@ def _gain(seen: Observed, name: str) -> float:
     return seen.feature_gain(seen.parameters.names.index(name)) / _SLOPE
 
 
-def test_what_is_planted_is_told():
-    """A value that is its parameter and the frame gives back the slope, whatever else correlates with it."""
+def test_what_is_planted_is_reported():
+    """A value of one parameter and the frame yields the slope, whatever else correlates with it."""
     seen = observed(_planted(home_points=0.5, pip_count=-2, pip_count_opponent=1), _BOARDS, "equity")
     assert _gain(seen, "home_points") == pytest.approx(3 * 0.5, rel=1e-3)
     assert _gain(seen, "longest_prime") == pytest.approx(0, abs=1e-2)
 
 
 def test_companions_move_as_they_usually_do():
-    """Weights that take back what others give: the sum is shown, not the parts."""
+    """With weights that offset each other, the total effect is shown, not the parts."""
     seen = observed(_planted(pip_lead=-1, pip_count=-3, pip_count_opponent=3), _BOARDS, "equity")
     assert seen.gradient[_MOTIF.names.index("pip_lead")] < 0
     assert _gain(seen, "pip_lead") > 1
@@ -50,7 +50,7 @@ def test_companions_move_as_they_usually_do():
 
 
 def test_it_is_a_regression():
-    """Against the textbook's formula on all columns at once."""
+    """Compared with the textbook formula on all columns at once."""
     seen = observed(_planted(hitting_rolls=1, blots_home=-1, contained=2), _BOARDS, "equity")
     place = _MOTIF.names.index("direct_shots")
     frame = seen.feature_frame(place)
@@ -117,13 +117,13 @@ def motif_v1() -> tuple[Observed, Board]:
         (("blots_elsewhere", "blots_back"), -1),
     ],
 )
-def test_motif_v1_is_told_as_players_see_it(motif_v1, names, sign):
+def test_motif_v1_is_described_as_players_see_it(motif_v1, names, sign):
     seen, _ = motif_v1
     for name in names:
         assert np.sign(seen.feature_gain(seen.parameters.names.index(name))) == sign, name
 
 
-def test_nothing_is_told_against_common_sense_without_saying_why(motif_v1):
+def test_nothing_against_common_sense_is_reported_without_saying_why(motif_v1):
     seen, _ = motif_v1
     effects = effect_summaries(seen, len(seen.parameters))
     against = [effect for effect in effects if not effect.expected]

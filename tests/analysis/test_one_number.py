@@ -1,4 +1,4 @@
-"""The same decision has the same numbers in match analysis, `hint`, `explain`, `cube` and the tutor."""
+"""A decision has the same numbers in match analysis, `hint`, `explain`, `cube` and the tutor."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ def analysed(folder: Path, judge: str, matches: int) -> list[MatchAnalysis]:
 
 
 def table(advisor: Advisor, one) -> SimpleNamespace:
-    """What the tutor sees of the table at a decision."""
+    """The tutor's view of the table at a decision."""
     moment = one.moment
     return SimpleNamespace(
         position=moment.position,
@@ -44,7 +44,7 @@ def table(advisor: Advisor, one) -> SimpleNamespace:
 
 
 def check_play(one, record, judge: str, advisor: Advisor) -> None:
-    """Ask `hint`, `explain` and the tutor for what the analysis says of a play."""
+    """Compare the analysis of a play with `hint`, `explain` and the tutor."""
     ranking = {ranked.play.notation: ranked for ranked in motif.rank(record["xgid"], player=judge)}
     for candidate in one.candidates:
         lookahead = candidate.equity if candidate.lookahead is None else candidate.lookahead
@@ -64,7 +64,7 @@ def check_play(one, record, judge: str, advisor: Advisor) -> None:
 
 
 def check_cube(one, record, judge: str, advisor: Advisor) -> None:
-    """Ask `cube` and the tutor for what the analysis says of a double, a take or a pass."""
+    """Compare the analysis of a double, take or pass with `cube` and the tutor."""
     decision = motif.cube(record["xgid"], judge)
     doing = {"no double": "roll"}.get(one.done, one.done)
     assert advisor.cube_cost(table(advisor, one), doing)[1] == pytest.approx(one.error, abs=EXACTLY)
@@ -77,7 +77,7 @@ def check_cube(one, record, judge: str, advisor: Advisor) -> None:
 
 
 def check(analyses: list[MatchAnalysis], judge: str) -> int:
-    """Check every decision of `analyses`; return how many."""
+    """Check every decision of `analyses`; return their number."""
     advisor, count = Advisor(load_evaluator(judge)), 0
     for analysis in analyses:
         for one in analysis.decisions:

@@ -1,4 +1,4 @@
-"""Clusters of positions: planted groups are found, a cloud is called one, every position has its group."""
+"""Clusters of positions: planted groups are found, a cloud is recognised, every position has a group."""
 
 import numpy as np
 import pytest

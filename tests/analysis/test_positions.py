@@ -1,4 +1,4 @@
-"""Positions for an analysis: any number of workers finds the same, of all stages, of one class."""
+"""Positions for an analysis: the same for any number of workers, from all stages of games, of one class."""
 
 import numpy as np
 import pytest

@@ -51,7 +51,7 @@ def test_concepts_are_matched_with_those_of_books():
     assert frozenset().union(*NAMED.values()) <= CONCEPTS
 
 
-def test_the_page_tells_shares_and_failures():
+def test_the_page_shows_shares_and_failures():
     first, second = DECISIONS[:2]
     plays = [legal_plays(it.position, it.roll) for it in (first, second)]
     read = [

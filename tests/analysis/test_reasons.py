@@ -1,4 +1,4 @@
-"""Reasons have the sign that every player expects, add up, and tell nothing that both plays share."""
+"""Reasons have the sign that every player expects, add up, and omit what both plays share."""
 
 import re
 from collections import Counter
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A thing that every player holds to be good, and what it brings to the play that does it."""
+    """A fact that every player considers good, and its value for the play that has it."""
 
     what: str
     amount: float
@@ -61,9 +61,9 @@ class Seen(NamedTuple):
 
 
 def cases(count: int, seed: int, player: str = "motif-v14") -> Iterator[Case]:
-    """The best plays of decisions of self-play, by turns with the second best and with any other one.
+    """The best plays of self-play decisions, each against the second best or any other play.
 
-    The `player` is the same for each new version, so that versions compare.
+    `player` stays the same for new versions, so that versions can be compared.
     """
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
@@ -80,7 +80,7 @@ def cases(count: int, seed: int, player: str = "motif-v14") -> Iterator[Case]:
 
 
 def seen_in(case: Case) -> Iterator[Seen]:
-    """What the two plays do that needs no weighing: the other play has nothing to set against it there."""
+    """Clear advantages of one play: the other play has nothing to set against them."""
     boards = tuple(play.position.switch_sides().board for play in (case.better, case.worse))
     told = explain_play(NEWEST, case.position, case.roll, case.better, case.worse)
     is_race = Situation(case.position.board, boards).is_race
@@ -105,7 +105,9 @@ def seen_in(case: Case) -> Iterator[Seen]:
 
 
 def expected(event: Event, had: np.ndarray, own: np.ndarray, other: np.ndarray) -> Iterator[str]:
-    """What one play has of an event, if the other has no point, no hit and no checker off to show for it."""
+    """The clear advantage of one play in an event, if the other play makes no point, hits nothing and bears
+    off nothing.
+    """
     given_up = any(OFF < at <= 24 and other[at] >= 2 > own[at] for at, _ in event.moves)
     if given_up or event.missed or event.leaves(OFF):
         return
@@ -122,7 +124,7 @@ def expected(event: Event, had: np.ndarray, own: np.ndarray, other: np.ndarray) 
 
 
 def _ahead(boards, event: Event) -> float:
-    """What the event brings to the better play by lookahead, undone there and done after the worse one."""
+    """The value of the event for the better play by lookahead, removed there or added to the worse one."""
     # The event alone makes the second board the first where it is the only one.
     undone = hybrid(boards[0], [event.turned])
     done = hybrid(boards[1], [event])
@@ -131,14 +133,14 @@ def _ahead(boards, event: Event) -> float:
 
 
 def table(seen: list[Seen]) -> dict[str, tuple[int, int, int]]:
-    """By what is done: how often it was seen, brought nothing, and that against lookahead."""
+    """By kind of fact: cases, cases without a gain, and those that lookahead contradicts."""
     counts = Counter(one.what for one in seen)
     wrong = Counter(one.what for one in seen if one.amount < -NOTHING)
     odd = Counter(one.what for one in seen if one.amount < -NOTHING and not one.agreed)
     return {what: (counts[what], wrong[what], odd[what]) for what in EXPECTED}
 
 
-def test_what_every_player_expects_is_told_so():
+def test_what_every_player_expects_is_reported():
     seen = table([one for case in cases(200, 3) for one in seen_in(case)])
     assert seen.pop("fewer shots")[1] == 0
     counts, wrongs, odds = (sum(column) for column in zip(*seen.values(), strict=True))
@@ -153,8 +155,8 @@ player's alone a kind is seen 40 to 80 times, and its share is off by 5 % and mo
 
 
 @pytest.mark.slow
-def test_what_every_player_expects_is_told_so_on_6000_decisions():
-    """Nearly always at once; and where it is not, lookahead says so, too."""
+def test_what_every_player_expects_is_reported_on_6000_decisions():
+    """Nearly always directly; in the exceptions, lookahead agrees with the evaluator."""
     seen = table([one for player in PLAYERS for case in cases(2000, 11, player) for one in seen_in(case)])
     assert seen.pop("fewer shots")[1] == 0
     for what, (count, wrong, odd) in seen.items():
@@ -264,7 +266,7 @@ def test_reasons_in_words(decision):
     assert sentences[: len(TOLD[decision])] == TOLD[decision]
 
 
-def test_gammons_are_told_where_they_decide():
+def test_gammons_are_reported_where_they_decide():
     position = Position.from_id("nw0AAF/27gAAAA")
     plays = legal_plays(position, (5, 3))
     two = [find_play(text, plays) for text in ("5/off 3/off", "5/2 5/off")]
@@ -282,7 +284,7 @@ def test_gammons_are_told_where_they_decide():
     assert told(1).gammons == ""
 
 
-def test_lookahead_tells_which_rolls_hit():
+def test_lookahead_shows_which_rolls_hit():
     plays = legal_plays(START, (6, 5))
     better, worse = (find_play(text, plays) for text in ("24/13", "24/18 13/8"))
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), START, (6, 5), better, worse)
@@ -297,7 +299,7 @@ def test_lookahead_tells_which_rolls_hit():
     assert "replies" not in {reason.concept for reason in told.reasons}
 
 
-def test_before_a_bearoff_against_contact_the_next_rolls_are_told():
+def test_before_a_bearoff_against_contact_the_next_rolls_are_named():
     position = Position.from_id("trsDADC2uwMAAA")
     plays = legal_plays(position, (5, 2))
     two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]

@@ -1,4 +1,4 @@
-"""Reasons fit the game that is played: what a strong player would name is named first, in good words."""
+"""Reasons fit the situation: what a strong player would name comes first, in the right words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing that an explanation says is false, and what it says adds up; on decisions of games."""
+"""Explanations of decisions from games say nothing false, and add up."""
 
 import math
 from collections import Counter
@@ -36,7 +36,7 @@ SCORES = (
 
 
 def explanations(evaluator, count, seed, *, player="motif-v14", contexts=(MONEY,)):
-    """Explanations of `count` decisions of games, of the best play against the second best or any other."""
+    """Explanations of `count` decisions of games: the best play against the second best or any other."""
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
     for board, roll in zip(boards, rolls.tolist(), strict=True):
@@ -92,13 +92,13 @@ def test_generated_plays_are_those_of_the_oracle():
 
 
 @pytest.mark.parametrize("seed", [31, 32, 33])
-def test_nothing_false_is_told_and_all_adds_up(seed):
+def test_nothing_false_is_reported_and_all_adds_up(seed):
     for told in explanations(NEWEST, 100, seed, contexts=SCORES[:3]):
         check_truth(told)
         check_sum(told)
 
 
-def test_with_lookahead_nothing_false_is_told_and_all_adds_up():
+def test_with_lookahead_nothing_false_is_reported_and_all_adds_up():
     for told in explanations(LookaheadEvaluator(NEWEST, 1), 5, 37, contexts=SCORES[::2]):
         check_truth(told)
         check_sum(told)
@@ -106,7 +106,7 @@ def test_with_lookahead_nothing_false_is_told_and_all_adds_up():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("player", ["motif-v14", "motif-v1", "pubeval"])
-def test_nothing_false_is_told_on_1000_decisions(player):
+def test_nothing_false_is_reported_on_1000_decisions(player):
     seen = Counter()
     for told in explanations(NEWEST, 1000, 41, player=player, contexts=SCORES):
         seen += check_truth(told, boards_after)

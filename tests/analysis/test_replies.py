@@ -1,4 +1,4 @@
-"""The replies that lookahead saw: their values make its difference, and their hits are counted."""
+"""Replies in lookahead: their values make up its difference, and their hits are counted."""
 
 import numpy as np
 import pytest

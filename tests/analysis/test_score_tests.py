@@ -1,4 +1,4 @@
-"""Statistical tests of scores: what holds is found to hold, what is planted to fail fails."""
+"""Statistical tests of scores: true properties are confirmed, planted faults are detected."""
 
 from dataclasses import replace
 
@@ -49,8 +49,8 @@ def test_what_the_article_claims_holds(boards):
     assert all(0 <= found[name].p <= 1 for name in found.keys() - properties.keys())
 
 
-def test_weights_of_ones_own_that_break_a_claim(boards):
-    """With a bonus for blots and for pips to go the score rises where it is to fall."""
+def test_weights_of_your_own_that_break_a_claim(boards):
+    """With a bonus for blots and for pips to go, the score rises where it should fall."""
     odd = BrasEvaluator(BrasFormula({**ARTICLE.weights, "pip": -2.0, "bar": -9.0}), "odd")
     _, found = tried(odd, boards)
     assert (found["one pip more"].verdict, found["a blot is hit"].verdict) == (FAILS, FAILS)
@@ -93,7 +93,7 @@ def test_positions_that_get_worse_stay_legal(boards):
     assert ((worse == 1) == (boards[rows] == 1)).all()
 
 
-def test_hypotheses_are_told_apart(boards):
+def test_hypotheses_are_distinguished(boards):
     analysis = analysis_of(load_static("bras"), boards, source="made")
     random = np.random.default_rng(0)
 

@@ -1,4 +1,4 @@
-"""The numbers of an analysis against oracles that reach them in another way."""
+"""The numbers of an analysis, compared with independent computations."""
 
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ def made_head(rng: np.random.Generator, size: int, pairs: int) -> HeadWeights:
 
 
 def raw_sum(head: HeadWeights, row: np.ndarray) -> float:
-    """The formula as it is written, term by term."""
+    """The formula as written, term by term."""
     total = head.bias
     for weight, value in zip(head.linear, row, strict=True):
         total += float(weight) * value
@@ -58,7 +58,7 @@ def test_slopes_are_finite_differences_and_contributions_add_up(seed, size):
 
 
 def mixed(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
-    """Features that have to do with each other."""
+    """Correlated features."""
     return rng.normal(size=(count, size)) @ rng.normal(size=(size, size)) + rng.normal(size=size)
 
 
@@ -121,7 +121,7 @@ def test_principal_components_are_singular_vectors():
     assert found.needed(float(found.shares[0]) + 1e-6) == 2
 
 
-def test_features_that_go_together_stand_side_by_side():
+def test_features_that_go_together_are_side_by_side():
     rng = np.random.default_rng(5)
     sources = rng.normal(size=(300, 3))
     # Features 0, 3, 6 say the same, as do 1, 4, 7 (one the other way round) and 2, 5; 8 is constant.

@@ -1,4 +1,4 @@
-"""Terms in words: what is said of each kind of term, and that every parameter can be spoken of."""
+"""Terms in words: sentences for each kind of term and every parameter."""
 
 import math
 
@@ -149,7 +149,7 @@ def test_every_language_has_every_kind_of_sentence(language, first, pair, square
 
 @pytest.mark.parametrize("head", sorted(HEAD_NAMES))
 @pytest.mark.parametrize("value", [0.0, 1e-9, 2.5, -1e-9, math.pi])
-def test_numbers_of_any_size_can_be_told(head, value):
+def test_numbers_of_any_size_can_be_reported(head, value):
     for error in (_NAN, 0.0, 1e-9, 1.0):
         for language in languages():
             told = Gain(head, value, error).in_words("3 more", 3, phrases(language))

@@ -1,4 +1,4 @@
-"""The most important terms: the numbers in the sentences against the evaluator's own sums."""
+"""The most important terms: numbers in sentences, compared with the evaluator's own sums."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def _seen(head: str = "win") -> Observed:
     return observed_positions(_weights(), _BOARDS, "contact", head)
 
 
-def test_each_kind_of_term_is_told():
+def test_each_kind_of_term_is_reported():
     weights = _weights()
     found, count = board_terms(_BOARDS, weights, "contact", "equity")
     assert count == len(_contact())

@@ -1,4 +1,4 @@
-"""What hidden units do along positions: against sums written out, and where they are largest."""
+"""Hidden units over positions: compared with written-out sums, and where they are largest."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def squashed_on(boards: np.ndarray) -> np.ndarray:
 
 
 def worth_of_units(boards: np.ndarray) -> np.ndarray:
-    """(units,): points of equity that each brings where it is 1, by the mean slope of each probability."""
+    """Points of equity (units,) of each unit at 1, by the mean slope of each probability."""
     slopes = [
         WORTH[head] * (0.5 / np.cosh(judgement(MADE, head, boards).raw) ** 2).mean() for head in OUTPUTS
     ]
@@ -74,7 +74,7 @@ def test_slopes_are_those_of_the_raw_sum(contact, monkeypatch):
 
 
 def test_what_features_add_is_what_they_change(contact):
-    """Without features, and without checkers on points, a unit is what its bias makes it."""
+    """Without features and checkers on points, a unit depends only on its bias."""
     layer = replace(LAYER, points=np.zeros_like(LAYER.points))
     with_units = judgement(replace(MADE, hidden_layers={"contact": layer}), "win", contact)
     alone = judgement(replace(MADE, hidden_layers={}), "win", contact)

@@ -1,8 +1,8 @@
-"""Whether what explanations tell is true: every fact counted again on the boards, slowly.
+"""Check the facts in explanations by recounting them on the boards, slowly.
 
-It shares nothing with motif's measuring: boards are tuples of 26 numbers, plays are those of the oracle of
-`tests.board.oracle`, or of motif's generator, which is faster and tested against it.  Every phrase has its
-own check here; a phrase without one is a fault.
+This shares nothing with motif's measuring: boards are tuples of 26 numbers, and plays are those of the oracle
+`tests.board.oracle`, or of motif's generator, which is faster and tested against it. Every phrase has its own
+check here; a phrase without one is an error.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ Plays = Callable[[PlainBoard, tuple[int, int]], set[PlainBoard]]
 
 
 def generated(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
-    """The same as the oracle's `boards_after`, by motif's generator."""
+    """Like the oracle's `boards_after`, by motif's generator."""
     (batch,) = play_batches(np.array([board], np.int8), np.array([roll]))
     return set(map(tuple, (-batch.boards[:, ::-1]).tolist()))
 
@@ -46,7 +46,7 @@ def throws(roll: tuple[int, int]) -> int:
 
 @lru_cache(maxsize=4096)
 def hits_outside(board: PlainBoard, plays: Plays) -> int:
-    """Rolls of 36 with which the opponent can hit a blot of `board` that is not in his home board."""
+    """Rolls out of 36 with which the opponent can hit a blot outside the opponent's home board."""
     blots = [point for point in range(1, 19) if board[point] == 1]
     if not blots or not any(number < 0 for number in board):
         return 0
@@ -60,7 +60,7 @@ def hits_outside(board: PlainBoard, plays: Plays) -> int:
 
 @lru_cache(maxsize=4096)
 def can_be_hit(board: PlainBoard, plays: Plays) -> bool:
-    """Whether any roll of the opponent's can hit anything on `board`."""
+    """Whether the opponent has a roll that hits."""
     if not any(board[p] == 1 and any(number < 0 for number in board[:p]) for p in range(1, 25)):
         return False
     theirs = other_view(board)
@@ -69,7 +69,7 @@ def can_be_hit(board: PlainBoard, plays: Plays) -> bool:
 
 @lru_cache(maxsize=1024)
 def next_rolls_with_shots(board: PlainBoard, plays: Plays) -> int:
-    """Own next rolls of 36 of which every play leaves something to hit, if the opponent stays."""
+    """Own next rolls out of 36 that leave a shot whatever is played, if the opponent does not move."""
     return sum(
         throws(roll) for roll in ROLLS if all(can_be_hit(after, plays) for after in plays(board, roll))
     )
@@ -113,7 +113,7 @@ def spare_pips(board: PlainBoard) -> int:
 
 @dataclass(frozen=True)
 class Claim:
-    """A reason of a play, with the boards that it speaks of, as the mover sees them."""
+    """A reason for a play, with its boards from the mover's side."""
 
     reason: Reason
     before: PlainBoard
@@ -147,7 +147,7 @@ class Claim:
 
     @property
     def hits(self) -> tuple[int, int]:
-        """Checkers that this play hits, and the other one."""
+        """Checkers that this play hits, and the other play."""
         return -self.own[OFF] + self.before[OFF], -self.other[OFF] + self.before[OFF]
 
     def sums(self, places) -> tuple[int, int]:
@@ -158,7 +158,7 @@ class Claim:
         return first - second
 
     def hit_on(self, point: int) -> bool:
-        """Whether this play hits there."""
+        """Whether this play hits on the point."""
         return self.before[point] == -1 and self.own[point] >= 0
 
     def made(self, low: int, high: int) -> bool:
@@ -179,7 +179,7 @@ class Claim:
         return bool(own) and any(self.own[p] < 0 for p in range(max(own)))
 
     def behind(self, board: PlainBoard) -> int:
-        """Own checkers that have one of the opponent's behind them."""
+        """Own checkers with an opposing checker behind them."""
         return sum(max(board[p], 0) for p in range(1, 26) if any(board[q] < 0 for q in range(p)))
 
     def frees(self) -> bool:
@@ -200,7 +200,7 @@ class Claim:
         return tuple(sum(side[p] * (p - 6) for p in range(7, 26)) for side in (self.has, self.there))
 
     def arrives(self) -> bool:
-        """Whether this play moves a checker to the point, and it stays there."""
+        """Whether this play moves a checker to the point and leaves it there."""
         ends = {to for _, to in self.moves}
         return self.point in ends and self.has[self.point] > self.had[self.point]
 
@@ -357,7 +357,7 @@ def prime_at(board: PlainBoard, point: int) -> int:
 
 
 def primes_kept(it: Claim) -> bool:
-    """Whether a longest prime has a point that was there, and is not after the other play."""
+    """Whether a longest prime includes a point that existed before and is gone after the other play."""
     return any(
         prime_at(it.own, p) == it.length and min(it.had[p], it.has[p]) >= 2 > it.there[p]
         for p in range(1, 19)
@@ -370,7 +370,7 @@ def bar_point(it: Claim) -> bool:
 
 
 def comes_from_back(it: Claim) -> bool:
-    """Whether the checker on the point has come out of the opponent's home board with this play."""
+    """Whether the checker on the point has left the opponent's home board with this play."""
     sources = {it.point}
     for start, end in reversed(it.moves):
         if end in sources:
@@ -379,7 +379,7 @@ def comes_from_back(it: Claim) -> bool:
 
 
 def claims(told: Explanation, plays: Plays = boards_after) -> Iterator[Claim]:
-    """Everything that is shown, with the boards that it is of."""
+    """Every reason shown, with its boards."""
     before = tuple(told.position.board.tolist())
     after = [tuple(play.position.switch_sides().board.tolist()) for play in (told.better, told.worse)]
     for reason in told.reasons:
@@ -389,7 +389,7 @@ def claims(told: Explanation, plays: Plays = boards_after) -> Iterator[Claim]:
 
 
 def is_true(claim: Claim, told: Explanation) -> bool:
-    """Whether it is; a phrase without a check raises `KeyError`."""
+    """Whether the claim holds; a phrase without a check raises `KeyError`."""
     phrase = claim.reason.phrase
     if phrase in BEYOND:
         return True
@@ -403,7 +403,7 @@ def is_true(claim: Claim, told: Explanation) -> bool:
 
 
 def hits_are_true(claim: Claim, told: Explanation) -> bool:
-    """Whether each of the rolls that are said to hit can, and their number is right."""
+    """Whether each of the named rolls can hit, and their number is right."""
     assert told.evidence.replies is not None
     play = claim.facts["play"]
     theirs = tuple((told.better, told.worse)[play].position.board.tolist())

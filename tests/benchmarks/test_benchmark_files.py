@@ -1,4 +1,4 @@
-"""Reading benchmark files, and saying which line is wrong."""
+"""Reading benchmark files, and naming bad lines."""
 
 import gzip
 
@@ -90,7 +90,7 @@ ROLLED_OUT = {
 
 
 def as_sagnubg_writes() -> str:
-    """A decision with its rollouts, then positions for the cube, in the order of that program."""
+    """A decision with its rollouts, then cube positions, in the order of sagnubg."""
     equities = {key: -money(chances) for key, chances in ROLLED_OUT.items()}
     best, second = sorted(equities, key=equities.__getitem__, reverse=True)
     lines = [

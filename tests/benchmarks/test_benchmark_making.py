@@ -1,4 +1,4 @@
-"""Benchmarks made from positions: what is selected and written, and that nothing but the seed decides it."""
+"""Making benchmarks from positions: what is selected and written, and that only the seed matters."""
 
 import json
 from dataclasses import replace
@@ -85,7 +85,7 @@ def test_the_bytes_depend_on_the_seed_alone(path, tmp_path):
 
 @pytest.fixture
 def interrupted(path, monkeypatch):
-    """A run that was interrupted at the fifth decision, and left half a line."""
+    """A run interrupted at the fifth decision, with half a line written."""
     whole = benchmark_making.decided
 
     def decided(settings, number, *more):
@@ -161,7 +161,7 @@ def test_settings_that_make_no_sense_are_refused(change, said):
     assert isinstance(fault.value, SettingError) or "nobody" in said
 
 
-def test_luck_is_taken_off_where_trials_are_dear():
+def test_luck_is_subtracted_where_trials_are_expensive():
     plain, adjusted = roller_of("pubeval", 1), roller_of("pubeval@1", 1)
     assert plain.portion > adjusted.portion
     assert plain.cost < adjusted.cost

@@ -1,4 +1,4 @@
-"""Error rates, against a slow reading of the same lines."""
+"""Error rates, compared with a slow reading of the same lines."""
 
 import gzip
 import math
@@ -27,7 +27,7 @@ every_file = pytest.mark.parametrize("name", NAMES)
 
 
 def plain_board(key: str) -> PlainBoard:
-    """The board of a 20-letter key by the words of its definition: two letters a byte, lowest bit first."""
+    """Decode a 20-letter key by its definition: two letters per byte, lowest bit first."""
     octets = [
         16 * (ord(high) - ord("A")) + ord(low) - ord("A")
         for high, low in zip(key[::2], key[1::2], strict=True)
@@ -35,7 +35,7 @@ def plain_board(key: str) -> PlainBoard:
     bits = "".join(f"{octet:08b}"[::-1] for octet in octets)
     runs = [len(run) for run in bits.split("0")][:50]
     board = [0] * 26
-    for place, count in enumerate(runs[:25], start=1):  # the player NOT on roll, his ace point first
+    for place, count in enumerate(runs[:25], start=1):  # the player NOT on roll, ace point first
         board[25 - place] -= count
     for place, count in enumerate(runs[25:], start=1):
         board[place] += count
@@ -43,7 +43,7 @@ def plain_board(key: str) -> PlainBoard:
 
 
 def pubevals_losses(path: Path) -> list[tuple[float, bool]]:
-    """For each decision what PubEval's play loses, and whether it is listed."""
+    """For each decision, the loss of PubEval's play and whether it is listed."""
     losses = []
     for line in path.read_text().splitlines():
         words = line.split()
@@ -83,7 +83,7 @@ def test_the_excerpts_are_what_they_are_called(name):
 
 
 class Chooses(Player):
-    """Plays by a function of the plays listed for each decision."""
+    """Chooses by a function of the plays listed for each decision."""
 
     def __init__(self, benchmark, pick) -> None:
         self.name = "chooses"

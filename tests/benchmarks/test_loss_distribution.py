@@ -1,4 +1,4 @@
-"""The distribution of losses, against counting them one by one."""
+"""The distribution of losses, compared with counting them one by one."""
 
 import numpy as np
 import pytest

@@ -46,7 +46,7 @@ def test_a_difference_is_that_of_the_error_rates():
     assert list(asdict(found)) == ["files", "classes", "overall"]
 
 
-def test_a_player_beside_himself():
+def test_a_player_compared_with_itself():
     assert paired(losses(ONE), losses(ONE)).overall == PairedRate(0, 0, 5)
 
 

@@ -1,4 +1,4 @@
-"""Choices among recorded plays, against a loop over the decisions of a dataset."""
+"""Choices among recorded plays, compared with a loop over the decisions of a dataset."""
 
 import sys
 from dataclasses import replace
@@ -34,7 +34,7 @@ def samples(tmp_path_factory) -> Dataset:
 
 
 def plain_losses(samples: Dataset, name: str) -> list[tuple[float, str]]:
-    """Loss and class of each decision, one position at a time; all is seen by the mover's opponent."""
+    """Loss and class of each decision, one position at a time, from the side of the mover's opponent."""
     evaluator, found = load(name).evaluator, []
     for decision in sorted(set(samples.decision.tolist())):
         rows = [row for row, it in enumerate(samples.decision.tolist()) if it == decision]
@@ -108,7 +108,7 @@ def test_those_who_choose_by_the_labels_lose_nothing(samples):
 
 
 class Obstinate(Player):
-    """Has an opinion and plays by another."""
+    """Evaluates by one rule and plays by another."""
 
     def __init__(self) -> None:
         self.name = "obstinate"

@@ -1,4 +1,4 @@
-"""What rollouts by several players say of the plays of a roll; here the trials are drawn from known laws."""
+"""Verdicts of rollouts by several players; the trials are drawn from known distributions."""
 
 from dataclasses import replace
 
@@ -12,7 +12,9 @@ PACKED = np.arange(4)[:, None] * np.ones((1, 64), np.int8)
 
 
 def roller(name, wins, noise=1.0, portion=36, cost=1.0, played=None):
-    """Win trials around the chances `wins`: the more two plays share of a trial's luck, the less `noise`."""
+    """Win trials around the probabilities `wins`; the more luck two plays share in a trial, the lower the
+    `noise`.
+    """
 
     def play(packed, item, first, count):
         rows = np.zeros((len(packed), count, 5))
@@ -89,7 +91,7 @@ def test_a_decision_has_the_same_dice_again():
 
 @pytest.mark.slow
 def test_a_pilot_plans_the_trials_and_does_not_count():
-    """Where few trials can be clear by luck, the mean of many verdicts is the difference of the law."""
+    """If few trials can decide by luck, the mean of many verdicts is still unbiased."""
     rule = Rule(se=0.1, certain=2)
     stopped, planned = (
         np.array(
@@ -106,8 +108,8 @@ def test_a_pilot_plans_the_trials_and_does_not_count():
 
 
 @pytest.mark.parametrize("pilot", [False, True])
-def test_the_best_play_loses_nothing_for_certain(pilot):
-    """Also where another one was ahead at first, with which the plays were compared."""
+def test_the_best_play_never_loses_anything(pilot):
+    """Even if another play led at first and was the one compared with."""
     for item in range(40):
         rule = Rule(se=0.05, certain=2, pilot=pilot)
         plays = rolled_plays([roller("one", [0.5, 0.51, 0.52, 0.53], 0.5)], PACKED, item, rule)
@@ -116,7 +118,7 @@ def test_the_best_play_loses_nothing_for_certain(pilot):
 
 
 def _signed(plays):
-    """Equity of play 0 less that of play 1."""
+    """Equity of play 0 minus that of play 1."""
     return plays[1].loss * (1 if plays[0].number == 0 else -1)
 
 

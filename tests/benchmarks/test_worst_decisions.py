@@ -1,4 +1,4 @@
-"""The worst decisions: which they are, and what is said of them."""
+"""The worst decisions: which they are, and their descriptions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_what_is_said_is_what_the_file_says(choices):
 
 
 def one_decision(tmp_path, text: str, chosen: str) -> Choices:
-    """The play `chosen`, in notation, on the one decision of a file."""
+    """The play `chosen`, in notation, on the only decision of a file."""
     path = tmp_path / "one.bm"
     path.write_text(text)
     benchmark = read_benchmark(path)

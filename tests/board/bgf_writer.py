@@ -1,4 +1,4 @@
-"""Writes a record of finished games as BGBlitz does, as far as gammonview 3.1 looks."""
+"""Writes a record of finished games like BGBlitz, to the extent that gammonview 3.1 reads."""
 
 import gzip
 import struct
@@ -25,7 +25,7 @@ def packed(payload: bytes) -> bytes:
 
 
 def document(record: MatchRecord) -> dict[str, Any]:
-    """What stands in the file; the first player is green."""
+    """The document in the file; the first player is green."""
     games = [_game(game) for game in record.games]
     last = record.games[-1]
     final = list(last.score)
@@ -100,7 +100,7 @@ def key(name: str) -> bytes:
 
 
 def number(value: int) -> bytes:
-    """A whole number in six bits a byte, the sign in the last bit."""
+    """A whole number in six bits per byte, the sign in the last bit."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
     digits = [rest & 63 | 0x80]
     while rest := rest >> 6:

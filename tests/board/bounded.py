@@ -1,4 +1,4 @@
-"""Time and memory that an answer may take, measured where other programs cannot add to them."""
+"""Time and memory limits of answers, measured so that other programs do not matter."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ SECONDS = 5.0
 
 
 def answer(read: Callable[..., Any], *given: Any) -> str:
-    """What `read` says of `given`, in time: the one line of its refusal, or nothing where it accepts."""
+    """The result of reading `given`, in time: the error message, or nothing if it is accepted."""
     started = time.process_time()
     try:
         read(*given)

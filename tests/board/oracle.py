@@ -1,7 +1,7 @@
-"""Legal plays by the book: slow, plain, and sharing nothing with motif's generator.
+"""Legal plays by the rules: slow, plain, and sharing nothing with motif's generator.
 
-A board is a tuple of 26 numbers seen by the player who moves, 24 -> 1: 25 is his bar, 0 the other
-player's bar; his checkers are positive, the other's negative.
+A board is a tuple of 26 numbers from the mover's side, who moves from 24 to 1: 25 is the mover's bar, 0 the
+other player's bar; the mover's checkers are positive, the other player's negative.
 """
 
 BAR = 25
@@ -30,7 +30,7 @@ def may_move(board: PlainBoard, source: int, die: int) -> bool:
 
 
 def after_move(board: PlainBoard, source: int, die: int) -> PlainBoard:
-    """The board after the checker on `source` has moved by `die`, hitting what it meets."""
+    """The board after the checker on `source` has moved by `die`, hitting a blot if there is one."""
     after = list(board)
     after[source] -= 1
     target = source - die
@@ -43,7 +43,7 @@ def after_move(board: PlainBoard, source: int, die: int) -> PlainBoard:
 
 
 def play_in_order(board: PlainBoard, dice: list[int]) -> tuple[int, set[PlainBoard]]:
-    """Play the dice in this order as far as any checkers allow: how many, and every board reached."""
+    """Play the dice in this order as far as possible: the number played, and every board reached."""
     boards = {board}
     for played, die in enumerate(dice):
         next_boards = {
@@ -59,7 +59,7 @@ def play_in_order(board: PlainBoard, dice: list[int]) -> tuple[int, set[PlainBoa
 
 
 def boards_after(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
-    """Every board that a legal play of `roll` can leave, still seen by the player who moved."""
+    """Every board after a legal play of `roll`, still from the mover's side."""
     high, low = max(roll), min(roll)
     if high == low:
         return play_in_order(board, [high] * 4)[1]
@@ -73,10 +73,10 @@ def boards_after(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
 
 
 def other_view(board: PlainBoard) -> PlainBoard:
-    """The board seen by the other player."""
+    """The board from the other player's side."""
     return tuple(-checkers for checkers in reversed(board))
 
 
 def legal_results(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
-    """Every board that a legal play of `roll` can leave, seen by the other player, who is next."""
+    """Every board after a legal play of `roll`, from the side of the other player, who is next."""
     return {other_view(after) for after in boards_after(board, roll)}

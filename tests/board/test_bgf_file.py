@@ -1,4 +1,4 @@
-"""Files of BGBlitz: read through gammonview, and refused before it gets what it could not end with."""
+"""BGBlitz files: read through gammonview, and refused in advance where it would hang or crash."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from tests.board.test_xg_file import match as random_match  # noqa: E402
 
 
 def match(seed: int) -> MatchRecord:
-    """Random finished games whose scores add up."""
+    """Random finished games with consistent scores."""
     record = random_match(seed)
     games, score = [], (0, 0)
     for game in record.games:

@@ -1,4 +1,4 @@
-"""Diagrams: the one in characters against gnubg's own, the SVG for what it must contain."""
+"""Diagrams: the text diagram compared with gnubg's own, and the required contents of the SVG."""
 
 import xml.etree.ElementTree as ET
 
@@ -80,7 +80,7 @@ def test_stacks_above_five_show_their_number():
         (MatchState(resignation="gammon"), ["resigns a gammon"]),
     ],
 )
-def test_both_diagrams_tell_the_match(state, words):
+def test_both_diagrams_show_the_match(state, words):
     text = text_diagram(Position.start(), state)
     image = svg_diagram(Position.start(), state)
     for word in words:
@@ -104,7 +104,7 @@ def test_a_board_fits_into_eighty_columns(state):
     assert fit_width(text, 80) == fit_width(text, None) == text
 
 
-def test_what_stands_beside_a_board_stands_below_it_where_that_is_narrow():
+def test_text_beside_a_board_moves_below_it_in_narrow_terminals():
     lines = fit_width(MATCH_WITH_BARS, 60).splitlines()
     beside = [line[49:] for line in MATCH_WITH_BARS.splitlines()[2:] if len(line) > 49]
     assert max(map(len, lines)) < 60

@@ -1,4 +1,4 @@
-"""Board lines of FIBS: those that gnubg 1.07 wrote, round trips, and what is refused."""
+"""FIBS board lines: lines written by gnubg 1.07, round trips, and bad lines."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_gnubgs_request_for_a_play():
     assert str(board) == PLAY_52
     assert (board.you, board.opponent, board.length) == ("gnubg", "root", 3)
     assert (board.turn, board.roll, board.cube.value, board.redoubles) == (-1, (5, 2), 1, 1)
-    # Player 0, who is on roll, has played nothing yet; the other has split and brought one down.
+    # Player 0, on roll, has played nothing yet; the other has split and brought one down.
     assert board.position == Position.from_points(
         {6: 5, 8: 3, 13: 5, 24: 2}, {24: 1, 23: 1, 13: 4, 11: 1, 8: 3, 6: 5}
     )

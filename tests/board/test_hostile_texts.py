@@ -1,4 +1,4 @@
-"""Texts that a careless reader takes the square or the cube of their length for."""
+"""Texts that take a careless reader quadratic or cubic time."""
 
 import re
 import time
@@ -119,7 +119,7 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions(name):
-    """Those that meet input: each is tried as a whole, at the beginning and, where so used, all over."""
+    """Expressions applied to input, as a full match, at the beginning and, where used so, in a search."""
     expression = EXPRESSIONS[name]
     # The one at a line's beginning, and those that look for words.
     searched = name.endswith(("documents._NUMBERS", "_ESCAPED", "_NOT_IN_NAMES", "_CELL"))

@@ -1,4 +1,4 @@
-"""Position identifiers, against what gnubg 1.07 prints and draws."""
+"""Position identifiers, compared with gnubg 1.07's output."""
 
 import base64
 import re
@@ -66,7 +66,7 @@ def test_arrays_agree_with_single_positions(many):
 
 
 def id_of_bits(*runs: int) -> str:
-    """The ID whose bits are `runs` of ones, a zero behind each."""
+    """The ID whose bits are `runs` of ones, each followed by a zero."""
     number = int("".join("1" * run + "0" for run in runs)[:80].ljust(80, "0")[::-1], 2)
     return base64.b64encode(number.to_bytes(10, "little")).decode().rstrip("=")
 

@@ -1,4 +1,4 @@
-"""The .mat files, against one that gnubg 1.07 wrote and in both ways; tests/peers asks gnubg itself."""
+""".mat files, compared with one that gnubg 1.07 wrote and by round trips; tests/peers asks gnubg itself."""
 
 import random
 from dataclasses import replace
@@ -243,7 +243,7 @@ def test_plays_are_spelled_out_die_by_die(text):
 
 
 def played(seed: int, *, gammon: bool = False) -> MatchRecord:
-    """A record of random games with cube actions; with `gammon` one cubeless gammon."""
+    """A record of random games with cube actions; with `gammon`, one cubeless gammon."""
     chance = random.Random(seed)
     while True:
         games = tuple(_game(chance, cube=not gammon) for _ in range(1 if gammon else 3))

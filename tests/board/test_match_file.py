@@ -1,4 +1,4 @@
-"""Files of every kind, known by what they begin with."""
+"""Match files of every kind, recognised by their first bytes."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""Match IDs, against what gnubg 1.07 prints beside its boards."""
+"""Match IDs, compared with those that gnubg 1.07 prints beside its boards."""
 
 from dataclasses import replace
 
@@ -153,7 +153,7 @@ def test_the_higher_die_comes_first():
         ({"cube": 3}, "the cube shows 3, not a power of two up to 32768"),
         ({"cube": 0}, "the cube shows 0"),
         ({"cube": 65536}, "the cube shows 65536"),
-        ({"cube_owner": "him"}, "the cube's owner is 'him', not one of centre, me, opponent"),
+        ({"cube_owner": "them"}, "the cube's owner is 'them', not one of centre, me, opponent"),
         ({"decision": "centre"}, "the decision is 'centre', not one of me, opponent"),
         ({"resignation": "triple"}, "the resignation is 'triple'"),
         ({"game_state": "lost"}, "the game state is 'lost'"),

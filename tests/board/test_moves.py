@@ -1,4 +1,4 @@
-"""Legal plays, against numbers counted by hand and against the slow enumerator in `oracle`."""
+"""Legal plays, compared with numbers counted by hand and with the slow enumerator in `oracle`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ Roll = tuple[int, int]
 START = {24: 2, 13: 5, 8: 3, 6: 5}
 LONE = dict.fromkeys(range(10, 25), 1)
 
-# Own checkers, then the opponent's in his own numbering: his point p is the mover's 25 - p.
+# Own checkers, then the opponent's in the opponent's numbering: point p is the mover's 25 - p.
 # Every number below is counted by hand; `test_the_oracle_counts_alike` checks the counting.
 GOLDEN: list[tuple[str, dict[int, int], dict[int, int], Roll, int]] = [
     # Both dice, in either order.
@@ -142,7 +142,7 @@ def results(plays: list[Play]) -> set[PlainBoard]:
 
 
 def random_decisions(seed: int) -> Iterator[Decision]:
-    """Decisions of random games, without end: the board, the roll, and the oracle's results."""
+    """An endless stream of decisions from random games: the board, the roll, and the oracle's results."""
     random = np.random.default_rng(seed)
     board = plain(Position.start())
     while True:
@@ -155,7 +155,7 @@ def random_decisions(seed: int) -> Iterator[Decision]:
 
 
 def difference(position: Position, roll: Roll, legal: set[PlainBoard]) -> str:
-    """What `legal_plays` gets wrong, to be read; empty when it agrees with `legal`."""
+    """Describe the errors of `legal_plays`; empty if it agrees with `legal`."""
     plays = legal_plays(position, roll)
     found = results(plays)
     lines = [f"not found: {board}" for board in sorted(legal - found)]
@@ -210,7 +210,7 @@ def test_plays_of_any_position_agree_with_the_oracle(position, roll):
 
 
 def replayed(board: PlainBoard, roll: Roll, play: Play) -> PlainBoard:
-    """`board` after the moves of `play`, each checked to be legal and to hit as it says; not yet turned."""
+    """`board` after the moves of `play`, each checked for legality and hits; not switched."""
     dice = sorted([*roll] * 2 if roll[0] == roll[1] else roll)
     for (source, target), hits in zip(play.moves, play.hits, strict=True):
         # A checker is borne off by the smallest die left that reaches.
@@ -302,7 +302,7 @@ def test_a_roll_is_found_among_all():
     assert roll_numbers(ROLLS[:0]).tolist() == []
 
 
-def test_all_36_throws_are_counted():
+def test_all_36_rolls_are_counted():
     throws = Counter((max(a, b), min(a, b)) for a in range(1, 7) for b in range(1, 7))
     assert {
         (int(high), int(low)): int(n) for (high, low), n in zip(ROLLS, ROLL_COUNTS, strict=True)

@@ -1,4 +1,4 @@
-"""Play notation, against the texts of gnubg 1.07's hints."""
+"""Play notation, compared with the texts of gnubg 1.07's hints."""
 
 import random
 from dataclasses import dataclass
@@ -227,7 +227,7 @@ def test_what_the_board_does_not_allow(blots, made, text):
         find_play(text, plays_from_13_with_32(blots, made))
 
 
-def test_an_illegal_play_is_told_up_to_five_legal_ones():
+def test_an_illegal_play_is_answered_with_up_to_five_legal_ones():
     with pytest.raises(PlayError) as error:
         find_play("13/7", legal_plays(START, (3, 1)))
     message = str(error.value)
@@ -236,7 +236,7 @@ def test_an_illegal_play_is_told_up_to_five_legal_ones():
     assert message.count(",") == 4
 
 
-def test_the_legal_plays_that_are_nearest_are_told_first():
+def test_the_legal_plays_that_are_nearest_are_reported_first():
     position = Position.from_points({14: 1, 13: 2, 6: 3}, {24: 2})
     with pytest.raises(PlayError, match=r"'14/9 14/13' is not a legal play; legal plays are 14/8, 14/9 6/5"):
         find_play("14/9 14/13", legal_plays(position, (5, 1)))

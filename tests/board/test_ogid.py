@@ -1,4 +1,4 @@
-"""OGIDs, against positions that HedgeHog and GammonView wrote."""
+"""OGIDs, compared with positions that HedgeHog and GammonView wrote."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def test_the_start_in_many_surroundings(text, expected):
 
 
 def test_white_to_play_61():
-    """HedgeHog says that White played 7/6 7/1* here, in White's own numbers."""
+    """According to HedgeHog, White played 7/6 7/1* here, in White's own numbers."""
     position, state = position_from_ogid("99cchhiijjjkkmm:223334455666ddo:N0N:16:B:R:2:1:3C:13")
     assert (state.player, state.dice, state.own_score, state.crawford) == (1, (6, 1), 2, True)
     assert position.board[7] == 2

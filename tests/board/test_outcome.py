@@ -1,4 +1,4 @@
-"""Who has won, and how much."""
+"""The winner, and the size of the win."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from motif.compiler.jit import kernel
 
 FIFTEEN_HOME = {6: 15}
 
-# What the loser has left, in his own numbering; his points 19 to 24 are the winner's home.
+# The loser's checkers, in the loser's numbering; points 19 to 24 are the winner's home board.
 LOSSES = [
     ({1: 1}, 1),
     ({24: 14}, 1),

@@ -1,4 +1,4 @@
-"""What is accepted as a position or a roll, and how the rest is refused."""
+"""Accepted forms of positions and rolls, and the messages for others."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What a position is, what it refuses to be, and the two ways a board is stored."""
+"""Valid and invalid positions, and the two ways to store a board."""
 
 import copy
 import pickle

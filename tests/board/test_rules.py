@@ -1,4 +1,4 @@
-"""Rules of matches and of the cube, in the one place where they are written."""
+"""Rules of matches and of the cube."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Scores that the generator adds up move by move, against the whole boards."""
+"""Scores that the generator adds up move by move, compared with scores of whole boards."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -17,7 +17,7 @@ PLACES = np.arange(STEPS_SHAPE[1])
 
 
 def score(mover: np.ndarray, other: np.ndarray) -> int:
-    """What the table says of a whole board, given as the two halves of a packed one."""
+    """The table's score of a whole board, given as the two halves of a packed one."""
     return int(TABLE[0, PLACES, mover[:25]].sum() + TABLE[1, PLACES, other[:25]].sum())
 
 

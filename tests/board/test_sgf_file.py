@@ -1,4 +1,4 @@
-"""The .sgf files, against one that gnubg 1.07 wrote and in both ways; tests/peers asks gnubg itself."""
+""".sgf files, compared with one that gnubg 1.07 wrote and by round trips; tests/peers asks gnubg itself."""
 
 from dataclasses import replace
 
@@ -95,7 +95,7 @@ def test_tags_come_back(tags):
     assert parse_sgf(sgf_text(record)) == record
 
 
-def test_the_jacoby_rule_is_told():
+def test_the_jacoby_rule_is_reported():
     record = played(7, gammon=True)
     text = sgf_text(record)
     assert "RU[" not in text
@@ -104,7 +104,7 @@ def test_the_jacoby_rule_is_told():
     assert parse_sgf(sgf_text(ruled)) == ruled
 
 
-def test_the_crawford_game_is_told():
+def test_the_crawford_game_is_reported():
     game = parse_mat(MAT).games[0]
     games = tuple(replace(game, score=score) for score in ((0, 0), (4, 0), (4, 2)))
     lines = [line for line in sgf_text(MatchRecord(("a", "b"), 5, games)).splitlines() if "RU[" in line]

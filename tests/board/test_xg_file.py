@@ -1,4 +1,4 @@
-"""Files of eXtreme Gammon and documents of gammonview, read with the same plays, cube and scores."""
+"""eXtreme Gammon files and gammonview documents, read with the same plays, cube and scores."""
 
 import gzip
 import random
@@ -26,7 +26,7 @@ gvformat = pytest.importorskip("gvformat")
 
 
 def match(seed: int, length: int = 0) -> MatchRecord:
-    """Random finished games with doubles; `length` is only a bound of the scores."""
+    """Random finished games with doubles; `length` only bounds the scores."""
     chance = random.Random(seed)
     games = tuple(_game(chance, (chance.randrange(3), chance.randrange(3))) for _ in range(3))
     return MatchRecord(("Ann", "Bob"), length, games, (("EventDate", "2026.10.25"),))
@@ -80,7 +80,7 @@ def test_the_jacoby_rule():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_documents_of_gammonview(seed, monkeypatch):
-    """What it makes of any kind of file has this form."""
+    """gammonview converts every file to this form."""
     record = match(seed, 25)
     document = gvformat.mat_to_ogxm(mat_text(record))
     monkeypatch.setattr(gvformat, "convert_bgf", lambda content: document)

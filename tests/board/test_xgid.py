@@ -1,4 +1,4 @@
-"""XGIDs, against the boards that gnubg 1.07 sets up for them."""
+"""XGIDs, compared with the boards that gnubg 1.07 sets up for them."""
 
 from dataclasses import replace
 

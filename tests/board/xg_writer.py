@@ -1,6 +1,7 @@
-"""Writes a record of finished games as eXtreme Gammon does, as far as readers look.
+"""Writes a record of finished games like eXtreme Gammon, to the extent that readers need.
 
-Places of the fields: the format's page (extremegammon.com/XGformat.aspx), as gammonview 3.1 reads them.
+The positions of the fields are from the format's page (extremegammon.com/XGformat.aspx), as gammonview 3.1
+reads them.
 """
 
 import struct

@@ -18,7 +18,7 @@ class Ending(NamedTuple):
 
 @pytest.fixture
 def motif(capsys):
-    """Runs a command in this process."""
+    """Run a command in this process."""
 
     def run(*words: object) -> Ending:
         capsys.readouterr()
@@ -30,7 +30,7 @@ def motif(capsys):
 
 @pytest.fixture
 def typing(monkeypatch, motif):
-    """Runs `motif play` with lines that were typed beforehand."""
+    """Run `motif play` with lines typed in advance."""
 
     def run(lines, *words):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
@@ -41,7 +41,7 @@ def typing(monkeypatch, motif):
 
 @pytest.fixture
 def motif_json(motif):
-    """Runs a command with --json and returns the one object that it prints."""
+    """Run a command with --json and return the object that it prints."""
 
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")

@@ -1,4 +1,4 @@
-"""A person at the table who knows nothing but what the screen offers."""
+"""A person who knows only what the screen offers."""
 
 import random
 import re
@@ -12,9 +12,9 @@ MOST_ANSWERS = 2000
 
 
 class Robot:
-    """Types each word that is offered, once at least, and otherwise plays whatever is offered.
+    """Types each word that is offered at least once, and otherwise plays any move offered.
 
-    Game 1 is played to its end, in game 2 it resigns, and in game 3 it leaves.
+    It plays game 1 to the end, resigns in game 2, and quits in game 3.
     """
 
     def __init__(self, file: str, seed: int = 0) -> None:
@@ -29,7 +29,7 @@ class Robot:
         self._chance = random.Random(seed)
 
     def answer(self, shown: str) -> str:
-        """What to type when `shown` was added to the screen, which ends with a prompt."""
+        """The next input after `shown`, which ends with a prompt, has appeared."""
         assert len(self.typed) < MOST_ANSWERS, self.screen[-2000:]
         self.screen += COLOURS.sub("", shown.replace("\r\n", "\n"))
         found = PROMPT.match(self.screen.rpartition("\n")[2])

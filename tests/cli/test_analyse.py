@@ -1,4 +1,4 @@
-"""The command analyse for matches: what it prints, what it writes, what it refuses."""
+"""The command analyse: its output, its files, its errors."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user gives: one line that says so, exit code 2, nothing on stdout."""
+"""Bad input from a user: one line that explains it, exit code 2, nothing on stdout."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SIXTEEN = "4OfgA2DAz8EHwA"
 
 @pytest.fixture
 def fault(motif):
-    """Runs a command that must fail, and returns its one line."""
+    """Run a command that must fail, and return its message."""
 
     def run(*words: object) -> str:
         ending = motif(*words)

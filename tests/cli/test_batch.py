@@ -1,4 +1,4 @@
-"""--batch: the lines of a file give, in order, what single calls give."""
+"""--batch: the lines of a file give the same answers, in order, as single calls."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from motif.sampling import read_dataset
 
 @pytest.fixture
 def decisions(dataset):
-    """Identifiers and rolls of positions as they occur in games."""
+    """Identifiers and rolls of positions from games."""
     chance = random.Random(5)
     boards = chance.sample(list(read_dataset(dataset).boards), 60)
     return [(identifier, chance.randint(1, 6), chance.randint(1, 6)) for identifier in gnubg_ids(boards)]

@@ -14,7 +14,7 @@ OVER = Position.from_points({}, {6: 10, 5: 5})
 
 
 @pytest.mark.parametrize(("position", "exact"), [(FEW, True), (GAMMON, False)])
-def test_both_sides_and_their_chances(motif_json, position, exact):
+def test_both_sides_and_their_probabilities(motif_json, position, exact):
     record = motif_json("bearoff", gnubg_id(position))
     chances = bearoff_chances(position)
     assert tuple(record[name] for name in OUTPUTS) == chances.probabilities
@@ -32,7 +32,7 @@ def test_both_sides_and_their_chances(motif_json, position, exact):
 
 
 @pytest.mark.parametrize("position", [ONE_SIDE, ONE_SIDE.switch_sides()])
-def test_one_side_alone_has_no_chances(motif_json, motif, position):
+def test_one_side_alone_has_no_probabilities(motif_json, motif, position):
     record = motif_json("bearoff", gnubg_id(position))
     at_home = "player_on_roll" if position is ONE_SIDE else "opponent"
     assert {name for name in ("player_on_roll", "opponent") if record[name]} == {at_home}

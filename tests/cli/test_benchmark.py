@@ -1,4 +1,4 @@
-"""The command that measures error rates, as users and programs see it."""
+"""The command that measures error rates, for users and programs."""
 
 import json
 import re
@@ -21,7 +21,7 @@ WORDS = ("--player", "pubeval", "--jobs", 1)
 
 @pytest.fixture
 def fault(motif):
-    """Runs a command that must fail, and returns its one line."""
+    """Run a command that must fail, and return its message."""
 
     def run(*words: object) -> str:
         ending = motif("benchmark", *words)
@@ -34,7 +34,7 @@ def fault(motif):
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder to work in that holds short files."""
+    """A folder with short files to work in."""
     monkeypatch.chdir(tmp_path)
     for path in FILES:
         (tmp_path / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[:60]))

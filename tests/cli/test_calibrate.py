@@ -15,7 +15,7 @@ START = "4HPwATDgc/ABMA"
 
 @pytest.fixture(scope="module")
 def chances(tmp_path_factory):
-    """A dataset large enough for a calibration of contact."""
+    """A dataset large enough to calibrate contact positions."""
     from motif.cli.main import main
 
     folder = tmp_path_factory.mktemp("chances") / "samples"
@@ -61,7 +61,7 @@ def test_what_it_says(motif, chances, tmp_path):
     assert "log-loss" in lines[-2]
 
 
-def test_a_player_without_weights_is_measured_all_the_same(motif_json, chances):
+def test_a_player_without_weights_is_measured_anyway(motif_json, chances):
     record = motif_json("calibrate", chances, "--player", "pubeval")
     assert record["files"] == {"weights": None, "plot": None}
     assert record["log_loss"]["before"] > 0
@@ -117,7 +117,7 @@ def matches(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory):
-    """Scores of BRAS's that are too cautious: the player at 60 wins four games of five."""
+    """BRAS scores that are too cautious: the player at 60 wins four games of five."""
     path = tmp_path_factory.mktemp("scores") / "my_games.csv"
     rows = [f"{60 if row % 2 else 40},{int((row % 10 < 8) == row % 2)}" for row in range(1000)]
     path.write_text("\n".join(["S_me,outcome", *rows]), "utf-8")
@@ -125,7 +125,7 @@ def scores(tmp_path_factory):
 
 
 def test_match_files_and_a_csv_of_the_same_positions(motif_json, matches, tmp_path):
-    """Each position with who won, either way; in the CSV a position is a game of its own."""
+    """Each position with its winner, from either source; in the CSV each position is a separate game."""
     out = tmp_path / "real.yaml"
     record = motif_json("calibrate", matches, "--player", "bras", "--out", out, "--seed", 3)
     samples = outcome_samples(finished(read_games([matches])))

@@ -1,4 +1,4 @@
-"""What a shell offers when one presses the tab key."""
+"""Completion in a shell."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The command convert: matches and datasets, from one kind of file to another."""
+"""The command convert: matches and datasets, from one format to another."""
 
 import io
 import sys
@@ -79,7 +79,7 @@ def test_a_dataset_there_and_back(motif, motif_json, dataset, tmp_path, suffix):
     assert back.read_text() == labels.read_text()
 
 
-def test_lost_checkers_are_told(motif, tmp_path):
+def test_lost_checkers_are_reported(motif, tmp_path):
     lost = Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 1, 13: 5, 8: 3, 6: 5})
     late = Position.from_points({25: 1, 6: 5}, {24: 1, 6: 5, 5: 5})
     labels = tmp_path / "labels.csv"

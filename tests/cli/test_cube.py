@@ -145,7 +145,7 @@ def test_bras_shows_its_own_windows(motif, motif_json):
     assert "bras" not in motif_json("cube", RACE, "--player", "pubeval")
 
 
-def test_bras_with_weights_of_ones_own(motif, motif_json, tmp_path):
+def test_bras_with_weights_of_your_own(motif, motif_json, tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("format: motif-bras/1\nweights: {pip: 6}\n")
     found = motif_json("cube", RACE, "--player", f"bras:{path}")["bras"]
@@ -217,7 +217,7 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "1 point away"),
         ((RACE, "--crawford"), "no Crawford game"),
         ((RACE, "--length", "7", "--jacoby"), "for money play"),
-        ((RACE, "--owner", "him"), "me, you or none"),
+        ((RACE, "--owner", "them"), "me, you or none"),
         ((RACE, "--cube", "3"), "not a power of two"),
         ((RACE, "--met", "mine"), "no match equity table is called 'mine'"),
         ((RACE, "--efficiency", "1.1"), "0 to 1"),

@@ -1,4 +1,4 @@
-"""`evaluate --detailed`: what a player sees, for people and for programs."""
+"""`evaluate --detailed`: its output for people and for programs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The command explain, and what evaluate --detailed says of a weight file."""
+"""The command explain, and evaluate --detailed with a weight file."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_detailed_adds_formula_groups_and_terms(motif):
     assert len(everything.splitlines()) > 500
 
 
-def test_reasons_are_told_in_other_languages(motif, motif_json):
+def test_reasons_are_reported_in_other_languages(motif, motif_json):
     words = "explain", START, 3, 1, "--versus", "24/23 13/10", "--fast"
     assert "Macht den 5-Punkt und hat 2 Heimpunkte statt 1." in motif(*words, "--language", "de").out
     english, german = motif_json(*words), motif_json(*words, "--language", "de")
@@ -94,7 +94,7 @@ def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
     assert motif_json("explain", START, 6, 5, "--fast")["grid"] is None
 
 
-def test_a_player_without_gammons_is_told_in_chances(motif):
+def test_a_player_without_gammons_is_explained_in_probabilities(motif):
     out = motif("explain", START, 3, 1, "--player", "keith-v1").out
     assert " % of winning chances.\n" in out
     detailed = motif("explain", START, 3, 1, "--player", "keith-v1", "--detailed").out

@@ -1,4 +1,4 @@
-"""The command fit where fits fail, where labels make no sense, and where they can be separated."""
+"""The command fit with failing fits, impossible labels and separable labels."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
 
 @pytest.fixture
 def spoil(monkeypatch):
-    """Makes every step of Gauss-Newton after the first `healthy` ones of a fit lead uphill."""
+    """Make every step of Gauss-Newton after the first `healthy` ones lead uphill."""
 
     def change(healthy: int) -> None:
         real, counts = gauss_newton._direction, {}

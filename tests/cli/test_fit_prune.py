@@ -1,4 +1,4 @@
-"""The command fit where it prunes, and where it says how sure it is."""
+"""The command fit with pruning and standard errors."""
 
 import re
 import shutil

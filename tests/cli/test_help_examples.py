@@ -1,7 +1,7 @@
-"""Every command's help has examples; they can be typed as they stand, and they work.
+"""The examples in every command's help can be typed as they are, and work.
 
-Parsing is checked with every word as shown.  To run in seconds, the words that say how much work there is
-are replaced as `SMALLER` has them; the files that examples name are made beforehand, or by earlier ones.
+Parsing is checked with every word as shown. To save time, the words for the amount of work are replaced
+according to `SMALLER`; the files that examples name are made in advance, or by earlier examples.
 """
 
 import gzip
@@ -71,7 +71,7 @@ versions:
 
 
 def commands() -> dict[str, object]:
-    """Every command by the words that call it, also those of groups within groups."""
+    """Every command by its full name, subcommands included."""
     return dict(_walk(typer.main.get_command(app), ()))
 
 
@@ -85,7 +85,7 @@ def _walk(command, words) -> Iterator[tuple[str, object]]:
 
 
 def examples(command) -> list[str]:
-    """The lines of a command's help below ``Example:``."""
+    """The lines below ``Example:`` in a command's help."""
     _, _, lines = (command.epilog or "").partition("Example:\n")
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
@@ -95,7 +95,7 @@ SHOWN = [(name, line) for name, command in COMMANDS.items() for line in examples
 
 
 def words_of(line: str) -> list[str]:
-    """What a shell makes of `line`, without the program's name."""
+    """Split `line` like a shell, without the program's name."""
     program, *words = shlex.split(line)
     assert program == "motif"
     return [
@@ -116,7 +116,7 @@ def smaller(line: str) -> str:
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory):
-    """A folder with files that examples name and that no example makes."""
+    """A folder with the files that examples name but do not make."""
     folder = tmp_path_factory.mktemp("workshop")
     bench = folder / "data" / "bench"
     bench.mkdir(parents=True)
@@ -189,7 +189,7 @@ def test_every_replacement_is_needed():
 
 
 def run(motif, monkeypatch, name: str, line: str) -> None:
-    """Run an example and see that it succeeds."""
+    """Run an example and check that it succeeds."""
     if name in BATCH:
         Path("FILE").write_text(BATCH[name])
     words = words_of(smaller(line))

@@ -1,4 +1,4 @@
-"""The command inspect: what it prints, what it writes, what it refuses."""
+"""The command inspect: its output, its files, its errors."""
 
 import json
 from pathlib import Path

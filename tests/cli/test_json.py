@@ -1,4 +1,4 @@
-"""The keys that each command promises, and what their values must agree with."""
+"""The keys that each command promises, and the consistency of their values."""
 
 import math
 
@@ -190,7 +190,7 @@ def test_hint_rolls_out_its_best(motif_json, motif):
     assert {play["position"] for play in rolled["plays"]} == {play["position"] for play in plain["plays"][:3]}
     assert (rolled["trials"], rolled["error_rate"]) == (72, 0.05)
     assert "trials in all by pubeval" in motif(*words, "--rollout", "--trials", 36).out
-    # Whoever looks ahead ranks the plays; the one below him plays them out.
+    # The player with lookahead ranks the plays; the static one plays them out.
     assert motif_json(*words[:-1], "pubeval@1", "--rollout", "--trials", 36)["rollout"]["player"] == "pubeval"
 
 
@@ -320,7 +320,7 @@ def test_numbers_that_are_not_finite_become_null():
 
 
 def test_rollout_with_a_cube(motif, motif_json):
-    """The last roll, of which 19 in 36 win: to double is right by 2 / 36, and for the match it is not."""
+    """A last roll with 19 of 36 winning rolls: doubling gains 2 / 36 for money, but loses in the match."""
     words = ("rollout", "AQAAiAAAAAAAAA", "--cubeful", "--trials", 36, "--stratified", "--jobs", 1)
     record = motif_json(*words)
     assert record["action"] == record["static"]["action"] == "double, take"

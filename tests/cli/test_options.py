@@ -1,4 +1,4 @@
-"""Options that are made from the fields of settings, and settings that errors name as options."""
+"""Options made from the fields of settings, and settings that errors name as options."""
 
 import dataclasses
 import pickle

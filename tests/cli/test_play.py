@@ -25,7 +25,7 @@ OPPONENT = ("pubeval", "--hint-player", "pubeval", "--seed", "7", "--no-cube")
 
 
 class Keyboard(io.StringIO):
-    """Standard input that a robot types, who sees what has been printed until then."""
+    """Standard input typed by a robot that sees the output so far."""
 
     def __init__(self, robot, capsys) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Keyboard(io.StringIO):
 
 @pytest.fixture
 def robot_plays(monkeypatch, capsys, tmp_path):
-    """Lets a robot play, and returns it with the exit code and the file that it saved to."""
+    """Let a robot play, and return it with the exit code and the saved file."""
 
     def run(*words, seed=0):
         robot, file = Robot("robot.mat", seed), tmp_path / "robot.mat"
@@ -50,7 +50,7 @@ def robot_plays(monkeypatch, capsys, tmp_path):
 
 
 def kinds(robot: Robot) -> set[str]:
-    """What the robot typed, in general terms."""
+    """The robot's inputs, by kind."""
     return {re.sub(r" such as .*| 1-\d+", "", kind) for kind in robot.typed}
 
 
@@ -87,7 +87,7 @@ def test_two_people_with_dice_of_their_own(robot_plays):
 
 
 def wait_for_prompt(descriptor: int) -> str:
-    """What a terminal shows until it asks for something; until its end, if it asks for nothing more."""
+    """The terminal's output up to the next prompt, or to the end."""
     shown, limit = b"", time.monotonic() + SECONDS
     while not COLOURS.sub("", shown.decode("utf-8", "replace")).endswith("]: "):
         ready, _, _ = select.select([descriptor], [], [], max(0.0, limit - time.monotonic()))
@@ -103,7 +103,7 @@ def wait_for_prompt(descriptor: int) -> str:
 
 
 def end_by(process, number: signal.Signals) -> None:
-    """Send a signal until it is heard: between a prompt and the reading of an answer one may get lost."""
+    """Send a signal until it is received: between a prompt and reading an answer it may get lost."""
     limit = time.monotonic() + SECONDS
     while time.monotonic() < limit:
         process.send_signal(number)
@@ -273,7 +273,7 @@ def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):
 
 
 def hinted(out: str) -> list[str]:
-    """The plays of the last hint, in its order."""
+    """The plays of the last hint, in order."""
     rows = out.rpartition("The best plays according to ")[2].partition("\n")[2].split("]: ")[0]
     return re.findall(r"^ +\d+  (\S+(?: \S+)*?) +[-+]\d\.\d{3}$", rows, re.MULTILINE)
 
@@ -342,7 +342,7 @@ def test_quit_and_help_work_at_every_question(typing, tmp_path):
         (tmp_path / "a.mat").unlink()
 
 
-def test_a_board_is_drawn_before_a_double_is_asked_for_with_dice_of_ones_own(typing):
+def test_a_board_is_drawn_before_a_double_is_asked_for_with_dice_of_your_own(typing):
     out = typing(["52", "1", "31", "1"], "human", "human", *OPPONENT[1:3], "--dice", "manual").out
     asked = out.index("Roll of human 2, such as 31, or double [?]: ")
     assert out.rindex("X: human 2", 0, asked) > out.index("human 1 rolled 52 and plays")

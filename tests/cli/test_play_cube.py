@@ -22,7 +22,7 @@ TO_ROLL = "human: roll (Enter) or double to 2 [?]: "
 
 
 class Keyboard(io.StringIO):
-    """Standard input of somebody who sees what has been printed until then."""
+    """Standard input of somebody who sees the output so far."""
 
     def __init__(self, answers, capsys) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Keyboard(io.StringIO):
 
 @pytest.fixture
 def person(monkeypatch, capsys):
-    """Runs `motif play` with somebody who answers each kind of question in one way; what was shown."""
+    """Run `motif play` with one fixed answer per kind of question; return the output."""
 
     def run(words, **ways):
         def answer(shown: str) -> str:
@@ -60,7 +60,7 @@ def kinds(robot: Robot) -> set[str]:
 
 
 def actions(path) -> list[list[tuple[int, str]]]:
-    """The cube actions of each game on record."""
+    """The cube actions of each recorded game."""
     games = read_match(path).games
     return [[(act.player, act.kind) for act in game.actions if isinstance(act, CubeAction)] for game in games]
 
@@ -239,7 +239,7 @@ def test_the_tutor_objects_to_a_raccoon(typing):
     assert "Raccoon anyway? [yes, no, why" in out
 
 
-def test_players_raccoon_by_their_own_chances(typing):
+def test_players_raccoon_by_their_own_probabilities(typing):
     """A robot that was beavered by mistake."""
     advisor = Advisor(load_evaluator("motif-v1"))
     session = GameSession((Seat("a"), Seat("b")), (), SessionRules(beavers=True, raccoons=True))

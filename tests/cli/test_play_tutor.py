@@ -1,4 +1,4 @@
-"""The tutor of `motif play`: what it objects to, what it says, and how it counts."""
+"""The tutor of `motif play`: its warnings, its texts and its counts."""
 
 import json
 import re
@@ -16,7 +16,7 @@ TUTOR = ("--tutor", "motif-v1")
 
 
 def cost(notation: str) -> float:
-    """What motif-v1 thinks that play costs with the cube in the centre, by another way than the tutor's."""
+    """The cost of a play by motif-v1 with a centred cube, computed independently of the tutor."""
     from motif.board.match_state import MatchState
     from motif.board.moves import legal_plays
     from motif.board.position import Position
@@ -48,7 +48,7 @@ def test_a_blunder_that_is_wanted(typing):
     assert f"{cost('6/3 6/2'):.3f} points lost per decision, over 1 play (" in out
 
 
-def test_the_tutor_tells_why(typing):
+def test_the_tutor_says_why(typing):
     out = typing(["", "6/3 6/2", "why", "no"], *OPPONENT, *TUTOR).out
     assert re.search(r"24/20 13/10\* is better than 6/3 6/2 by \d\.\d{3} points\.", out)
     figures = typing(["", "6/3 6/2", "w", "n"], *OPPONENT, "--tutor", "pubeval").out

@@ -1,4 +1,4 @@
-"""How sentences, tables and boards fit into terminals, and that files have them as they are."""
+"""Sentences, tables and boards fit into terminals, and are not wrapped in files."""
 
 import io
 import re
@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """What is printed on a terminal of so many columns: a function of that and of what prints."""
+    """Capture the output on a terminal of a given width."""
 
     def shown(width: int, function, *arguments) -> list[str]:
         stream = Terminal()

@@ -1,4 +1,4 @@
-"""The program as users start it: help, ways to end, and how it looks to people."""
+"""The program as users start it: help, exit codes, appearance."""
 
 import json
 import re
@@ -49,7 +49,7 @@ def finish(process: subprocess.Popen) -> tuple[int, str, str]:
 
 
 def _without_compiling(err: str) -> str:
-    """What was said, whether or not the kernels were kept already."""
+    """The output, without the line about compiling kernels."""
     return err.replace(f"{ON_COMPILING}\n", "")
 
 
@@ -191,14 +191,14 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
         motif("evaluate", "--batch", "x")
 
 
-def test_a_python_without_the_packages_is_told_where_they_are():
+def test_a_python_without_the_packages_names_the_place_where_they_are():
     command = [sys.executable, "-S", str(ROOT / "cli.py"), "hint"]  # -S: without installed packages
     ending = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert (ending.returncode, ending.stdout, ending.stderr.count("\n")) == (2, "", 1)
     assert ending.stderr.startswith("motif: error: this Python has no typer: run `make demo` once")
 
 
-def test_chances_are_percentages_wherever_they_are_shown(motif, motif_json):
+def test_probabilities_are_percentages_wherever_they_are_shown(motif, motif_json):
     rollout = ("rollout", START, "--player", "pubeval", "--trials", 36, "--jobs", 1)
     of = motif_json(*rollout)
     shown = f"{100 * of['mean']['win']:.2f} % ± {100 * of['se']['win']:.2f} "

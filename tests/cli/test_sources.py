@@ -1,4 +1,4 @@
-"""The page "The sources' claims, tested": its commands are understood, and work."""
+"""The page "Tests of the sources' claims": its commands are valid, and work."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""The commands that play games, as users and programs see them."""
+"""The commands that play games, for users and programs."""
 
 import re
 
@@ -10,7 +10,7 @@ WORDS = ("random", "pubeval", "simple", "--games", 60, "--jobs", 1)
 
 @pytest.fixture
 def fault(motif):
-    """Runs a command that must fail, and returns its one line."""
+    """Run a command that must fail, and return its message."""
 
     def run(*words: object) -> str:
         ending = motif(*words)
@@ -56,7 +56,7 @@ def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
     assert max(map(len, cross)) <= 80
     assert cross[1].startswith("A")
     assert cross[23].startswith("L")
-    # Nobody stands against himself.
+    # No player meets itself.
     assert cross[1].split() == ["A", *cross[1].split()[1:]]
     assert len(cross[1].split()) == 12
     monkeypatch.setenv("COLUMNS", "40")
@@ -90,7 +90,7 @@ def test_a_tournament_is_drawn(motif, tmp_path):
 
 
 @pytest.mark.parametrize("rules", [(), ("--cube", "--no-jacoby"), ("--length", 2)])
-def test_a_tournament_without_luck(motif, motif_json, rules):
+def test_a_luck_adjusted_tournament(motif, motif_json, rules):
     words = ("bras", "pubeval", "motif-v1", "--games", 20, "--jobs", 1, *rules)
     record, raw = (motif_json("tournament", *words, *more) for more in (["--without-luck"], []))
     judge, what = record["without_luck"], "mwc" if "--length" in rules else "ppg"

@@ -1,4 +1,4 @@
-"""The command web: which server it starts, and that the page is opened; tests/web looks at the page."""
+"""The command web: the server that it starts, and that it opens the page; tests/web tests the page."""
 
 from queue import Queue
 
@@ -13,7 +13,7 @@ from motif.serve import http
 
 @pytest.fixture(name="started")
 def _started(monkeypatch):
-    """Settings of the servers that were started; each listens at its port, or at 8181 where that is 0."""
+    """Settings of the servers started; each listens at its port, or at 8181 if that is 0."""
     started = []
 
     def serve(settings, ready):

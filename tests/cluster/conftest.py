@@ -6,14 +6,14 @@ from tools.local_cluster import PATIENCE, machines
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """A cluster of a busy machine is there, although it takes its time to answer."""
+    """Give a cluster enough time to answer on a busy machine."""
     for name in ("_ANSWER_SECONDS", "_FIRST_WORKER_SECONDS", "_WITHOUT_WORKERS_SECONDS"):
         monkeypatch.setattr(cluster_module, name, PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Address of a scheduler with two workers that live as long as the tests."""
+    """Address of a scheduler with two workers that last for all tests."""
     # A scheduler that tidies up has workers forget, every two seconds, what none of their calls needs just
     # then, and sends it again.
     with machines(2, DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START="False") as started:

@@ -1,4 +1,4 @@
-"""What a cluster makes is what this machine makes, byte for byte, also when a worker dies on the way."""
+"""A cluster produces the same bytes as this machine, also when a worker dies on the way."""
 
 import sys
 from dataclasses import replace
@@ -19,7 +19,7 @@ SETTINGS = replace(QUICK, games=60, trials=10, rate=0.6)
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """The dataset made on this machine, which also leaves the compiled kernels for the workers."""
+    """The dataset made on this machine, which also leaves compiled kernels for the workers."""
     return made(tmp_path_factory.mktemp("here") / "samples", SETTINGS)
 
 

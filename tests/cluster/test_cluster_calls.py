@@ -1,4 +1,4 @@
-"""Calls that a cluster of real processes does, as `tests/runtime/test_parallel.py` has them done here."""
+"""Calls on a cluster of real processes, as in `tests/runtime/test_parallel.py` on this machine."""
 
 import itertools
 import os
@@ -51,7 +51,7 @@ def test_both_workers_work_and_nobody_here(tmp_path):
 
 
 def test_more_than_a_first_word_of_the_scheduler_is_no_fault(cluster, monkeypatch):
-    """dask asserts that there is none, which does not hold on a busy machine."""
+    """dask asserts that there is only one message, which is not true on a busy machine."""
     attempts = []
 
     def client(*words, **more):
@@ -100,7 +100,7 @@ def test_a_stop_gives_up_what_is_outstanding(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("on_cluster")
-def test_closing_calls_off_what_is_outstanding(cluster, tmp_path, monkeypatch):
+def test_closing_cancels_outstanding_work(cluster, tmp_path, monkeypatch):
     def most_held() -> int:
         return max(client.run(calls_held).values())
 

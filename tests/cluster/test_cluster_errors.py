@@ -1,4 +1,4 @@
-"""Clusters that cannot be used: one line that says why, at once or within seconds."""
+"""Unusable clusters: a one-line message, at once or within seconds."""
 
 import shutil
 import socket

@@ -1,4 +1,4 @@
-"""What the workers of a test's cluster do."""
+"""Work for the workers of a test's cluster."""
 
 import os
 import time
@@ -25,7 +25,7 @@ def time_out(number):
 
 
 def met(folder, workers):
-    """The process of this call, which waits until so many have come to such calls."""
+    """The process of this call, after waiting for the given number of such calls."""
     folder.mkdir(exist_ok=True)
     (folder / f"met-{os.getpid()}").touch()
     wait_until(lambda: len(list(folder.glob("met-*"))) >= workers)
@@ -33,14 +33,14 @@ def met(folder, workers):
 
 
 def leave_a_mark(folder, number):
-    """As soon as there is word, for which nobody waits before the call 0 has been made."""
+    """Leave a mark when the message comes; nobody waits for it before call 0 has been made."""
     if (folder / "mark-0").exists():
         wait_until((folder / "go").exists)
     (folder / f"mark-{number}").touch()
 
 
 def calls_held(dask_worker):
-    """How many calls, and functions that they share, a worker has before it."""
+    """The number of calls, and of shared functions, that a worker has received."""
     return len(dask_worker.state.tasks)
 
 
@@ -53,7 +53,7 @@ def wait_until(happened):
 
 
 class Counted:
-    """Knows how often it has arrived in this process; weighs what it is told."""
+    """Counts its arrivals in this process, and has the given size."""
 
     arrivals = 0
 

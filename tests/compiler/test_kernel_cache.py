@@ -1,4 +1,4 @@
-"""Files of kernels: whatever is wrong with one, nothing in it is used, and it is written anew."""
+"""Files of kernels: a faulty one is not used, and is written again."""
 
 import errno
 import os
@@ -19,14 +19,14 @@ needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="modes and owne
 
 
 class Cache:
-    """A folder of one kernel, and how often that was compiled."""
+    """The folder of one kernel, and the number of its compilations."""
 
     def __init__(self) -> None:
         self.path = kernel_folder() / f"{NAME}.kernel"
         self.compiled = 0
 
     def load(self):
-        """What is loaded, or compiled."""
+        """Load the kernel or compile it."""
 
         def make():
             self.compiled += 1
@@ -47,7 +47,7 @@ def cache(monkeypatch, tmp_path):
 
 
 def running(command: str) -> bytes:
-    """A pickle that runs a command of the shell as soon as it is loaded."""
+    """A pickle that runs a shell command when it is loaded."""
     return b"cos\nsystem\n(S'" + command.encode() + b"'\ntR."
 
 
@@ -64,7 +64,7 @@ def test_what_is_kept_is_loaded(cache):
 
 
 def check_replaced(cache, content: bytes) -> None:
-    """`content` is noticed and replaced by what is sound."""
+    """Check that faulty `content` is detected and replaced."""
     before = cache.compiled
     cache.path.write_bytes(content)
     assert [cache.load(), cache.load(), cache.load()] == [CONTENTS] * 3
@@ -111,7 +111,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("content", OTHERS.values(), ids=OTHERS)
-def test_another_file_is_written_anew(cache, content):
+def test_another_file_is_written_again(cache, content):
     check_replaced(cache, content)
 
 

@@ -1,4 +1,4 @@
-"""Kernels are compiled once a machine, and again only when something that they are made of changes."""
+"""Kernels are compiled once per machine, and again only when something they depend on changes."""
 
 import os
 import pickle
@@ -117,7 +117,7 @@ def help_out():
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A cache folder that holds all kernels of `COUNTING`, and what was compiled for it."""
+    """A cache folder with all kernels of `COUNTING`, and the kernels compiled for it."""
     folder = tmp_path_factory.mktemp("kept")
     return folder, compiled(copied(tmp_path_factory.mktemp("first")), folder)
 
@@ -134,7 +134,7 @@ def started(folder: Path, cache: Path, script: str = COUNTING, *words: str) -> s
 
 
 def compiled(folder: Path, cache: Path) -> list[str]:
-    """The kernels that a new process compiles, in the order of their names."""
+    """The kernels that a new process compiles, sorted by name."""
     return sorted(said_by(folder, cache, COUNTING))
 
 
@@ -155,7 +155,9 @@ def changed(folder: Path, module: str, old: str, new: str) -> None:
 def changed_and_compiled(
     kept: tuple[Path, list[str]], folder: Path, module: str, old: str, new: str
 ) -> list[str]:
-    """What is compiled with a copy of the package, and of all that was kept, once `module` is changed."""
+    """The kernels compiled by a copy of the package after `module` has changed, and all that were in the
+    cache.
+    """
     shutil.copytree(kept[0], folder / "cache")
     changed(copied(folder), module, old, new)
     return compiled(folder, folder / "cache")
@@ -206,7 +208,7 @@ def test_three_processes_compile_each_kernel_once(tmp_path):
     assert sorted(chain.from_iterable(said)) == ALL
 
 
-def test_damaged_files_are_written_anew_and_no_folder_is_no_error(kept, tmp_path):
+def test_damaged_files_are_written_again_and_no_folder_is_no_error(kept, tmp_path):
     cache = shutil.copytree(kept[0], tmp_path / "cache")
     folder = copied(tmp_path)
     damaged = file_of("classify_many", cache)
@@ -238,7 +240,7 @@ def test_no_damage_ends_the_process(kept, tmp_path):
         assert compiled(folder, cache) == []
 
 
-def test_swapped_kernels_and_those_of_another_shape_are_compiled_anew(kept, tmp_path):
+def test_swapped_kernels_and_those_of_another_shape_are_compiled_again(kept, tmp_path):
     cache, folder = shutil.copytree(kept[0], tmp_path / "cache"), copied(tmp_path)
     one, other = file_of("classify_many", cache), file_of("plans_many", cache)
     first, second = one.read_bytes(), other.read_bytes()

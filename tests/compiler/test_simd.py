@@ -1,4 +1,4 @@
-"""Quadratic forms in vector instructions, against the same sums in float64 or in the order written out."""
+"""Quadratic forms in vector instructions, compared with sums in float64 or in the documented order."""
 
 from fractions import Fraction
 
@@ -275,7 +275,7 @@ def test_how_much_is_summed_together_changes_no_bit(monkeypatch):
     places, columns = rng.integers(0, 4, 7), rng.integers(0, 4, 8)
 
     def sums_of(rows, together):
-        """What a machine whose registers hold so much finds."""
+        """The sums on a machine with registers of this size."""
         monkeypatch.setattr(simd, "FORM_ROWS", rows)
         monkeypatch.setattr(simd, "COLUMNS", together)
 

@@ -1,4 +1,4 @@
-"""Kernels by numba's own means: for versions of numba that linking is not tested with, and by choice."""
+"""Kernels compiled by plain numba: with untested versions of numba, and by choice."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ run_bootstrap(sys.argv[1], config, jobs=2)
 
 
 def run(script: str, cache: Path, *words: str, way: str = "") -> tuple[str, str]:
-    """What a process writes to stdout and stderr that takes that way, and keeps kernels in `cache`."""
+    """Standard output and standard error of a process that compiles this way, with kernels in `cache`."""
     cache.mkdir(mode=0o700, exist_ok=True)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "MOTIF_COMPILER": way}
     command = [sys.executable, "-c", script, *words]
@@ -69,7 +69,7 @@ def test_an_unknown_way_is_said_and_not_taken(tmp_path):
 
 @pytest.mark.slow
 def test_both_ways_give_the_same_bytes(tmp_path):
-    """A hint, and a run of two workers that samples, fits and plays: small, but all of it."""
+    """A hint, and a small run of two workers that samples, fits and plays."""
     assert run(HINT, tmp_path / "stock", way="numba")[0] == run(HINT, tmp_path / "linked")[0]
     weights = []
     for way, cache in (("linked", "linked"), ("numba", "stock")):

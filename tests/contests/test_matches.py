@@ -1,4 +1,4 @@
-"""Whole matches: the score, the Crawford rule, the cube, and what their results say."""
+"""Whole matches: the score, the Crawford rule, the cube, and the results."""
 
 import json
 
@@ -21,7 +21,7 @@ def played(first: str, second: str, length: int, matches: int, **rest):
     return play_matches(first, second, matches, length=length, **rest)
 
 
-def test_a_player_against_himself_wins_one_of_each_pair():
+def test_a_player_against_itself_wins_one_of_each_pair():
     """The same dice from both seats: all luck cancels."""
     result = played("motif-v1", "motif-v1", 3, 60, seed=4)
     assert (result.wins, result.losses, result.mwc, result.se, result.p_value) == (30, 30, 0.5, 0, 1)
@@ -42,7 +42,7 @@ def test_the_cube_shortens_matches():
     assert not without.rules.cube
 
 
-def test_a_player_without_chances_goes_by_the_adviser():
+def test_a_player_without_probabilities_uses_the_adviser():
     assert played("random", "motif-v1", 5, 6, seed=1).mwc < 0.4
 
 
@@ -95,7 +95,7 @@ def test_money_games_have_a_cube_that_raises_the_stakes():
 
 
 def test_by_the_jacoby_rule_a_backgammon_without_a_double_is_a_single_game():
-    """Three points are a backgammon with the cube in the middle; the dice are the same."""
+    """Three points are a backgammon with a centred cube; the dice are the same."""
     players = load("motif-v1"), load("random")
     with_rule, without = (
         play_pairs(new_contest(ContestRules(0, True, jacoby)), *players, 1, 0, 60).values
@@ -106,7 +106,7 @@ def test_by_the_jacoby_rule_a_backgammon_without_a_double_is_a_single_game():
     assert set(np.abs(with_rule).ravel()) <= {1, 2, 4, 6, 8, 12}
 
 
-def test_a_player_against_himself_for_money_wins_one_of_each_pair():
+def test_a_player_against_itself_for_money_wins_one_of_each_pair():
     result = money("motif-v1", "motif-v1", 60, seed=4)
     assert (result.wins, result.losses, result.ppg, result.se, result.p_value) == (30, 30, 0, 0, 1)
 
@@ -136,7 +136,7 @@ def test_the_commands_for_money_with_a_cube(capsys):
     assert (pairing["cube"], pairing["games"]) == (True, 4)
 
 
-def test_matches_and_money_games_without_luck_are_more_certain():
+def test_luck_adjusted_matches_and_money_games_are_more_certain():
     for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 100})):
         raw = play("motif-v1", "pubeval", seed=3, **count)
         result = play("motif-v1", "pubeval", seed=3, **count, luck_adjusted=JUDGE, jobs=2)
@@ -148,13 +148,13 @@ def test_matches_and_money_games_without_luck_are_more_certain():
         assert raw.to_dict() == {k: v for k, v in result.to_dict().items() if k != "without_luck"}
 
 
-def test_the_luck_of_a_match_is_told_in_chances_to_win_it():
-    """A player against himself wins one half without luck, too."""
+def test_the_luck_of_a_match_is_reported_in_match_winning_chances():
+    """A player against itself wins one half after luck adjustment, too."""
     left = played("motif-v1", "motif-v1", 3, 8, seed=4, luck_adjusted=JUDGE).luck_adjusted
     assert left.mean == pytest.approx(0.5)
 
 
-def test_the_command_tells_what_is_left_without_luck(capsys):
+def test_the_command_shows_the_luck_adjusted_result(capsys):
     for more in ([], ["--cube"], ["--length", "2"]):
         words = ["match", "motif-v1", "motif-v0", "--games", "6", "--without-luck", *more]
         assert main(words) == 0

@@ -37,7 +37,7 @@ def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
 
 
 @pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)
-def test_nobody_wins_against_himself(player):
+def test_no_player_wins_against_itself(player):
     result = play_money_games(player, player, 60, seed=1, jobs=1)
     assert (result.games, result.ppg, result.se, result.p_value) == (60, 0, 0, 1)
     assert result.wins == result.losses == 30
@@ -102,7 +102,7 @@ def test_a_game_by_hand():
             assert ply > 0 or rolls[0, 0] != rolls[0, 1]
             position = players[ply % 2].choose(position, tuple(rolls[0].tolist())).position
             if points := outcome(position):
-                # The player on roll now has lost; he is the one who would move next.
+                # The player on roll now, who would move next, has lost.
                 first_is_on_roll = players[(ply + 1) % 2] is PUBEVAL
                 assert points_of_pairs(PUBEVAL, SIMPLE, 7, 1)[0, column] == (
                     points if first_is_on_roll else -points
@@ -229,7 +229,7 @@ def test_the_end_depends_on_no_workers_and_blocks(monkeypatch):
     assert play_money_games(PUBEVAL, SIMPLE, 5000, jobs=1, **settings) == one
 
 
-def test_nobody_is_certain_to_beat_himself():
+def test_no_player_is_certain_to_beat_itself():
     result = play_money_games(SIMPLE, SIMPLE, 200, jobs=1, until_certain=True)
     assert (result.games, result.cubeless.stopped, result.p_value) == (200, ALL_PLAYED, 1)
     assert result.cubeless.interval[0] < 0 < result.cubeless.interval[1]
@@ -251,7 +251,7 @@ def test_a_bad_error_rate(rate):
 
 
 def test_the_luck_of_rolls_has_mean_zero():
-    """Over the 36 rolls of any position, and over the 30 that begin a game."""
+    """Over the 36 rolls of any position, and over the 30 opening rolls."""
     boards = np.stack([Position.start().board, Position.of("4HPwATDgc/ABMA").board])
     shares, openings = ROLL_COUNTS / 36, np.where(ROLLS[:, 0] == ROLLS[:, 1], 0, 1 / 15)
     for opening, weights in ((False, shares), (True, openings)):
@@ -265,7 +265,7 @@ def test_the_luck_of_rolls_has_mean_zero():
         assert np.ptp(luck, axis=0).min() > 0.1
 
 
-def test_without_luck_a_result_is_more_certain():
+def test_a_luck_adjusted_result_is_more_certain():
     raw = play_money_games("motif-v1", "pubeval", 200, seed=3)
     result = play_money_games("motif-v1", "pubeval", 200, seed=3, luck_adjusted="motif-v1", jobs=2)
     left = result.luck_adjusted
@@ -278,7 +278,7 @@ def test_without_luck_a_result_is_more_certain():
     assert "without_luck" not in raw.to_dict()
 
 
-def test_nobody_is_better_than_himself_without_luck():
+def test_no_player_is_better_than_itself_luck_adjusted():
     left = play_money_games(PUBEVAL, PUBEVAL, 40, seed=2, luck_adjusted=PUBEVAL).luck_adjusted
     assert left.mean == pytest.approx(0, abs=1e-9)
 

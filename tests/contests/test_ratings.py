@@ -1,4 +1,4 @@
-"""Ratings: against closed forms, another algorithm, and the scatter of simulated tournaments."""
+"""Ratings, compared with closed forms, another algorithm, and the scatter of simulated tournaments."""
 
 import itertools
 import math
@@ -40,7 +40,7 @@ def test_points_that_add_up_are_found_whatever_their_weights():
 
 
 def test_points_that_go_round_in_circles_are_noticed():
-    # Each beats the next by one point: stone, scissors, paper.
+    # Each beats the next by one point: rock, paper, scissors.
     found, fit = points_ratings(3, everyone(3), np.array([1.0, -1.0, 1.0]), np.full(3, 0.1))
     np.testing.assert_allclose(found.values, 0, atol=1e-12)
     assert fit < 1e-20
@@ -95,7 +95,7 @@ def test_elo_by_another_algorithm():
 
 @pytest.mark.parametrize("paired", [0.0, 0.8])
 def test_errors_of_elo_are_their_scatter(paired):
-    """Also where the dice decide, and most pairs of games are shared: players who play much alike."""
+    """Also if luck dominates, and most pairs of games are split: players who play much alike."""
     rng = np.random.default_rng(4)
     truth, pairs = np.array([0.8, 0.1, -0.2, -0.7]), 200
     chances = expit(differences(truth))[:, None]

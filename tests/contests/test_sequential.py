@@ -1,4 +1,4 @@
-"""The sequential test: what it promises about false alarms, against brute force and by simulation."""
+"""The sequential test: its rate of false alarms, by brute force and by simulation."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ EVEN = {
 
 
 def made_points(chances: np.ndarray, shape: tuple[int, int], rng, alike: float = 0.3) -> np.ndarray:
-    """Points (matches, pairs, 2); a share `alike` of the pairs cancels, as between players much alike."""
+    """Points (matches, pairs, 2); a share `alike` of the pairs cancels, as between similar players."""
     first, second = rng.choice(VALUES, (2, *shape), p=chances)
     second = np.where(rng.random(shape) < alike, -first, second)
     return np.stack([first, second], axis=-1)
@@ -32,8 +32,8 @@ def shifted(shift: float) -> np.ndarray:
 
 @pytest.mark.parametrize("chances", EVEN.values(), ids=EVEN)
 @pytest.mark.parametrize("alike", [0.0, 0.95])
-def test_equal_players_are_seldom_told_apart(chances, alike):
-    """However often one looks: here after each of 500 pairs, at a rate of 0.2."""
+def test_equal_players_are_seldom_distinguished(chances, alike):
+    """However often one checks: here after each of 500 pairs, at a rate of 0.2."""
     assert chances @ VALUES == pytest.approx(0)
     matches, rate, alarms = 300, 0.2, 0
     for points in made_points(chances, (matches, 500), np.random.default_rng(11), alike):
@@ -43,8 +43,8 @@ def test_equal_players_are_seldom_told_apart(chances, alike):
     assert alarms / matches < rate + 3 * math.sqrt(rate * (1 - rate) / matches)
 
 
-def test_repeated_looks_at_a_usual_p_value_would_tell_them_apart():
-    """What the test is for: the same matches, stopped when the ordinary p-value is small."""
+def test_repeated_looks_at_a_usual_p_value_would_distinguish_them():
+    """The reason for the test: the same matches, stopped when the ordinary p-value is small."""
     points = made_points(EVEN["as usual"], (300, 500), np.random.default_rng(11))
     pairs = np.arange(1, 501)
     sums = points.mean(axis=-1).cumsum(axis=-1)
@@ -83,7 +83,9 @@ def test_the_money_by_hand():
 
 @pytest.mark.parametrize("outcomes", [(-1, -0.5, 1.5), (0, 0.5, 1), (-3, 0.5), (3,)])
 def test_the_game_is_fair_where_the_mean_is_the_true_one(outcomes):
-    """Over all equally likely courses of four pairs the money has the mean 1: Ville's inequality holds."""
+    """Over all equally likely sequences of four pairs the capital has the mean 1, so Ville's inequality
+    holds.
+    """
     growth = sequential._log_growth(np.mean(outcomes))
     rows = [sequential._PAIR_MEANS.tolist().index(outcome) for outcome in outcomes]
     courses = itertools.product(rows, repeat=4)

@@ -1,4 +1,4 @@
-"""Tournaments: every pairing is a match that can be played again, and the table is made of them."""
+"""Tournaments: every pairing is a match that can be repeated, and the table follows from them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A script as a user writes it, which a strict type checker accepts."""
+"""A user's script that a strict type checker accepts."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import motif
 
 
 class PipLead:
-    """Values nothing but the lead in the race."""
+    """Values only the lead in the race."""
 
     def evaluate_many(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         points = np.arange(26)

@@ -1,4 +1,4 @@
-"""Chances for the cube's tests."""
+"""Probabilities for the cube's tests."""
 
 from hypothesis import strategies as st
 
@@ -10,7 +10,7 @@ SHARES = st.floats(0, 1).map(lambda share: round(share, 6))
 
 @st.composite
 def probabilities(draw) -> Probabilities:
-    """Five probabilities that agree with one another."""
+    """Five consistent probabilities."""
     win = draw(SHARES)
     win_gammon, lose_gammon = win * draw(SHARES), (1 - win) * draw(SHARES)
     return Probabilities(win, win_gammon, win_gammon * draw(SHARES), lose_gammon, lose_gammon * draw(SHARES))
@@ -26,7 +26,7 @@ def money_states(draw) -> MatchState:
 
 @st.composite
 def match_states(draw) -> MatchState:
-    """Any cube at any score, of matches that the tables hold and longer ones."""
+    """Any cube at any score, in matches within the tables and longer ones."""
     length = draw(st.integers(1, 30))
     own, opponent = draw(st.integers(0, length - 1)), draw(st.integers(0, length - 1))
     if length - 1 in (own, opponent) and draw(st.booleans()):

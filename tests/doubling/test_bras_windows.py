@@ -1,4 +1,4 @@
-"""BRAS's windows, and how they are measured."""
+"""BRAS's windows, and their measurement."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_scores_are_those_of_the_evaluator():
 
 
 def test_the_point_of_half():
-    """Decisions drawn from a logistic function are half where it is one half."""
+    """For decisions drawn from a logistic function, the fitted half is the true one."""
     random = np.random.default_rng(1)
     scores = random.uniform(30, 90, 20_000)
     decided = random.random(20_000) < 1 / (1 + np.exp(-(scores - 68) / 4))
@@ -64,8 +64,8 @@ def test_decisions_that_never_switch():
         _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
 
 
-def test_bras_by_itself_switches_where_the_model_does():
-    """Its score is its chance to win, so it doubles where a game without gammons is doubled."""
+def test_bras_alone_switches_where_the_model_does():
+    """Its score is its win probability, so it doubles like the model in a game without gammons."""
     evaluator = BrasEvaluator()
     games, boards = _undoubled(evaluator, 100, 2)
     contact = efficiency_classes(boards) < RACE
@@ -83,7 +83,7 @@ def test_measuring_is_repeatable():
     assert window_in(doubling_set(pubeval(), 100, seed=2), 2, 4) == found
 
 
-def test_the_doubling_set_is_told_by_ranges_of_d():
+def test_the_doubling_set_is_reported_by_ranges_of_d():
     positions = doubling_set(pubeval(), 100, seed=2)
     ranges, facts = positions.ranges(), positions.to_dict()
     assert sum(one.positions for one in ranges) == len(positions.raw)
@@ -107,7 +107,7 @@ def test_the_doubling_set_is_told_by_ranges_of_d():
     )
 
 
-def test_weights_of_ones_own_move_the_score_and_not_the_decisions():
+def test_weights_of_your_own_move_the_score_and_not_the_decisions():
     mine = BrasFormula({**ARTICLE.weights, "pip": 8.0}, 2.0)
     usual, own = doubling_set(pubeval(), 60, seed=3), doubling_set(pubeval(), 60, formula=mine, seed=3)
     assert (usual.doubles == own.doubles).all()

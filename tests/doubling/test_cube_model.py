@@ -79,7 +79,7 @@ def test_matches_that_are_too_long_are_refused(length):
 
 
 def test_beavers_count():
-    """A double that is beavered costs twice what it would cost when taken."""
+    """A beavered double costs twice as much as a double that is taken."""
     state = MatchState(jacoby=True, beavers=True)
     row = Probabilities(0.45, 0.30, 0.0, 0.02, 0.0)
     taken = pair(cube_model_for(state), 0, row)[1]
@@ -115,7 +115,7 @@ def test_without_a_cube_it_is_the_plain_equity(rows, side):
 
 
 def test_gammons_at_the_scores_where_they_matter_most_and_least():
-    """At double match point a gammon is worth nothing more; at gammon-go as much as the game itself."""
+    """At double match point a gammon adds nothing; at gammon-go, as much as the game itself."""
     plain, gammons = Probabilities(0.5, 0.0, 0.0, 0.0, 0.0), Probabilities(0.5, 0.2, 0.0, 0.0, 0.0)
     lost = Probabilities(0.5, 0.0, 0.0, 0.2, 0.0)
     match_point = cube_model_for(MatchState(5, 4, 4))

@@ -1,4 +1,4 @@
-"""Lookahead with a cube: against a recursion in plain Python, and the same from every side that asks."""
+"""Lookahead with a cube, compared with a recursion in plain Python, and consistent from every side."""
 
 from dataclasses import replace
 from itertools import islice
@@ -38,7 +38,7 @@ every_state = pytest.mark.parametrize("state", STATES, ids=NAMES)
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """Some of each game from its start to its end."""
+    """Boards from each game, from start to end."""
     dice = SeededDice(5).of(np.arange(GAMES))
     plies = list(islice(lockstep(load("motif-v1").choose_many, dice, starts(GAMES)), 4, 60, 7))
     return np.concatenate([ply.boards[ply.points == 0] for ply in plies])
@@ -74,7 +74,7 @@ def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side
 
 
 class General(Evaluator):
-    """What motif-v1 says, without its kernels."""
+    """motif-v1's values without its kernels."""
 
     name = "general"
 
@@ -96,13 +96,13 @@ def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
 
 
 class Recursion:
-    """Equities of a root by plain recursion over the 36 throws, one state of the cube at a time."""
+    """Equities of a root by plain recursion over the 36 rolls, for one state of the cube."""
 
     def __init__(self, root: MatchState) -> None:
         self.cube_model = cube_model_for(root)
 
     def value(self, position: Position, state: int, side: int, plies: int) -> float:
-        """What `position` is worth to `side`, on roll, who may double first."""
+        """The value of `position` to `side`, on roll, who may double first."""
         held = self.held(position, state, side, plies)
         doubled = int(self.cube_model.doubled[state, side])
         if doubled < 0:
@@ -158,7 +158,7 @@ def test_two_plies_by_recursion(state):
 @every_state
 @pytest.mark.parametrize("spec", ["motif-v1", "motif-v1@1", "motif-v1@2"])
 def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, state, spec):
-    """The equity of a play is minus that of the opponent, on roll after it, who may double."""
+    """A play's equity is minus that of the opponent, who is then on roll and may double."""
     evaluator = load_evaluator(spec)
     for k, board in enumerate(boards[:: 12 if spec == "motif-v1@2" else 4]):
         position, roll = Position(board), np.array([[1 + k % 6, 1 + k % 3]])

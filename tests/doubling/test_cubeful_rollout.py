@@ -1,4 +1,4 @@
-"""Games with a cube in lockstep against the same games one by one, exact tables, and no cube."""
+"""Games with a cube played in parallel, compared with single games, exact tables, and cubeless games."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ STATES = (MatchState(), MatchState(jacoby=True), MatchState(cube=2, cube_owner="
 
 
 def one_game(position: Position, root: MatchState, trial: int) -> float:
-    """What the first player wins, in normalised equity of `root`; played plainly."""
+    """The first player's result in normalised equity of `root`, played step by step."""
     states, state, first = derive_states(SEED, 0, 1, trial), root, True
     begins = True
 
@@ -100,7 +100,7 @@ def test_double_match_point_is_played_for_the_win_alone():
 
 
 def test_the_last_roll():
-    """19 of 36 rolls win: to double is right, by 2 / 36."""
+    """19 of 36 rolls win, so doubling gains 2 / 36."""
     result = roll_out_cube(LAST_ROLL, MatchState(), EVALUATOR, RolloutSettings(36, stratified=True), jobs=1)
     assert result.action == "double, take"
     assert (result.no_double, result.double_take) == (pytest.approx(2 / 36), pytest.approx(4 / 36))

@@ -1,4 +1,4 @@
-"""What holds for every cube decision."""
+"""Properties of every cube decision."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_it_is_best_to_own_the_cube(chances, cube, x):
 
 @given(probabilities(), STATES)
 def test_more_wins_are_better(chances, state):
-    """With the same shares of gammons."""
+    """With the same gammon rates."""
     wins = np.linspace(0.001, 0.999, 50)
     rows = np.empty((50, 5))
     shares = (chances.win_gammon, chances.win_backgammon, chances.lose_gammon, chances.lose_backgammon)
@@ -223,7 +223,7 @@ RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
 
 
 def test_a_leader_does_not_double_who_is_redoubled_at_once():
-    """The model at once holds half of the cube's worth for him, which is gone with the next roll."""
+    """The model credits the leader with half of the cube's value, which is gone after the next roll."""
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
     judge = load_evaluator("motif-v1@2")
     chances = judge.evaluate(position)
@@ -249,8 +249,8 @@ def test_without_lookahead_the_cube_does_not_look_ahead_either():
 
 
 @pytest.mark.parametrize("game_over", [False, True])
-def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
-    """With a dead cube it adds nothing to what the evaluator says, whether or not games end on the way."""
+def test_a_cube_that_looks_ahead_sees_the_same_probabilities(game_over):
+    """With a dead cube it changes nothing, whether or not games end on the way."""
     position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
     judge = load_evaluator("motif-v1@2")
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
@@ -260,7 +260,7 @@ def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
 
 
 def test_a_double_that_can_wait_a_roll_is_made():
-    """Post-Crawford, 3-away: both are worth the same, but for rounding."""
+    """Post-Crawford, 3-away: both are worth the same, except for rounding."""
     position = Position.start()
     state = MatchState(length=5, own_score=2, opponent_score=4)
     judge = load_evaluator("motif-v1@2")

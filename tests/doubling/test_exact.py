@@ -1,4 +1,4 @@
-"""Exact cube decisions in bearoffs: for money by fractions, in matches by a slow recursion."""
+"""Exact cube decisions in bearoffs, compared with fractions for money and a slow recursion in matches."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ from motif.evaluators.bearoff import bearoff_chances
 from tests.evaluators.bearoff import exact
 
 LAST_ROLL, _ = parse_position("AQAAiAAAAAAAAA")
-"""19 of 36 rolls win; else the opponent wins with his next."""
+"""19 of 36 rolls win; otherwise the opponent wins with the next roll."""
 EVEN = Probabilities(0.5, 0, 0, 0, 0)
 OWNERS = {"centre": "nobody", "me": "own", "opponent": "opponent"}
 
@@ -63,7 +63,7 @@ def test_money_against_fractions(own, opponent, owner):
 
 @cache
 def match_chance(own, opponent, state: MatchState, may_double: bool = True) -> float:
-    """Chance of the player on roll to win the match, by the rules and nothing else."""
+    """Match winning chance of the player on roll, from the rules alone."""
     table = match_equity_table()
     if not any(opponent):
         return table.after_game(state, -state.cube)
@@ -179,7 +179,7 @@ STATES = [
 
 @pytest.mark.parametrize("state", STATES, ids=["money", "owned", "2-away 4-away", "2-away 2-away"])
 def test_a_cube_that_looks_ahead_is_nearer_to_the_exact_one(state, monkeypatch):
-    """Where the tables know the truth, and are not asked."""
+    """In positions with exact tables, which are not used."""
     judge = load_evaluator("motif-v1@2")
     errors = []
     for own, opponent in SMALL:

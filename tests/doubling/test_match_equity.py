@@ -1,4 +1,4 @@
-"""The table values are those of the published tables."""
+"""The tables agree with the published ones."""
 
 import numpy as np
 import pytest
@@ -107,7 +107,7 @@ def test_scores_that_cannot_be():
         table.chance(0, -1)
 
 
-def test_a_table_of_ones_own(tmp_path):
+def test_a_table_of_your_own(tmp_path):
     path = tmp_path / "small.xml"
     path.write_text(SMALL)
     table = match_equity_table(str(path))

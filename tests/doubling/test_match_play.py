@@ -1,4 +1,4 @@
-"""Match play against sums written out by hand from the table, and the rules about who may double."""
+"""Match play, compared with sums by hand from the table, and the rules about doubling."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ def state(length: int, own_away: int, opponent_away: int, **rest) -> MatchState:
 
 
 def test_two_away_each():
-    """The cube is as good as dead: the first double is the last, and its taker needs what the score says."""
+    """The cube is as good as dead: the first double is the last, and the score determines the take point."""
     decision = cube_decision(EVEN, state(7, 2, 2))
     assert decision.no_double == 0
     assert decision.mwc_double_take == pytest.approx(0.5)
@@ -27,13 +27,13 @@ def test_two_away_each():
 
 
 def test_the_leaders_double_at_two_away_four_away():
-    """Taken, it is redoubled at once, and the game is played for the match."""
+    """If taken, it is redoubled at once, and the game is for the match."""
     decision = cube_decision(EVEN, state(7, 2, 4), efficiency=1.0)
     assert decision.take_point == pytest.approx(TABLE.chance(4, 1))
 
 
 def test_the_trailers_double_at_four_away_two_away():
-    """The leader has no use of the cube: he needs (passes now) against (loses two points)."""
+    """The leader has no use for the cube and needs (passes now) against (loses two points)."""
     decision = cube_decision(EVEN, state(7, 4, 2))
     passed, lost = TABLE.chance(2, 3), TABLE.chance(2, 2)
     assert decision.take_point == pytest.approx((passed - lost) / (1 - lost))
@@ -41,7 +41,7 @@ def test_the_trailers_double_at_four_away_two_away():
 
 
 def test_live_cash_points_at_four_away_each():
-    """The doubled cube is worth a redouble to 4, which is for the match and dead."""
+    """The doubled cube can be redoubled to 4, which is for the match and dead."""
     decision = cube_decision(EVEN, state(9, 4, 4))
     own, other = decision.windows[-1].cash_point, decision.opponent_windows[-1].cash_point
     redouble_take = TABLE.chance(4, 2)
@@ -82,7 +82,7 @@ def test_after_the_crawford_game():
 
 
 def test_the_free_drop():
-    """Two away, after the Crawford game: the leader drops with a little less than even chances."""
+    """Two away, after the Crawford game: the leader drops with slightly less than even chances."""
     decision = cube_decision(EVEN, state(7, 2, 1))
     assert decision.take_point == pytest.approx(TABLE.chance(1, 1, True))
 
@@ -109,7 +109,7 @@ def test_a_match_that_is_over():
 
 
 @given(probabilities(), match_states())
-def test_chances_to_win_the_match_are_chances(chances, where):
+def test_match_winning_chances_are_probabilities(chances, where):
     decision = cube_decision(chances, where)
     for chance in (decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass):
         assert chance is None or -1e-9 <= chance <= 1 + 1e-9

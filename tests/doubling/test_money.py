@@ -1,4 +1,4 @@
-"""Janowski's figures, and gnubg's for the start position."""
+"""Janowski's figures, and gnubg's for the starting position."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ START = Probabilities(0.521514, 0.153921, 0.007563, 0.129847, 0.007546)
 
 
 def with_values(win: float, value: float) -> Probabilities:
-    """Chances to win of `win`, in which an average win and an average loss are worth `value`."""
+    """Probabilities with `win`, and average wins and losses of `value`."""
     return Probabilities(win, win * (value - 1), 0.0, (1 - win) * (value - 1), 0.0)
 
 
@@ -70,7 +70,7 @@ def test_a_long_race_without_gammons(win, action):
 
 
 def test_a_last_roll_position():
-    """With a dead cube one doubles from 50 % and takes from 25 %."""
+    """With a dead cube, double from 50 % and take from 25 %."""
     for win, action in ((0.49, "no double, take"), (0.51, "double, take"), (0.76, "double, pass")):
         decision = cube_decision(Probabilities(win, 0, 0, 0, 0), MatchState(), efficiency=0.0)
         assert decision.action == action
@@ -105,7 +105,7 @@ def test_the_underdogs_double_is_beavered():
 
 
 def test_the_jacoby_paradox():
-    """A double that is right although it is beavered: gammons count only once the cube is turned."""
+    """A double that is right although it is beavered: gammons count only after the cube is turned."""
     chances = Probabilities(0.42, 0.17, 0.0, 0.02, 0.0)
     state = MatchState(jacoby=True, beavers=True)
     decision = cube_decision(chances, state, efficiency=0.0)

@@ -1,4 +1,4 @@
-"""Cubeful rollouts from all places of the cube, and what is fitted from them."""
+"""Cubeful rollouts from every position of the cube, and fits to them."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ OWNERS = ("centre", "me", "opponent")
 
 
 def test_a_won_game_is_worth_the_cube():
-    """One checker left: whoever owns the cube, the player on roll wins one point of it."""
+    """With one checker left, the player on roll wins one point at the cube, for any owner."""
     won = Position.from_points({1: 1}, {1: 1})
     results, ends = cubeful_results(pubeval(), DEFAULT_EFFICIENCY, won.board[None], 5, seed=SEED)
     assert results.tolist() == [[1, 1, 1]]

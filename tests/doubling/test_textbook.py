@@ -1,6 +1,6 @@
-"""Textbook positions at scores: theory, gnubg and motif side by side.
+"""Textbook positions at match scores: theory, gnubg and motif.
 
-`data/textbook.yaml` holds the positions with what gnubg 2-ply says of each; no gnubg is needed here.
+`data/textbook.yaml` holds the positions with gnubg's 2-ply decisions; gnubg is not needed here.
 """
 
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ class Textbook:
 
     @property
     def roll(self) -> tuple[int, int] | None:
-        """The roll to play; None where the question is the cube."""
+        """The roll to play; None for a cube decision."""
         roll = self.record.get("roll")
         return tuple(roll) if roll else None
 
     @property
     def answer(self) -> str:
-        """What gnubg does."""
+        """gnubg's decision."""
         gnubg = self.record["gnubg"]
         return gnubg["plays"][0]["play"] if self.roll else gnubg["action"]
 
@@ -99,7 +99,7 @@ def test_the_book_is_sound():
 
 
 def test_theory_and_gnubg_agree():
-    """In nine of ten; where they do not, theory's line loses little by gnubg's equities."""
+    """In nine of ten; elsewhere, theory's choice loses little by gnubg's equities."""
     apart = []
     for it in BOOK:
         theory, answer = it.record["theory"], it.answer
@@ -114,7 +114,7 @@ def test_theory_and_gnubg_agree():
 
 @pytest.fixture(scope="module")
 def apart() -> dict[str, str]:
-    """Where motif and gnubg choose otherwise, by name."""
+    """The positions in which motif and gnubg differ, by name."""
     evaluator = load_evaluator("latest@2")
     found = {}
     for it in BOOK:

@@ -1,4 +1,4 @@
-"""Made-up weight files: random weights, for tests that must hold whatever a fit finds."""
+"""Random weight files, for tests that must hold for any fit."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validatio
 
 
 def head_weights(rng: np.random.Generator, size: int, pairs: int) -> HeadWeights:
-    """Weights that give raw sums of the order of one, with `pairs` second-degree terms."""
+    """Weights with raw sums of the order of one and `pairs` second-degree terms."""
     rows, columns = np.triu_indices(size)
     chosen = np.sort(rng.permutation(len(rows))[:pairs])
     return HeadWeights(
@@ -36,9 +36,9 @@ def made_weights(
     seed: int = 0,
     name: str = "made-up",
 ) -> WeightFile:
-    """Random weights for the heads listed for each class; by default all probabilities in all classes.
+    """Random weights for the listed heads of each class; by default all probabilities in all classes.
 
-    With `kept` it has a random pre-filter; `hidden` says how many hidden units each class has.
+    With `kept` it has a random move filter; `hidden` is the number of hidden units per class.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -63,7 +63,7 @@ def made_weights(
 
 
 def made_layer(rng: np.random.Generator, size: int, count: int) -> HiddenLayer:
-    """Hidden units of which some reach both ends of their squash; every third input is not there."""
+    """Hidden units, some of which saturate at both ends; every third input is missing."""
     inputs = rng.normal(0, 1.5, (count, size)).astype(np.float32)
     inputs[:, ::3] = 0
     points = np.stack([random_steps(rng) for _ in range(count)]) * np.float32(0.3)

@@ -1,4 +1,4 @@
-"""The best play: that of `play_equities`, the first where several are equal."""
+"""The best play is the first with the highest `play_equities`."""
 
 import numpy as np
 import pytest

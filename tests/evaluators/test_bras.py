@@ -1,4 +1,4 @@
-"""BRAS against its article: the example, the opening, and the properties that it claims."""
+"""BRAS, compared with its article: the example, the opening, and the claimed properties."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def switched(boards: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """10,000 random positions: up to 15 checkers a side anywhere, stacks, bars and bearoffs included."""
+    """10,000 random positions: up to 15 checkers per side anywhere, stacks, bars and bearoffs included."""
     random = np.random.default_rng(5)
     found: list[np.ndarray] = []
     while len(found) < 10_000:
@@ -81,7 +81,7 @@ def test_the_evaluator_says_what_the_formula_says(boards):
 
 
 def test_pips_are_good_and_a_checker_on_the_bar_is_bad(boards):
-    """One of my checkers that moves changes nothing but pips when it comes from and goes to a stack."""
+    """Moving a checker from one stack to another changes only the pip count."""
     for far, near in ((18, 17), (12, 9), (18, 8)):
         fitting = boards[(boards[:, far] >= 3) & (boards[:, far] <= 5) & (boards[:, near] >= 2)]
         fitting = fitting[fitting[:, near] <= 4]
@@ -89,7 +89,7 @@ def test_pips_are_good_and_a_checker_on_the_bar_is_bad(boards):
         moved[:, far] -= 1
         moved[:, near] += 1
         assert (ARTICLE.raw_scores(moved) > ARTICLE.raw_scores(fitting)).all()
-    # On the bar instead of on a stack: worse, and the more so the stronger his home board is.
+    # On the bar instead of on a stack: worse, especially against a stronger home board.
     fitting = boards[(boards[:, 24] >= 3) & (boards[:, 24] <= 5)]
     hit = fitting.copy()
     hit[:, 24] -= 1
@@ -109,7 +109,7 @@ def test_pips_are_good_and_a_checker_on_the_bar_is_bad(boards):
         (Position.from_points({1: 15}, {1: 15}), {"stack": 0, "hb": 0, "pip": 0, "off": 0}),
         (Position.from_points({24: 15}, {}), {"stack": -1, "anch": 1 / 6, "off": -1, "pip": -360 / 375}),
     ],
-    ids=["all on the bar", "all off", "stacks", "all on one point, he is off"],
+    ids=["all on the bar", "all off", "stacks", "all on one point, the opponent off"],
 )
 def test_edge_cases(position, expected):
     found = {name: column[0] for name, column in of_features(position.board[None]).items()}
@@ -122,7 +122,7 @@ def test_edge_cases(position, expected):
     )
 
 
-def test_weights_of_ones_own(tmp_path, boards):
+def test_weights_of_your_own(tmp_path, boards):
     path = tmp_path / "mine.yaml"
     path.write_text("# cautious\nformat: motif-bras/1\nsigma: 2\nweights:\n  blot: 3.3\n  x2: 0\n")
     formula = read_formula(path)

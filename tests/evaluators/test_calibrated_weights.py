@@ -1,4 +1,4 @@
-"""Weight files with a calibration: what it does to chances and to the order of plays, and what is refused."""
+"""Weight files with a calibration: its effect on probabilities and on the order of plays, and bad files."""
 
 import re
 from dataclasses import replace
@@ -39,7 +39,7 @@ def calibrated(weights: WeightFile) -> StaticEvaluator:
 
 
 def by_numpy(chances: np.ndarray, boards: np.ndarray) -> np.ndarray:
-    """The calibrated win chances, worked out another way."""
+    """The calibrated win probabilities, computed independently."""
     found = np.clip(chances.astype(np.float64), 1e-13, 1 - 1e-13)
     for code, name in enumerate(CLASS_NAMES):
         if name not in KNOTS:
@@ -57,7 +57,7 @@ def by_numpy(chances: np.ndarray, boards: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     "weights", [WIN_ONLY, CHANCES, EQUITY, HIDDEN], ids=["win only", "chances", "equity", "hidden"]
 )
-def test_shown_chances_follow_the_knots(weights):
+def test_shown_probabilities_follow_the_knots(weights):
     plain, shown = evaluator_of(weights).evaluate_many(BOARDS), calibrated(weights).evaluate_many(BOARDS)
     expected = by_numpy(plain[:, 0], BOARDS)
     assert np.abs(shown[:, 0] - expected).max() < 2e-6
@@ -90,7 +90,7 @@ def test_an_equity_head_ranks_as_before():
     assert chosen[0].tobytes() == chosen[1].tobytes()
 
 
-def test_without_an_equity_head_the_calibrated_chances_rank():
+def test_without_an_equity_head_the_calibrated_probabilities_rank():
     after = calibrated(CHANCES)
     by_chances = equities(after.evaluate_many(BOARDS).astype(np.float64))
     assert after.equity_many(BOARDS) == pytest.approx(by_chances, abs=2e-6)

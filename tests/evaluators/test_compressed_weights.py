@@ -1,4 +1,4 @@
-"""Weight files that xz has compressed."""
+"""Weight files compressed by xz."""
 
 import lzma
 import zlib
@@ -34,7 +34,7 @@ def test_they_hold_the_same(compressed):
         (lambda content: b"no file of xz's", "must be a mapping|not YAML|document"),
     ],
 )
-def test_damaged_ones_are_told_in_one_line(compressed, damage, message):
+def test_damaged_ones_are_reported_in_one_line(compressed, damage, message):
     compressed.write_bytes(damage(compressed.read_bytes()))
     with pytest.raises(WeightFileError, match=message) as caught:
         read_weight_file(compressed)

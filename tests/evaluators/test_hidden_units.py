@@ -1,4 +1,4 @@
-"""Hidden units: what they add to each probability, alone and beside others, and that files keep them."""
+"""Hidden units: what they add to each probability, alone and beside others, and their storage in files."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_plays_are_ranked_by_the_equity_of_the_probabilities(boards):
 
 
 @pytest.mark.parametrize("classes", [("contact", "crashed", "race"), ("contact",), ("contact", "race")])
-def test_a_board_has_the_same_value_whatever_stands_beside_it(boards, classes):
+def test_a_board_has_the_same_value_whatever_is_beside_it(boards, classes):
     evaluator = evaluator_of(replace(MADE, hidden_layers={of: MADE.hidden_layers[of] for of in classes}))
     together = evaluator.equity_many(boards)
     alone = np.concatenate([evaluator.equity_many(board[None]) for board in boards])
@@ -58,7 +58,7 @@ def test_a_class_without_units_has_its_heads_alone(boards):
     assert (plain[contact] != some[contact]).any()
 
 
-def test_differences_are_told_by_terms_that_add_up(boards):
+def test_differences_are_reported_by_terms_that_add_up(boards):
     evaluator = evaluator_of(MADE)
     for first, second in zip(boards[:120], boards[120:240], strict=True):
         two = [judged(evaluator, Position(board)) for board in (first, second)]
@@ -68,7 +68,7 @@ def test_differences_are_told_by_terms_that_add_up(boards):
         assert shares == pytest.approx(told.difference, abs=1e-9)
 
 
-def test_what_units_do_is_told_in_points(boards):
+def test_what_units_do_is_reported_in_points(boards):
     told = unit_summaries(MADE, "contact", "win", boards)
     assert len(told) == 130
     assert {of.name for of in told} == set(MADE.hidden_layers["contact"].names)

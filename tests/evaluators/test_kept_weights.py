@@ -1,4 +1,4 @@
-"""Weight files that are kept in a binary form."""
+"""Weight files cached in a binary form."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from tests.evaluators.made_weights import made_weights
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty cache folder, in which files of any size are kept."""
+    """An empty cache folder, in which files of any size are cached."""
     monkeypatch.setattr(weight_reader, "cache_folder", lambda name: tmp_path / name)
     monkeypatch.setattr(weight_reader, "_LARGE", 0)
     return tmp_path / "weights"
@@ -59,7 +59,7 @@ def test_a_file_of_linear_heads_alone(folder, tmp_path, bearoff):
     assert texts == [(tmp_path / "linear.yaml").read_text()] * 2
 
 
-def test_one_other_byte_is_read_anew(folder, tmp_path):
+def test_a_changed_byte_is_read_again(folder, tmp_path):
     path = saved(tmp_path, 2)
     read_weight_file(path)
     path.write_text(path.read_text().replace("name: made-up", "name: made-us"))
@@ -97,7 +97,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("change", FOREIGN)
-def test_a_foreign_file_is_made_anew(folder, tmp_path, change):
+def test_a_foreign_file_is_made_again(folder, tmp_path, change):
     path = saved(tmp_path, 3)
     expected = lines(read_weight_file(path))
     (kept,) = folder.iterdir()
@@ -111,7 +111,7 @@ def test_a_foreign_file_is_made_anew(folder, tmp_path, change):
 
 
 @pytest.mark.parametrize("damage", [b"", b"no arrays", b"\x80\x05cnothing\nhere\n.", None])
-def test_a_damaged_file_is_made_anew(folder, tmp_path, damage):
+def test_a_damaged_file_is_made_again(folder, tmp_path, damage):
     path = saved(tmp_path, 4)
     expected = lines(read_weight_file(path))
     (kept,) = folder.iterdir()
@@ -140,7 +140,7 @@ def test_what_json_cannot_hold_is_not_kept(folder, tmp_path):
     assert not folder.exists()
 
 
-def test_faults_are_told_and_not_kept(folder, tmp_path):
+def test_faults_are_reported_and_not_kept(folder, tmp_path):
     path = saved(tmp_path, 7)
     path.write_text(path.read_text() + "\n]")
     with pytest.raises(WeightFileError):

@@ -1,4 +1,4 @@
-"""Lookahead, against every one of the 36 rolls played out in plain Python."""
+"""Lookahead, compared with all 36 rolls played out in plain Python."""
 
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ every_base = pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 
 
 def worth(base: Evaluator, before: Position, after: Position) -> float:
-    """What a play is worth to its mover: for PubEval by the class before the play."""
+    """The value of a play to its mover; for PubEval by the class before the play."""
     if base is not BASES["pubeval"] or outcome(after):
         return -float(base.equity_many(after.board[None])[0])
     plain = tuple(before.board.tolist())
@@ -61,9 +61,9 @@ def worth(base: Evaluator, before: Position, after: Position) -> float:
 
 
 def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.ndarray, float]:
-    """Chances and ranking equity of the player on roll, `plies` further, by brute force.
+    """Probabilities and ranking equity of the player on roll at `plies`, by brute force.
 
-    Replies are those that are best without lookahead.
+    Replies are the best ones by static evaluation.
     """
     if plies == 0 or outcome(position):
         return (
@@ -122,7 +122,7 @@ def test_more_plies_in_tiny_endings(base, plies):
 
 
 def test_two_plies_where_every_reply_ends_the_game():
-    # Whoever is on roll bears off his last checker.
+    # The player on roll bears off the last checker.
     position = Position.from_points({1: 1}, {1: 1})
     for plies in (1, 2, 3):
         evaluator = LookaheadEvaluator(BASES["keith"], plies)
@@ -140,7 +140,7 @@ def test_finished_games_stay_what_they_are(plies):
     assert evaluator.evaluate_many(mixed).tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 1]]
 
 
-def test_each_position_by_itself_or_many_at_once():
+def test_each_position_alone_or_many_at_once():
     boards = np.concatenate([some_boards("pubeval", 600, seed=7), Position.start().board[None]])
     evaluator = LookaheadEvaluator(BASES["keith"], 1)
     together = evaluator.evaluate_many(boards)
@@ -237,7 +237,7 @@ def test_the_evaluator_behind_the_lookahead_is_the_one_that_was_given():
 
 
 class General(Evaluator):
-    """An evaluator that is not known to be compiled."""
+    """An evaluator that motif does not know to be compiled."""
 
     def __init__(self, base: Evaluator) -> None:
         self.base, self.name = base, base.name
@@ -380,7 +380,7 @@ def test_who_is_not_compiled_sees_every_roll():
     assert (general.equity_many(boards) == whole.equity_many(boards)).all()
 
 
-def test_the_depth_stands_in_the_name():
+def test_the_depth_is_in_the_name():
     assert load_evaluator("pubeval@2").name == "pubeval@2"
     assert load_evaluator("pubeval@2:normal").name == "pubeval@2"
     assert load_evaluator("pubeval@2:wide").name == "pubeval@2:wide"

@@ -1,4 +1,4 @@
-"""The known_players of players: who is in it, who loads, and what is said of those who do not."""
+"""Players by name: which exist, how they load, and the messages for unknown ones."""
 
 import subprocess
 import sys
@@ -89,7 +89,7 @@ def no_weights(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("no_weights")
 @pytest.mark.parametrize("name", ["latest", "latest@1", "latest+bearoff"])
-def test_nobody_stands_in_for_weights_that_did_not_come(name):
+def test_missing_weights_have_no_substitute(name):
     assert default_player() == LATEST
     for loader in (load, load_evaluator):
         with pytest.raises(PlayerError, match=r"^no weights came with this motif for 'latest' to play by: "):
@@ -99,7 +99,7 @@ def test_nobody_stands_in_for_weights_that_did_not_come(name):
 
 
 def test_the_names_cost_no_players():
-    """Help and completion need the names, and load nobody for them."""
+    """Help and completion need the names without loading any player."""
     code = (
         "import sys; from motif.evaluators.named import known_players;"
         "names = [entry.name for entry in known_players()];"

@@ -1,4 +1,4 @@
-"""An evaluator of your own is accepted wherever a built-in one is, and gives the same there."""
+"""Your own evaluator is accepted wherever a built-in one is, and gives the same results."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ CUBE = "dPexAAB07zMAAA"
 
 
 class Plain:
-    """The built-in evaluator as a class that knows nothing of motif."""
+    """The built-in evaluator as a class that does not use motif."""
 
     def evaluate_many(self, boards):
         return BUILT_IN.evaluate_many(boards)

@@ -1,4 +1,4 @@
-"""The phase heuristic against its source's table, read slowly, and its evaluator against the heuristic."""
+"""The phase heuristic, compared with its source's table, and its evaluator, compared with the heuristic."""
 
 import numpy as np
 import pytest

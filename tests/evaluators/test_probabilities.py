@@ -1,4 +1,4 @@
-"""The five probabilities, their equity, and the one way of turning a value round."""
+"""The five probabilities, their equity, and switching sides."""
 
 import numpy as np
 import pytest
@@ -185,7 +185,7 @@ def test_estimates_are_made_consistent(row, own_off, opponent_off):
 
 @settings(max_examples=300, deadline=None)
 @given(estimates, st.integers(0, 15), st.integers(0, 15), st.floats(-3, 3))
-def test_the_win_chance_makes_the_equity_as_far_as_it_can(row, own_off, opponent_off, equity):
+def test_the_win_probability_matches_the_equity_where_possible(row, own_off, opponent_off, equity):
     start = np.array(row)
     compiled_consistent(start, own_off, opponent_off)
     found = start.copy()

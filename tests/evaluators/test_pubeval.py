@@ -1,4 +1,4 @@
-"""PubEval as tables, against Tesauro's 122 inputs; and the tables of pre-filters."""
+"""PubEval as tables, compared with Tesauro's 122 inputs; and tables of move filters."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_weights_are_chosen_by_the_position_before_the_play():
     assert tuple(load("pubeval").choose(before, roll).position.board.tolist()) == best
 
 
-def test_win_chances_come_from_the_score_of_the_player_who_has_moved(decisions):
+def test_win_probabilities_come_from_the_score_of_the_player_who_has_moved(decisions):
     evaluator, boards = load_static("pubeval"), decisions[0]
     found = evaluator.evaluate_many(boards)
     assert (found[:, 1:] == 0).all()
@@ -98,7 +98,7 @@ def test_win_chances_come_from_the_score_of_the_player_who_has_moved(decisions):
 
 
 @pytest.mark.parametrize("name", ["pubeval", "simple"])
-def test_more_winning_positions_have_higher_chances(name):
+def test_more_winning_positions_have_higher_probabilities(name):
     evaluator = load_static(name)
     start, ahead, far_ahead = (
         Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, opponent)
@@ -108,8 +108,10 @@ def test_more_winning_positions_have_higher_chances(name):
     assert 0.3 < chances[0] < chances[1] < chances[2] < 1
 
 
-def test_the_tables_of_a_pre_filter(decisions):
-    """Steps: what 1, 2 and 3 checkers on a place add, and each further one; a missing class is contact's."""
+def test_the_tables_of_a_move_filter(decisions):
+    """Steps: the values of 1, 2 and 3 checkers on a place, and of each further one; a missing class uses
+    contact's.
+    """
     rng = np.random.default_rng(1)
     chosen = PreFilter(4, {"contact": random_steps(rng), "race": random_steps(rng)})
     tables = chosen.tables()

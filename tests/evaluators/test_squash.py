@@ -16,7 +16,7 @@ def _raw(equities):
     return np.array([equity_to_raw(e) for e in equities])
 
 
-def test_players_and_fits_squash_alike():
+def test_players_and_fits_use_the_same_tanh():
     raw = np.linspace(-6, 6, 101)
     assert Link(*bounds("win")) == PROBABILITY
     assert Link(*bounds("equity")) == EQUITY

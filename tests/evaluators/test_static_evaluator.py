@@ -1,4 +1,4 @@
-"""Evaluation by weights, against the sum written out from the weight file."""
+"""Evaluation by weights, compared with the sum written out from the weight file."""
 
 import pickle
 from dataclasses import replace
@@ -28,7 +28,7 @@ WITH_EQUITY = {"contact": [*OUTPUTS, "equity"], "crashed": [*OUTPUTS, "equity"],
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """Positions of all classes, none of a finished game."""
+    """Positions of all classes, without finished games."""
     return np.concatenate([some_boards("random", 250, seed=5), some_boards("pubeval", 250, seed=6)])
 
 
@@ -50,7 +50,7 @@ every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 
 
 @every_made
-def test_chances_are_the_sums_of_the_weight_file(weights, boards):
+def test_probabilities_are_the_sums_of_the_weight_file(weights, boards):
     found = evaluator_of(weights).evaluate_many(boards)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, [expected(weights, Position(board)) for board in boards], atol=1e-5)
@@ -91,7 +91,7 @@ def test_one_position_is_evaluated_as_many_are(weights, boards):
 
 @settings(max_examples=150, deadline=None)
 @given(positions())
-def test_chances_of_any_position_are_consistent(position):
+def test_probabilities_of_any_position_are_consistent(position):
     for name in ("motif, 60 pairs", "keith, with equity heads"):
         row = evaluator_of(MADE[name]).evaluate(position)
         # Chances are rounded to float32, so that a win and a loss may add up to a hair over 1.
@@ -100,7 +100,9 @@ def test_chances_of_any_position_are_consistent(position):
 
 @every_made
 def test_ranking_equities(weights, boards):
-    """An equity head's own value where there is one; with ``win`` alone its tanh; else the chances'."""
+    """The equity head's value if there is one; the tanh of ``win`` if it is alone; otherwise the equity of
+    the probabilities.
+    """
     found = evaluator_of(weights).equity_many(boards)
     for board, equity in zip(boards, found, strict=True):
         position = Position(board)
@@ -124,7 +126,7 @@ def test_players_choose_the_play_that_ranks_best(weights):
         assert (chosen[k] == batch.boards[start + np.argmin(equity[start:end])]).all()
 
 
-def test_scores_rank_beyond_what_floats_can_tell_apart():
+def test_scores_rank_beyond_the_resolution_of_floats():
     # Chances this close to 1 are the same float32, but the raw sums are not.
     weights = made_weights(classes=WIN_ONLY)
     steep = {
@@ -144,7 +146,7 @@ def test_an_evaluator_survives_pickling(boards):
     assert model_fingerprint(copy.model) == model_fingerprint(evaluator.model)
 
 
-def test_the_models_fingerprint_tells_players_apart():
+def test_the_models_fingerprint_distinguishes_players():
     weights = made_weights(pairs=3, kept=4)
     other_bias = {
         **weights.classes,
@@ -163,7 +165,7 @@ def test_the_models_fingerprint_tells_players_apart():
     assert model_fingerprint(weights_model(weights)) == prints[0]
 
 
-def test_switching_the_pre_filter_on():
+def test_switching_the_move_filter_on():
     plain, chosen = evaluator_of(made_weights()), evaluator_of(made_weights(kept=4))
     assert filtered(plain) is plain
     assert plain.model.kept == chosen.model.kept == 0
@@ -172,7 +174,7 @@ def test_switching_the_pre_filter_on():
 
 
 @pytest.mark.parametrize("kept", [0, -1, 33])
-def test_a_pre_filter_has_room_for_so_many_plays(kept):
+def test_a_move_filter_has_room_for_that_many_plays(kept):
     with pytest.raises(SettingError, match=f"a pre-filter keeps 1 to 32 plays, not {kept}"):
         filtered(evaluator_of(made_weights(kept=4)), kept)
 
@@ -200,7 +202,7 @@ def test_no_positions_no_values():
     assert evaluator.equity_many(np.zeros((0, 26), np.int8)).shape == (0,)
 
 
-def test_equities_of_chances_and_ranking_agree_without_an_equity_head(boards):
+def test_equities_of_probabilities_and_ranking_agree_without_an_equity_head(boards):
     evaluator = evaluator_of(MADE["keith, all pairs"])
     np.testing.assert_allclose(
         evaluator.equity_many(boards), equities(evaluator.evaluate_many(boards).astype(float)), atol=1e-6

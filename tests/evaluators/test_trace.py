@@ -1,4 +1,4 @@
-"""The record of how a value came about: what it comes from, whose weights, their raw sums, the chances."""
+"""The trace of a value: its source, its weights, their raw sums, the probabilities."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_what_needs_no_weights_has_no_raw_sums(position, source):
     assert (trace.probabilities.astype(np.float32) == evaluator.evaluate_many(position.board[None])[0]).all()
 
 
-def test_a_point_table_has_chances_alone():
+def test_a_point_table_has_probabilities_alone():
     position = Position.start()
     trace, row = pubeval().trace(position), pubeval().evaluate_many(position.board[None])[0]
     assert (trace.source, trace.class_name, trace.raws) == (POINT_TABLE, "contact", {})

@@ -1,4 +1,4 @@
-"""Names and words of hidden units: planted inputs are found, and the same file is shown the same."""
+"""Names and words of hidden units: planted inputs are found, and the same file has the same words."""
 
 import re
 
@@ -23,7 +23,7 @@ BOARDS = typical_boards("contact")
 
 
 def planted(points: dict[tuple[int, int], tuple[float, ...]] | None = None, **weights: float) -> HiddenLayer:
-    """One unit of `weights` by parameter, and of `points` by side and place from 1."""
+    """One unit with `weights` by parameter and `points` by side and place from 1."""
     inputs, places = np.zeros((1, len(MOTIF)), np.float32), np.zeros((1, 2, 25, 4), np.float32)
     for name, weight in weights.items():
         inputs[0, MOTIF.names.index(name)] = weight
@@ -74,15 +74,15 @@ def test_typical_positions_are_of_their_class_and_differ(class_name):
         (planted(), "steady", "much the same everywhere"),
     ],
 )
-def test_planted_inputs_are_told(unit, name, words):
+def test_planted_inputs_are_named(unit, name, words):
     assert unit_names(unit, MOTIF, BOARDS) == (name,)
     (told,) = unit_words(unit, MOTIF, BOARDS)
     assert told.words == words
     assert told.share == pytest.approx(0 if name == "steady" else 1, abs=0.35)
 
 
-def test_only_inputs_that_a_unit_has_are_told():
-    """Pips go with bringing home, and would tell as much."""
+def test_only_inputs_that_a_unit_has_are_reported():
+    """Pips correlate with bringing checkers home, and would explain as much."""
     (told,) = unit_words(planted(bring_home=1), MOTIF, BOARDS)
     assert told.words == "many own pips to bring home"
 

@@ -1,4 +1,4 @@
-"""Weight files: what is written is what is read, to the last bit, and again the same bytes."""
+"""Weight files: they are read exactly as written, and written again with the same bytes."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -114,7 +114,7 @@ def test_the_weights_that_come_with_motif_are_written_as_motif_writes(path, tmp_
 
 
 def with_numbers(numbers: list[float]) -> WeightFile:
-    """A weight file whose linear and quadratic weights, hidden units and filter are made of `numbers`."""
+    """A weight file whose linear and quadratic weights, hidden units and filter consist of `numbers`."""
     weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=5, kept=3, hidden={"race": 4})
     values = np.resize(np.array(numbers, np.float32), 19)
     head = replace(

@@ -1,4 +1,4 @@
-"""What a weight file is refused for, and how the fault is named."""
+"""Bad weight files, and the names of their faults."""
 
 import re
 
@@ -22,7 +22,7 @@ def text(tmp_path_factory) -> str:
 
 
 def complaint(text: str | bytes, folder) -> str:
-    """The one line that says what is wrong, after the file's name."""
+    """The one-line message, without the file's name."""
     path = folder / "bad.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(WeightFileError) as caught:
@@ -258,7 +258,7 @@ def test_a_key_of_two_lines(text, tmp_path):
     assert complaint(changed, tmp_path).startswith("'two\\nlines': unknown key; known are ")
 
 
-def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(tmp_path):
+def test_a_truncated_file_is_never_accepted(tmp_path):
     path = tmp_path / "torn.yaml"
     SMALL.save(path)
     text = path.read_text()

@@ -1,4 +1,4 @@
-"""Weights with the bearoff tables under them."""
+"""Weights with the bearoff tables."""
 
 import pickle
 
@@ -22,7 +22,7 @@ CONTACT = Position.from_points({6: 5, 24: 1}, {6: 5, 5: 3})
 
 @pytest.fixture(scope="module", params=["motif", "keith"])
 def pair(request):
-    """Made-up weights without the tables and with them; those of keith know the win chance alone."""
+    """Random weights without the tables and with them; those of keith have only the win probability."""
     heads = dict.fromkeys(("contact", "race"), ("win",)) if request.param == "keith" else None
     plain = evaluator_of(made_weights(request.param, classes=heads, seed=1))
     return plain, with_bearoff(plain)

@@ -1,4 +1,4 @@
-"""Evaluators at the score and with the cube: textbook plays, and the same values by kernel and by hand."""
+"""Evaluators at a score and with the cube: textbook plays, and the same values by kernel and by hand."""
 
 import pickle
 

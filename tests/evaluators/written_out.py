@@ -1,4 +1,4 @@
-"""What a weight file says of a position, written out term by term from the file's own description."""
+"""Values of a weight file, written out term by term from the file's own description."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def heads_used(weights: WeightFile, position: Position) -> Mapping[str, HeadWeig
 
 
 def point_sum(points: np.ndarray, position: Position) -> float:
-    """What the checkers of both sides add: each side's places are 1 to 24 and 25, its bar."""
+    """The sum over the checkers of both sides; each side's places are 1 to 24 and 25, its bar."""
     board = position.board.tolist()
     own = {place: max(board[place], 0) for place in range(1, POINTS + 1)} | {25: board[OWN_BAR]}
     opponent = {POINTS + 1 - place: max(-board[place], 0) for place in range(1, POINTS + 1)}
@@ -37,7 +37,7 @@ def point_sum(points: np.ndarray, position: Position) -> float:
 
 
 def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
-    """bias + sum of w_i f_i + sum of w_ij f_i f_j + what hidden units add."""
+    """bias + sum of w_i f_i + sum of w_ij f_i f_j + hidden units."""
     f = features(weights.parameters, position.board[None])[0].astype(float)
     chosen = heads_used(weights, position)[head]
     i, j = chosen.pairs.T
@@ -47,7 +47,7 @@ def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
 
 
 def unit_sum(weights: WeightFile, position: Position, head: str) -> float:
-    """The class's hidden units: each output weight times the squashed sum; nothing for an equity head."""
+    """The sum of the class's hidden units: output weight times activation; 0 for an equity head."""
     layer = weights.hidden_layers.get(class_used(weights, position))
     if layer is None or head == "equity":
         return 0.0
@@ -61,14 +61,14 @@ def unit_sum(weights: WeightFile, position: Position, head: str) -> float:
 
 
 def chance(weights: WeightFile, head: str, position: Position) -> float:
-    """(tanh x + 1) / 2; a head that is not there says never."""
+    """(tanh x + 1) / 2; 0 for a missing head."""
     if head not in heads_used(weights, position):
         return 0.0
     return (math.tanh(raw_sum(weights, head, position)) + 1) / 2
 
 
 def head_chances(weights: WeightFile, position: Position) -> Probabilities:
-    """The chances of the five heads, made to agree with each other."""
+    """The probabilities of the five heads, made consistent."""
     win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
         chance(weights, head, position) for head in OUTPUTS
     )
@@ -80,14 +80,14 @@ def head_chances(weights: WeightFile, position: Position) -> Probabilities:
 
 
 def head_equity(weights: WeightFile, position: Position) -> float:
-    """What the equity head says, else what the five chances do."""
+    """The value of the equity head, otherwise the equity of the probabilities."""
     if "equity" in heads_used(weights, position):
         return 3 * math.tanh(raw_sum(weights, "equity", position))
     return head_chances(weights, position).equity
 
 
 def expected(weights: WeightFile, position: Position) -> Probabilities:
-    """The chances, with the win chance moved toward the equity head's equity as far as the others allow."""
+    """The probabilities, with the win probability moved towards the equity head's equity where possible."""
     five = head_chances(weights, position)
     win = five.win + (head_equity(weights, position) - five.equity) / 2
     return five._replace(win=float(np.clip(win, five.win_gammon, 1 - five.lose_gammon)))

@@ -1,9 +1,10 @@
-"""Reads the files that it is given, one after the other, and says of each what came of it.
+"""Read the given files one after another, and report on each.
 
-    python -m tests.faults.bomb_reader READER FILE READER FILE ...
+``python -m tests.faults.bomb_reader READER FILE READER FILE ...``
 
-A process of its own, whose peak of memory is that of the readers alone.  A line of JSON for each file: the
-kind of the error, its message, seconds of the processor, and bytes of memory at the peak beyond those before.
+A separate process, so that its peak memory is that of the readers alone. It prints a line of JSON for each
+file: the kind of the error, its message, seconds of processor time, and the peak memory in bytes beyond that
+before.
 """
 
 import contextlib
@@ -46,7 +47,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def _begin_peak() -> int:
-    """Bytes of memory now, from which on the peak is counted again where the system can do that."""
+    """Reset the peak where the system can do that; return the memory in use, in bytes."""
     gc.collect()
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

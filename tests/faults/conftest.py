@@ -9,14 +9,14 @@ PAGE = 4096
 
 
 class SmallDisk:
-    """A file system of its own, so small that it can be filled."""
+    """A file system small enough to be filled."""
 
     def __init__(self, folder: Path, pages: int) -> None:
         self.folder, self.pages = folder, pages
         self._ballast = folder / "ballast"
 
     def leave(self, pages: int) -> None:
-        """Fill the disk but for so many pages."""
+        """Fill the disk except for this many pages."""
         self.free()
         with contextlib.suppress(OSError), open(self._ballast, "wb", buffering=0) as handle:
             while True:
@@ -28,15 +28,15 @@ class SmallDisk:
         self._ballast.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let nobody write to the disk."""
+        """Make the disk read-only."""
         self._mount_again("ro")
 
     def open(self) -> None:
-        """Let everybody write again."""
+        """Make the disk writable."""
         self._mount_again("rw")
 
     def grow(self) -> None:
-        """Make it as large as anything here needs."""
+        """Make the disk as large as any test needs."""
         self.free()
         self._mount_again("size=64m")
 
@@ -46,7 +46,7 @@ class SmallDisk:
 
 @pytest.fixture
 def disk(tmp_path):
-    """A disk of 2 MiB in memory; it takes root to mount one."""
+    """A disk of 2 MiB in memory; mounting one needs root."""
     folder, size = tmp_path / "disk", 512 * PAGE
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "motif-test", str(folder)]

@@ -1,4 +1,4 @@
-"""Small runs, and what of their files must not depend on how often they were stopped."""
+"""Small runs, and the parts of their files that must not depend on how often they were stopped."""
 
 import csv
 import io
@@ -25,19 +25,19 @@ TINY = BootstrapConfig(
 
 
 def sampling(folder: Path, jobs: int = 2, *more: object) -> tuple[object, ...]:
-    """The command that makes, or continues with, a small dataset."""
+    """The command that makes or resumes a small dataset."""
     return ("sample", "--out", folder, *SAMPLE, "--resume", "--jobs", jobs, *more)
 
 
 def bootstrapping(folder: Path, config: BootstrapConfig = TINY, jobs: int = 2) -> tuple[object, ...]:
-    """The command that makes, or continues with, a small run; its configuration is left beside `folder`."""
+    """The command that makes or resumes a small run; its configuration is written beside `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     config.save(folder.parent)
     return ("bootstrap", "--out", folder, "--config", folder.parent / "config.yaml", "--jobs", jobs)
 
 
 def lasting(folder: Path) -> dict[str, Any]:
-    """Every file below `folder`, hidden ones too, without the seconds that it took."""
+    """Every file below `folder`, hidden ones included, without timings."""
     return {str(path.relative_to(folder)): _timeless(path) for path in files_below(folder)}
 
 
@@ -46,7 +46,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def unlike(one: Path, other: Path) -> list[str]:
-    """Names of the files that differ between two folders, but for seconds."""
+    """Names of the files that differ between two folders, except for timings."""
     here, there = lasting(one), lasting(other)
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
 
@@ -72,7 +72,7 @@ def _without_seconds(value: Any) -> Any:
 
 
 def check_readable(samples: Path) -> None:
-    """Whatever a stop has left can be read, as far as it goes; only temporary files are torn."""
+    """Check that everything left by a stop can be read; only temporary files may be incomplete."""
     if (samples / "_manifest.json").exists() and read_manifest_positions(samples):
         assert len(read_dataset(samples)) == read_manifest_positions(samples)
 

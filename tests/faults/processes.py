@@ -1,4 +1,4 @@
-"""Real runs of the program in processes of their own, to be interrupted and killed."""
+"""Real runs of the program in separate processes, to be interrupted and killed."""
 
 import importlib
 import json
@@ -21,11 +21,11 @@ PATIENCE = 600.0
 
 
 class Stop:
-    """A named point at which the processes of a command stop, until `go`; `folder` is made for messages.
+    """A named point at which the processes of a command stop, until `go`; `folder` is for messages.
 
     `point` is a function of the program or of Python, ``package.module:name``, which stops at its call with
-    that `number` in a process, before it does anything; or a word, and whoever has it on its command line
-    stops as it starts.  How: ``points/sitecustomize.py``.
+    that `number` in a process, before it does anything; or a word, and processes with it on their command
+    line stop at start. See ``points/sitecustomize.py``.
     """
 
     def __init__(self, folder: Path, point: str, number: int = 1) -> None:
@@ -40,27 +40,27 @@ class Stop:
 
     @property
     def reached(self) -> int:
-        """How many processes have come to the point."""
+        """The number of processes that have reached the point."""
         return len(self.numbers)
 
     @property
     def numbers(self) -> list[int]:
-        """Which processes these are."""
+        """The ids of these processes."""
         return [int(path.name.partition("-")[2]) for path in self._folder.glob("reached-*")]
 
     @property
     def heard(self) -> int:
-        """How many signals handlers of the program have heard."""
+        """The number of signals that handlers of the program have received."""
         return len(list(self._folder.glob("heard-*")))
 
     def go(self) -> None:
-        """Let them go on; those that come to the point from now on only say so."""
+        """Let them continue; processes that reach the point later only report it."""
         (self._folder / "go").touch()
 
 
 @contextmanager
 def running(*words: object, stop: Stop | None = None, stdin: int | None = None) -> Iterator[subprocess.Popen]:
-    """The command in a session of its own, as a terminal starts it; whatever is left of it is killed."""
+    """The command in a separate session, as in a terminal; remaining processes are killed at the end."""
     command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
     process = subprocess.Popen(
         command,
@@ -81,7 +81,7 @@ def running(*words: object, stop: Stop | None = None, stdin: int | None = None) 
 
 
 def ending(process: subprocess.Popen) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr at the end of a process."""
+    """Exit code, stdout and stderr of a process, after it ends."""
     out, err = process.communicate(timeout=PATIENCE)
     err = err.replace(f"{ON_COMPILING}\n", "")  # which kernels are kept already is no matter of the tests
     return process.returncode, out, err
@@ -99,7 +99,7 @@ def living(group: int) -> list[int]:
 
 
 def work_on(process: subprocess.Popen, seconds: float = 1.0) -> None:
-    """Wait until the command and its workers have used the processor for so many seconds more."""
+    """Wait until the command and its workers have used this many more seconds of processor time."""
     before = _processor_seconds(process.pid)
 
     def used() -> float:
@@ -110,7 +110,7 @@ def work_on(process: subprocess.Popen, seconds: float = 1.0) -> None:
 
 
 def _processor_seconds(group: int) -> dict[int, float]:
-    """Seconds that each living process of a group has used, by its number."""
+    """Processor seconds of each living process of a group, by its number."""
     seconds = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -133,5 +133,5 @@ def wait_until(happened: Callable[[], object], process: subprocess.Popen | None 
 
 
 def resource_tracker_silenced(text: str) -> str:
-    """Standard error without what Python's resource tracker says when it cleans up after a kill."""
+    """Standard error without the output of Python's resource tracker after a kill."""
     return re.sub(r".*resource_tracker.*\n(?:  warnings\.warn\(\n)?", "", text)

@@ -1,6 +1,6 @@
-"""Small files that unfold, files without an end, and files of more than anybody reads: one line, and soon.
+"""Small files that expand, endless files, and oversized files: a one-line error, quickly.
 
-Limits: 300 MB of memory beyond what the program itself takes, and seconds of the processor.
+The limits are 300 MB of memory beyond that of the program itself, and seconds of processor time.
 """
 
 import gzip
@@ -31,7 +31,7 @@ START = "4HPwATDgc/ABMA"
 
 
 def members(piece: bytes, megabytes: int) -> bytes:
-    """A gzip file that unpacks to many times `piece`, of a megabyte, and is quickly made."""
+    """A gzip file, quickly made, that unpacks to many copies of `piece`, a megabyte."""
     return gzip.compress(piece * (MB // len(piece)), 1, mtime=0) * megabytes
 
 
@@ -40,7 +40,7 @@ def opened_lists(depth: int) -> bytes:
 
 
 def parquet(folder: Path, schema: pa.Schema, rows: int, **columns: pa.Array) -> bytes:
-    """A part, or a table of terms, whose rows are alike but for the `columns` that are given."""
+    """A part, or a table of terms, with identical rows except for the given `columns`."""
     usual = {pa.string(): "contact", pa.bool_(): True, pa.float32(): 0.5, pa.float64(): 0.5}
     arrays = []
     for field in schema:
@@ -102,7 +102,7 @@ def long_texts(schema: pa.Schema, column: str) -> Callable[[Path], bytes]:
 
 
 def one_long_text(folder: Path) -> bytes:
-    """A text of half a megabyte that stands once, in a dictionary, and in each of many rows."""
+    """A text of half a megabyte, stored once in a dictionary and used in many rows."""
     rows = 60_000
     text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * (MB // 2)]))
     arrays = [
@@ -376,7 +376,7 @@ def xg_record(kind: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> dict[str, list]:
-    """What became of each bomb, by its name."""
+    """The result for each bomb, by name."""
     asked, wanted = [], []
     for number, (name, (reader, file, content, _)) in enumerate(BOMBS.items()):
         folder = tmp_path_factory.mktemp(f"bomb{number}")
@@ -398,7 +398,7 @@ def answers(tmp_path_factory) -> dict[str, list]:
 
 
 def vouch(part: Path) -> None:
-    """Write the manifest that names `part`."""
+    """Write a manifest that names `part`."""
     rows = pq.ParquetFile(part).metadata.num_rows
     facts = {"name": part.name, "rows": rows, "sha256": hashlib.sha256(part.read_bytes()).hexdigest()}
     document = {
@@ -412,7 +412,7 @@ def vouch(part: Path) -> None:
 
 
 def check(answer: list, message: str | None) -> None:
-    """Whether it is a refusal of one line, soon, and with little memory."""
+    """Check that the answer is a one-line error, quick, and with little memory."""
     kind, said, seconds, memory = answer
     assert kind == "MotifError" or (message is None and kind == "accepted"), said
     assert "\n" not in said

@@ -1,4 +1,4 @@
-"""A full disk ends a command with one line, tears nothing, and the same command goes on when it is freed."""
+"""A full disk ends a command with one line, damages nothing, and the command resumes when space is free."""
 
 import re
 import resource
@@ -123,7 +123,7 @@ WRITERS = {
 @pytest.mark.parametrize(
     ("name", "pages"), [*((name, 0) for name in WRITERS), *((name, 1) for name in WRITERS if name != CONFIG)]
 )
-def test_every_kind_of_file_is_written_whole_or_not_at_all(disk, name, pages):
+def test_every_kind_of_file_is_written_completely_or_not_at_all(disk, name, pages):
     path, write = disk.folder / name, WRITERS[name]
     path.write_text("what was there before")
     disk.leave(pages)
@@ -138,7 +138,7 @@ def test_every_kind_of_file_is_written_whole_or_not_at_all(disk, name, pages):
 
 
 def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
-    """Without root: the system's limit on the size of a file."""
+    """Without root: the system's limit on file sizes."""
     path, whole = tmp_path / "weights.yaml", made(tmp_path / "whole", QUICK)
     path.write_text("before")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -189,7 +189,7 @@ def whole_run(folder: Path) -> None:
 
 
 def test_games_at_every_fill_level(disk):
-    """Each answer is a line, and what was accepted is there."""
+    """Each answer is one line, and accepted decisions are stored."""
     folder, state, refusals = disk.folder / "games", None, set()
     for pages in range(0, 60, 3):
         disk.leave(pages)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, sent to real processes as a terminal or a supervisor sends them."""
+"""Ctrl-C and SIGTERM, sent to real processes as a terminal or a supervisor does."""
 
 import json
 import os
@@ -23,7 +23,7 @@ PART = "motif.sampling.sample:sample_games"
 
 @pytest.fixture(autouse=True, scope="module")
 def compiled(tmp_path_factory):
-    """What is long under way is the work itself, and not its compilation."""
+    """Compile in advance, so that the time is spent on the work itself."""
     made(tmp_path_factory.mktemp("compiled") / "samples", QUICK, jobs=1)
 
 
@@ -58,7 +58,7 @@ def to_one(process, number=signal.SIGTERM):
 )
 def test_the_first_signal_finishes_what_is_under_way(tmp_path, jobs, send):
     folder = tmp_path / "samples"
-    # Whoever works on parts has made two when it stops, so that the first two are among those made.
+    # A worker has made two parts when it stops, so that the first two are among those made.
     stop = Stop(tmp_path / "stop", PART, 3)
     with running(*sampling(folder, jobs), stop=stop) as process:
         wait_until(lambda: stop.reached == jobs and parts(folder) >= 2, process)
@@ -161,7 +161,7 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_is_enough_however_long_a_game_lasts(tmp_path, jobs, number):
-    """Compiled work, which nothing can interrupt."""
+    """Compiled work, which cannot be interrupted."""
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
     stop.go()
@@ -179,8 +179,8 @@ def test_one_signal_is_enough_however_long_a_game_lasts(tmp_path, jobs, number):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_labels_that_are_dear_are_given_up(tmp_path, jobs):
-    """A game's labels take a minute or so, and so do those of a part that has one game."""
+def test_expensive_labels_are_given_up(tmp_path, jobs):
+    """The labels of a game take about a minute, and so do those of a part with one game."""
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:check_stop", 3)
     stop.go()

@@ -1,4 +1,4 @@
-"""Killed at any point, again and again, a run resumes to the bytes of one that was never stopped."""
+"""A run killed repeatedly at any point resumes to the same bytes as one that was never stopped."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 def kill(process: subprocess.Popen, folder: Path, alone: bool) -> None:
-    """Kill the whole group, or the first process alone, whose workers must end without writing."""
+    """Kill the whole group, or only the first process, whose workers must end without writing."""
     if not alone:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -53,7 +53,7 @@ OF_A_TOURNAMENT = {PAIRS: 3, FLUSHES: 2}
 
 
 class Moments:
-    """Moments at which to kill, each another."""
+    """Different moments for kills."""
 
     def __init__(self, points: dict[str, int], folder: Path, seed: int) -> None:
         self._points, self._folder = points, folder
@@ -62,27 +62,27 @@ class Moments:
         """How many there have been, also those that a process did not come to."""
 
     def next(self) -> Stop:
-        """A point where the processes of a command will stop."""
+        """The next point where the processes of a command stop."""
         point = self._chance.choice(list(self._points))
         self.passed += 1
         number = self._chance.randint(1, self._points[point])
         return Stop(self._folder / f"stop-{self.passed}", point, number)
 
     def alone(self) -> bool:
-        """Whether only the process that was started is killed."""
+        """Whether only the first process is killed."""
         return self._chance.random() < 0.3
 
 
 def has_come(stop: Stop, process: subprocess.Popen) -> bool:
-    """Wait until a process of the command is at the point; false where the command ended before."""
+    """Wait until a process of the command reaches the point; false if the command ends first."""
     wait_until(lambda: stop.reached or process.poll() is not None)
     return process.poll() is None
 
 
 def finished(folder: Path) -> dict[Path, int]:
-    """When each file was written that no later run may lose or write again.
+    """Modification times of the files that no later run may lose or rewrite.
 
-    Those are parts that a manifest names, and all that belongs to a version of a run that is finished.
+    These are parts listed in a manifest, and all files of a finished version of a run.
     """
     parts = [
         manifest.parent / part["name"]
@@ -95,7 +95,7 @@ def finished(folder: Path) -> dict[Path, int]:
 
 
 def killed_again_and_again(tmp_path: Path, command, points: dict[str, int], kills: int, seed: int) -> None:
-    """Kill `command` at so many moments, and resume each time; what it makes is what it makes undisturbed."""
+    """Kill and resume `command` repeatedly; the result is that of an undisturbed run."""
     whole, moments = tmp_path / "a" / "whole", Moments(points, tmp_path, seed)
     assert done(*command(whole))[0] == 0
     killed = 0
@@ -136,7 +136,7 @@ def test_bootstrap_killed_often(tmp_path):
 
 @pytest.mark.slow
 def test_tournament_killed_often(tmp_path):
-    """It keeps nothing but its plot, which is the old one or the new one."""
+    """It writes only its plot, which is either the old or the new one."""
     path, moments = tmp_path / "ratings.svg", Moments(OF_A_TOURNAMENT, tmp_path, seed=4)
     words = ("tournament", "pubeval", "bras", "simple", "--games", 60, "--jobs", 2, "--json", "--plot", path)
     whole = done(*words)

@@ -1,4 +1,4 @@
-"""Two runs never work in one folder, and a run that is gone never blocks another."""
+"""Two runs never work in one folder, and a dead run never blocks another."""
 
 import os
 import re

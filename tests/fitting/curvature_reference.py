@@ -6,12 +6,12 @@ from motif.fitting.problem import Problem
 
 
 def shares(problem: Problem) -> np.ndarray:
-    """(n,): each training row's part of the sample weight."""
+    """(n,): each training row's share of the sample weight."""
     return problem.train.sample_weights / problem.train.sample_weights.sum()
 
 
 def expanded(problem: Problem) -> np.ndarray:
-    """(n, count): the values of the training rows' terms."""
+    """(n, count): the terms of the training rows."""
     return problem.terms.expand(problem.train.features).astype(np.float64)
 
 
@@ -27,6 +27,6 @@ def ranked(problem: Problem, values: np.ndarray) -> np.ndarray:
 
 
 def curvature_root(problem: Problem, weights: np.ndarray) -> np.ndarray:
-    """A whose A^T A is half the curvature of the error at `weights` (count,) over all training rows."""
+    """A matrix A for which A^T A is half the curvature of the error at `weights` (count,)."""
     values = expanded(problem)
     return ranked(problem, problem.link.slope(values @ weights)[:, None] * values)

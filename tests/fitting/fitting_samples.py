@@ -1,4 +1,4 @@
-"""Made-up samples for the solvers: correlated features of mixed kinds, as measured positions have."""
+"""Made-up samples for the solvers: correlated features of various kinds, as in measured positions."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ PLAYS = 10
 
 
 def correlated_features(count: int, size: int, seed: int = 0) -> np.ndarray:
-    """Smooth, counting, mostly-zero and saturating features of shared causes; some nearly collinear."""
+    """Smooth, counting, mostly-zero and saturating features with shared causes; some nearly collinear."""
     rng = np.random.default_rng(seed)
     decisions = -(-count // PLAYS)
     causes = np.repeat(rng.standard_normal((decisions, 6)) * 0.8, PLAYS, axis=0)[:count]
@@ -30,7 +30,7 @@ def correlated_features(count: int, size: int, seed: int = 0) -> np.ndarray:
 
 
 def random_boards(count: int, seed: int = 0) -> np.ndarray:
-    """Boards int8 (count, 26) with some of each side's checkers anywhere, stacks and both bars too."""
+    """Boards int8 (count, 26) with some of each side's checkers anywhere, stacks and both bars included."""
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, 26), np.int8)
     for board in boards:
@@ -58,7 +58,7 @@ def decision_ids(count: int) -> np.ndarray:
 def noisy_problem(
     count: int, size: int, *, noise: float = 0.07, link: Link = PROBABILITY, seed: int = 0, **settings
 ) -> Problem:
-    """All pairs, labels with `noise` of the range, and a bend that the model cannot follow."""
+    """All pairs, labels with `noise` as a share of the range, and a bend that the model cannot follow."""
     features, terms = correlated_features(count, size, seed), Terms.all_pairs(size)
     raw = terms.expand(features).astype(np.float64) @ planted_weights(terms, features, seed)
     values = link.inverse_link(raw + 0.1 * np.sin(3 * raw))
@@ -68,7 +68,7 @@ def noisy_problem(
 
 
 def exact_problem(count: int, size: int, **settings) -> tuple[Problem, np.ndarray]:
-    """Labels that planted weights give exactly, from features that are far from collinear."""
+    """Labels that planted weights reproduce exactly, from features that are far from collinear."""
     features = np.random.default_rng(5).random((count, size), np.float32)
     terms = Terms.all_pairs(size)
     weights = planted_weights(terms, features, 6)

@@ -1,4 +1,4 @@
-"""Curvature as a matrix, against every matrix formed."""
+"""Curvature as a matrix, compared with every matrix formed."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_all_rows_give_the_curvature_of_the_error(terms):
 
 
 def test_of_some_rows_only_those_are_compared():
-    """As in a problem of these rows alone, where each keeps its share of the weight."""
+    """As in a problem of only these rows, each with its share of the weight."""
     count, terms = 600, Terms.all_pairs(4)
     problem, objective, point = made_problem(count, terms)
     rows = np.flatnonzero(np.random.default_rng(4).random(count) < 0.4)

@@ -1,4 +1,4 @@
-"""How fits end and what they tell: history, reasons to stop, determinism, memory, refusals."""
+"""How fits end and what they report: history, stop reasons, determinism, memory, errors."""
 
 import itertools
 import tracemalloc
@@ -17,7 +17,7 @@ every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
 
 
 @every_solver
-def test_history_tells_the_fit(solve):
+def test_history_shows_the_fit(solve):
     seen = []
     problem = noisy_problem(3000, 5, training=decision_ids(3000) % 5 != 0)
     result = solve(problem, on_pass=seen.append)

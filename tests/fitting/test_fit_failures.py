@@ -1,4 +1,4 @@
-"""Fits that fail say how: wrong directions, numbers that are not finite, saturation, separable labels."""
+"""Failing fits report the reason: wrong directions, non-finite numbers, saturation, separable labels."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,14 +21,14 @@ REVERSED = np.negative
 
 
 def lost(values: np.ndarray) -> np.ndarray:
-    """The same with one that is not a number."""
+    """The same with one value replaced by NaN."""
     changed = np.array(values)
     changed.flat[-1] = np.nan
     return changed
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, method: str, change: Change, healthy: int = 0) -> None:
-    """Make a solver compute steps that are changed by `change`, after so many `healthy` passes."""
+    """Make a solver's steps go through `change` after `healthy` passes."""
     passes = iter(range(10**6))
 
     def spoiled(step: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def _spoil_keith(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
 
 
 def _spoil_least_squares(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
-    """SciPy computes the step: what it is given, the Jacobian of a pass, is spoiled."""
+    """SciPy computes the step, so the Jacobian of a pass is spoiled."""
     for name in ("_changes", "_sums"):
         real = getattr(least_squares._Passes, name)
         monkeypatch.setattr(
@@ -122,7 +122,7 @@ def test_what_was_fitted_before_the_failure_is_kept(method, change, monkeypatch)
 
 @pytest.mark.parametrize("method", ["coordinate", "gauss-newton"])
 def test_a_direction_that_only_looks_right_fails_in_the_line_search(method, monkeypatch):
-    """The error rises along it although its slope says that it falls."""
+    """The error rises along it although its slope is negative."""
     at = Objective.at_raw
 
     def wrong(self, weights, raw):
@@ -152,7 +152,7 @@ def test_a_saturated_start_is_no_convergence(method, bias):
 
 @every_solver
 def test_failures_at_a_minimum_are_convergence(method, monkeypatch):
-    """Where the gradient is small there is nothing to gain, whatever the step is like."""
+    """Where the gradient is small there is nothing to gain, whatever the step."""
     problem = noisy_problem(3000, 5, ridge=1e-4)
     weights = SOLVERS["gauss-newton"](problem, tolerance=1e-9).weights
     spoil(monkeypatch, method, REVERSED)
@@ -198,7 +198,7 @@ def test_separable_labels_name_the_weight_that_grows(method):
 
 
 def test_a_weight_of_a_few_rows_that_grows_is_named():
-    """Only the rows that have the feature are certain; the rest are as noisy as ever."""
+    """Only the rows with the feature are certain; the rest remain noisy."""
     problem = noisy_problem(3000, 4)
     features = np.concatenate([problem.features, np.zeros((3000, 1), np.float32)], axis=1)
     features[::50, 4] = 1

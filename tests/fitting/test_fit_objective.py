@@ -196,7 +196,7 @@ def test_steepness_is_the_largest_cosine():
     assert 0.01 < objective.steepness(weights, point) < 1
 
 
-def test_a_saturated_row_is_one_where_the_squash_is_flat():
+def test_a_saturated_row_is_one_where_the_tanh_is_flat():
     features = np.array([[0.0], [1.0], [1.0]], np.float32)
     problem = Problem(features, np.array([0.5, 0.1, 1.0]), Terms.linear(1))
     objective = Objective(problem)

@@ -28,7 +28,7 @@ TIGHT = 1e-9
 def steepness(problem: Problem, weights: np.ndarray) -> float:
     """The largest correlation between the residuals and a term's column of the Jacobian; 0 at an optimum.
 
-    For the ridge, its own row of the Jacobian counts as part of the column.
+    The ridge's own row of the Jacobian is part of the column.
     """
     objective = Objective(problem)
     point = objective.at(weights)
@@ -187,7 +187,7 @@ def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
     ids=["coordinate", "gauss-newton"],
 )
 def test_rare_terms_do_not_slow_a_fit(solve, passes):
-    """Terms that the curvature's part of the rows hardly sees."""
+    """Terms that hardly occur in the curvature's rows."""
     count = 60_000
     features = correlated_features(count, 6)
     features[:, 3] = 0
@@ -201,8 +201,8 @@ def test_rare_terms_do_not_slow_a_fit(solve, passes):
     assert result.rmse_train < 1e-5
 
 
-def test_keiths_descent_leaves_no_weight_that_could_gain_by_itself():
-    """Each weight alone, moved either way from where the last sweep left it, raises the error."""
+def test_keiths_descent_leaves_no_single_weight_to_improve():
+    """Moving any single weight in either direction after the last sweep raises the error."""
     problem = noisy_problem(2000, 4, ridge=1e-4, ranking=3.0)
     objective = Objective(problem)
     result = solve_keith(problem, tolerance=1e-8)
@@ -215,7 +215,7 @@ def test_keiths_descent_leaves_no_weight_that_could_gain_by_itself():
 
 
 def test_a_visit_sets_a_weight_to_its_best_at_once():
-    """After one sweep the last weight visited is at its best, as an independent search finds it."""
+    """After one sweep the last weight visited has the value found by an independent search."""
     problem = noisy_problem(2000, 4, ridge=1e-4, ranking=3.0)
     objective, weights = Objective(problem), solve_keith(problem, max_passes=1).weights
 

@@ -1,4 +1,4 @@
-"""The fit of pairs and hidden units together: slopes, what was planted, and the same bytes again."""
+"""The joint fit of pairs and hidden units: gradients, planted weights, and reproducible bytes."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, seed=2)
 
 
 def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
-    """Rows whose probabilities follow a product of two features, and a bend of two others."""
+    """Rows whose probabilities depend on a product of two features, and on a bend of two others."""
     random = np.random.default_rng(seed)
     features = random.random((count, SIZE)).astype(np.float32)
     bend = squash_units(5 * features[:, 2] + 5 * features[:, 3] - 5)
@@ -30,7 +30,7 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
 
 
 def shown(fit: HiddenFit, rows: HiddenRows) -> np.ndarray:
-    """The probabilities of `rows`, by the weights as they would are in a file."""
+    """The probabilities of `rows` by the weights as they would be in a file."""
     squashed = squash_units(fit.hidden.sums(rows.features, pack_many(rows.boards)))
     found = []
     for number, head in enumerate(fit.heads.values()):
@@ -49,7 +49,7 @@ def test_what_was_planted_is_found():
     assert np.abs(shown(fit, rows)[:, 2:]).max() < 0.02
 
 
-def test_the_history_tells_what_the_weights_do():
+def test_the_history_shows_what_the_weights_do():
     rows = planted()
     fit = fit_hidden(rows, replace(SETTINGS, passes=4))
     best = min(fit.history, key=lambda each: each.between_plays)

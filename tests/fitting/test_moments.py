@@ -1,4 +1,4 @@
-"""Curvature from sums of products of four features, against the one from every product of terms."""
+"""Curvature from sums of products of four features, compared with that from every product of terms."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ def test_steps_mean_what_they_mean_in_a_weight_file():
     np.testing.assert_allclose(step_columns(boards) @ steps.ravel(), expected, atol=1e-5)
 
 
-def test_columns_may_stand_beside_others():
+def test_columns_may_be_beside_others():
     boards = random_boards(20)
     out = np.full((20, 3 + POINT_COLUMNS + 2), -1, np.float32)
     fill_step_columns(boards, 3, out)

@@ -1,4 +1,4 @@
-"""Pruning on planted weights: what is there stays, what is not goes."""
+"""Pruning with planted weights: real terms stay, others go."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ _PLANTED = ((0, 1), (2, 5), (3, 3))
 
 
 def _problem(count: int = 4000, seed: int = 0, **settings) -> Problem:
-    """Chances that three of the 21 pairs decide, and games of 50 rows, the last fifth for validation."""
+    """Labels that depend on three of the 21 pairs, in games of 50 rows, the last fifth for validation."""
     rng = np.random.default_rng(seed)
     features = rng.random((count, _SIZE), np.float32)
     raw = sum(features[:, i] * features[:, j] for i, j in _PLANTED) - 0.8 * features.sum(axis=1) + 1.5

@@ -1,4 +1,4 @@
-"""Standard errors against the formulas written out in NumPy, and against a bootstrap over games."""
+"""Standard errors, compared with the formulas written out in NumPy and with a bootstrap over games."""
 
 from dataclasses import replace
 
@@ -143,7 +143,7 @@ def test_statistics_describe_the_terms():
 
 
 def test_repeated_rows_do_not_make_errors_smaller():
-    """What one game says ten times is said once: the reason for clusters."""
+    """Repeating the rows of a game ten times adds no information: the reason for clusters."""
     once = noisy_problem(400, 3, ridge=1e-4)
     weights = solve_gauss_newton(once).weights
     rows = np.repeat(np.arange(400), 10)

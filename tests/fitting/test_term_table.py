@@ -1,4 +1,4 @@
-"""The table of terms: names, round trip, and files that are none."""
+"""The table of terms: names, round trip, and invalid files."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
-"""What must hold of a reader, whatever it is given; each check runs in the reading process.
+"""Properties of readers for any input; each check runs in the reading process.
 
-A check raises `MotifError` where the reader refuses.  Where it accepts, what was read must be sound, and
-written and read again it must be the same.
+A check raises `MotifError` if the reader refuses. If it accepts, the result must be valid, and the same after
+writing and reading it again.
 """
 
 import contextlib
@@ -93,7 +93,9 @@ def position_check(text: str, folder: Path) -> None:
 
 
 def _bulk(decode: Callable, read: Callable[[str], Position], texts: list[str]) -> None:
-    """`decode` accepts the `texts` if and only if `read` accepts each of them, and with the same result."""
+    """Check that `decode` accepts the `texts` if and only if `read` accepts each of them, with the same
+    result.
+    """
     try:
         expected = [read(text).board for text in texts]
     except PositionError:
@@ -188,7 +190,7 @@ def _written_and_read(path: Path, record: MatchRecord) -> None:
 
 
 class _Games:
-    """A store with one sound game and one whose row is damaged."""
+    """A store with one valid game and one with a damaged row."""
 
     stores: ClassVar[dict[Path, "_Games"]] = {}
 
@@ -198,7 +200,7 @@ class _Games:
 
 
 def game_check(document: bytes | str, folder: Path) -> None:
-    """The row of a game, which the store reads with the other one beside it."""
+    """The row of a game, which the store reads together with the other one."""
     if folder not in _Games.stores:
         _Games.stores[folder] = _Games(folder / "games")
     games = _Games.stores[folder]
@@ -304,7 +306,7 @@ def _benchmark(path: Path, content: bytes) -> None:
 
 
 def _benchmark_lines(benchmark: BenchmarkFile) -> list[str]:
-    """The lines of a benchmark file that say what was read, in its order."""
+    """The lines of a benchmark file for what was read, in order."""
     record = benchmark.record
     lines = {note.line: [note.text] for note in record.notes}
 
@@ -385,7 +387,7 @@ def manifest_check(given: tuple[bytes, bytes], folder: Path) -> None:
 
 
 def torn_part_check(parts: tuple[bytes, bytes, int], folder: Path) -> None:
-    """A part whose bytes are not those that the manifest vouches for: `parts` are those, and its rows."""
+    """A part whose bytes differ from the manifest's checksum: `parts` are those bytes and their rows."""
     found, meant, rows = parts
     (folder / PART).write_bytes(found)
     _vouch(folder, meant, rows)
@@ -394,7 +396,7 @@ def torn_part_check(parts: tuple[bytes, bytes, int], folder: Path) -> None:
 
 
 def part_check(given: tuple[bytes, int], folder: Path) -> None:
-    """A part whose bytes the manifest vouches for, whatever they are."""
+    """A part whose bytes have the manifest's checksum, whatever they are."""
     content, rows = given
     (folder / PART).write_bytes(content)
     _vouch(folder, content, rows)
@@ -412,7 +414,7 @@ def part_check(given: tuple[bytes, int], folder: Path) -> None:
 
 
 def _vouch(folder: Path, content: bytes, rows: int) -> None:
-    """Write a manifest that names one part, of that content."""
+    """Write a manifest for one part with this content."""
     part = {"name": PART, "rows": rows, "sha256": hashlib.sha256(content).hexdigest()}
     document = {
         "format": "motif-dataset/1",
@@ -458,8 +460,7 @@ def seed_check(seed: Any, folder: Path) -> None:
 
 
 def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
-    """A file that is loaded is the one that was written, with what it should hold; `case` is a file, and what
-    it would hold."""
+    """A loaded file equals the written one, with the right content; `case` is a file and its content."""
     content, contents = case
     os.environ["NUMBA_CACHE_DIR"] = str(folder / "cache")
     path = kernel_folder() / f"{KERNEL}.kernel"
@@ -467,12 +468,12 @@ def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
     path.chmod(0o600)
     loaded = load_or_make(KERNEL, _taken_apart, lambda: (None, None))
     if loaded is None:
-        raise ParameterError("compiled anew")
+        raise ParameterError("compiled again")
     # By their text: a NaN is not equal to itself.
     assert repr(loaded) == repr(_taken_apart(contents))
 
 
 def _taken_apart(contents: Any) -> Any:
-    """As `motif.compiler.linker.Kernel` takes apart what is kept of it."""
+    """Decode cached content like `motif.compiler.linker.Kernel`."""
     cells, reduced = contents
     return [(name, of, tuple(kinds)) for name, of, kinds in cells], tuple(reduced)

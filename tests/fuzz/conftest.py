@@ -1,7 +1,7 @@
-"""How many inputs each reader is given, and from which seed.
+"""The number of inputs for each reader, and their seed.
 
-The ordinary test run gives each reader a few; `make fuzz` sets FUZZ_CASES to 20,000.  FUZZ_SEED, 0 by
-default, starts other sequences; the same seed gives the same inputs.
+The ordinary test run gives each reader a few; `make fuzz` sets FUZZ_CASES to 20,000. FUZZ_SEED, 0 by default,
+selects other sequences; the same seed gives the same inputs.
 """
 
 import os
@@ -31,7 +31,7 @@ _report: list[str] = []
 
 
 class _Several:
-    """Inputs of one call; the fault shows the one that matters, so all of them need not be shown."""
+    """Inputs of one call; an error shows the relevant one, so not all need to be shown."""
 
     def __init__(self, cases: list[Any]) -> None:
         self.cases = cases
@@ -52,7 +52,7 @@ def reader(tmp_path_factory) -> Iterator[ReaderProcess]:
 
 @pytest.fixture
 def fuzz(reader, request) -> Fuzz:
-    """Gives `check` as many `inputs` as `CASES` says, after it has accepted all of `valid`."""
+    """Give `check` the `inputs`, `CASES` of them, after it has accepted all of `valid`."""
 
     def run(check: Check, inputs: st.SearchStrategy[Any], *, valid: Sequence[Any]) -> None:
         reader.warm_up(check, valid)

@@ -1,4 +1,4 @@
-"""Inputs for readers: arbitrary ones, and valid ones that were damaged."""
+"""Inputs for readers: arbitrary ones, and damaged valid ones."""
 
 import re
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ _KINDS = ("flip", "byte", "insert", "token", "truncate", "splice", "word", "word
 def _another_word(
     draw: st.DrawFn, content: bytes, seeds: Sequence[bytes], tokens: Sequence[bytes], here: int
 ) -> bytes:
-    """`content` with the word or number at or behind `here` replaced by a token, or a word of a seed."""
+    """`content` with the word or number at or after `here` replaced by a token, or a word of a seed."""
     found = _WORD.search(content, here)
     if not found:
         return content
@@ -75,7 +75,7 @@ def _another_word(
 
 
 def mutated_text(seeds: Sequence[str], tokens: Sequence[bytes] = ODD_TOKENS) -> st.SearchStrategy[str]:
-    """As `mutated`; bytes that are no UTF-8 become lone surrogates.  Some are arbitrary text."""
+    """Like `mutated`; bytes that are not UTF-8 become lone surrogates. Some are arbitrary text."""
     damaged = mutated([seed.encode() for seed in seeds], tokens)
     return damaged.map(lambda content: content.decode("utf-8", "surrogateescape")) | st.text(max_size=40)
 
@@ -83,13 +83,13 @@ def mutated_text(seeds: Sequence[str], tokens: Sequence[bytes] = ODD_TOKENS) -> 
 def mutated_file(
     seeds: Sequence[bytes], tokens: Sequence[bytes] = ODD_TOKENS, tail: int = 0
 ) -> st.SearchStrategy[bytes]:
-    """As `mutated`; one in some is arbitrary bytes."""
+    """Like `mutated`; a few are arbitrary bytes."""
     often = mutated(seeds, tokens, tail)
     return st.one_of(often, often, often, st.binary(max_size=200))
 
 
 def odd_values() -> st.SearchStrategy[Any]:
-    """What JSON or YAML may hold where something else is expected."""
+    """JSON or YAML values that may appear where others are expected."""
     return st.one_of(
         st.none(),
         st.booleans(),

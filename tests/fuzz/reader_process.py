@@ -1,7 +1,7 @@
-"""Readers at work in a process of their own, so that no input can harm the one that tests.
+"""Readers in a separate process, so that no input can harm the process that tests.
 
-There a crash, a hang, a warning and memory out of all proportion are failures like any other, and
-each is blamed on the input that brought it about.
+A crash, a hang, a warning and excessive memory are failures there like any other, and each is attributed to
+the input that caused it.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ Check = Callable[[Any, Path], None]
 SECONDS_A_CASE = 4.0
 """Processor seconds, of which a busy machine takes no more."""
 SECONDS_TO_ANSWER = 300.0
-"""Whoever takes so long hangs."""
+"""A reader that takes this long hangs."""
 SECONDS_TO_WARM_UP = 1200.0
 """For a first call, which may compile kernels."""
 MOST_MEMORY = 128 << 20
@@ -42,11 +42,11 @@ class Outcome(NamedTuple):
 
 
 class ReaderFault(AssertionError):  # noqa: N818
-    """A reader did what no reader may."""
+    """A reader did something that no reader may do."""
 
 
 class ReaderProcess:
-    """Starts the process when it is first needed, and anew after one that crashed or hung."""
+    """Starts the process when it is first needed, and again after a crash or hang."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class ReaderProcess:
         """Checks that the process which runs now has made before."""
 
     def warm_up(self, check: Check, accepted: Sequence[Any]) -> None:
-        """Have `check` accept all of `accepted`, with time enough to compile what it needs."""
+        """Have `check` accept all of `accepted`, with enough time to compile."""
         self._valid[check] = list(accepted)
         if self._process is None:
             self._start()
@@ -65,7 +65,7 @@ class ReaderProcess:
         self._warm.add(check)
 
     def run(self, check: Check, cases: Sequence[Any]) -> Outcome:
-        """Let the process read `cases`; raises `ReaderFault` for the first that shows a fault."""
+        """Let the process read `cases`; raises `ReaderFault` for the first failure."""
         if check not in self._warm:
             self.warm_up(check, self._valid[check])
         return self._answer(check, list(cases), SECONDS_TO_ANSWER)
@@ -145,7 +145,7 @@ def _message_fault(message: str) -> str | None:
 
 
 def _peak_memory() -> int:
-    """Bytes of memory that the process has had at most."""
+    """Peak memory of the process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():
         # Not getrusage, whose peak starts with that of the process which started this one.
@@ -155,7 +155,7 @@ def _peak_memory() -> int:
 
 
 def _limit_address_space(room: int | None) -> None:
-    """Let no more than `room` bytes be mapped besides those that are, so that a huge array is an error."""
+    """Limit further mapped memory to `room` bytes, so that a huge array is an error."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     sizes = Path("/proc/self/statm")
     if room is None or not sizes.exists():

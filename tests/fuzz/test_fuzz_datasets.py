@@ -1,7 +1,7 @@
-"""Datasets: manifests, torn parts, and parts that are wrong although the manifest vouches for them.
+"""Datasets: manifests, damaged parts, and parts that are wrong although their checksum is right.
 
-Parquet is read by pyarrow; that it may crash on damaged bytes is why the manifest's checksum is compared
-first.  Here its readers get such bytes all the same, in a process of their own.
+pyarrow, which reads Parquet, may crash on damaged bytes, so the checksum is compared first. Here the readers
+get such bytes nevertheless, in a separate process.
 """
 
 import io
@@ -35,7 +35,7 @@ JSON_TOKENS = [
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
-    """A dataset of one part of a few rows, such as sampling leaves behind."""
+    """A dataset of one part with a few rows, as left by sampling."""
     folder = tmp_path_factory.mktemp("dataset")
     settings = {"player": "simple", "seed": 1, "games": 2, "rate": 0.5, "cut": 3, "race_rate": None}
     write_manifest(folder, settings, [write_part(folder, 0, columns(ROWS), settings)], complete=True)
@@ -61,7 +61,7 @@ def columns(rows: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def part(whole) -> tuple[bytes, int]:
-    """The bytes of a part and how many rows it has."""
+    """The bytes of a part and its number of rows."""
     content = (whole / checks.PART).read_bytes()
     return content, pq.read_metadata(io.BytesIO(content)).num_rows
 
@@ -93,7 +93,7 @@ def test_parts_of_any_columns(fuzz, part):
 
 
 def plain(content: bytes) -> bytes:
-    """The same table without compression, dictionaries and statistics: damage reaches the values."""
+    """The same table without compression, dictionaries and statistics, so that damage reaches the values."""
     table = pq.read_table(io.BytesIO(content))
     return written(table, compression="none", use_dictionary=False, write_statistics=False)
 
@@ -119,7 +119,7 @@ VALUES = {
 
 @st.composite
 def odd_tables(draw: st.DrawFn, table: pa.Table) -> pa.Table:
-    """`table` with one to three columns changed in type, values, nulls or name, or left out."""
+    """`table` with one to three columns changed in type, values, nulls or name, or removed."""
     for _ in range(draw(st.integers(1, 3))):
         if not table.num_columns:
             break

@@ -1,4 +1,4 @@
-"""Rows of games that the server keeps: damaged ones are refused one by one, whatever they hold."""
+"""Rows of games stored by the server: each damaged one is refused separately, whatever it contains."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""Files of kernels: damaged ones, others' contents, and contents of another shape.
+"""Files of kernels: damaged ones, other files' contents, and contents of another form.
 
 Someone who can write such a file can run code, whatever its digest; the folder's owner and mode prevent that.
-Here a file has been damaged, or comes from another version.
+Here a file is damaged or comes from another version.
 """
 
 import pickle
@@ -29,7 +29,7 @@ def test_damaged_kernels(fuzz):
 
 
 def _contents_of(content: bytes) -> Any:
-    """What a file holds that is as it was after all its changes."""
+    """The contents of a file that is still valid after all its changes."""
     return CONTENTS[FILES.index(content)] if content in FILES else None
 
 

@@ -1,4 +1,4 @@
-"""Records of games in files of other programs."""
+"""Records of games in other programs' files."""
 
 import zlib
 

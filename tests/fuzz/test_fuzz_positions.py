@@ -36,7 +36,7 @@ IN_FULL = [f"{position}:{match}" for position in IDS for match in MATCH_IDS]
 
 
 def same_length(texts: list[str]) -> st.SearchStrategy[str]:
-    """Another character or two, so that more than the length must be looked at."""
+    """Another character or two, so that more than the length must be checked."""
 
     def put(text: str, changes: list[tuple[int, str]]) -> str:
         for place, character in changes:

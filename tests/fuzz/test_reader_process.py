@@ -1,4 +1,4 @@
-"""The reading process itself: that it sees every way in which a reader can misbehave."""
+"""The reading process detects every way in which a reader can misbehave."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from tests.fuzz.reader_process import Outcome, ReaderFault, ReaderProcess
 
 
 def behave(how: str, folder) -> None:
-    """A reader that does what it is told."""
+    """A reader with the given behaviour."""
     if how == "refuse":
         raise SettingError("no")
     if how == "refuse on two lines":

@@ -1,4 +1,4 @@
-"""Datasets stored again: in other parts, or larger."""
+"""Datasets stored again, in different parts or larger."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from motif.sampling.dataset import write_manifest, write_part
 
 
 def stored(folder: Path, samples: Dataset, rows_a_part: int, times: int = 1) -> Path:
-    """Write `samples`, repeated as other games `times` over, to `folder`."""
+    """Write `samples`, repeated `times` times as different games, to `folder`."""
     folder.mkdir()
     ids, parts = np.array(gnubg_ids(samples.boards)), []
     games, decisions = int(samples.game.max()) + 1, int(samples.decision.max()) + 1
@@ -35,7 +35,7 @@ def stored(folder: Path, samples: Dataset, rows_a_part: int, times: int = 1) -> 
 
 
 def put_behind(first: Dataset, second: Dataset) -> Dataset:
-    """Both, with games and decisions of the second that do not occur in the first."""
+    """Both, with new game and decision numbers for the second."""
     return joined(
         [
             first,

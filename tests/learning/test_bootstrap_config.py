@@ -1,4 +1,4 @@
-"""What a bootstrap run is shown to do, and what it is refused for."""
+"""Configurations of bootstrap runs: how they are shown, and bad ones."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A whole bootstrap in small: it completes, resumes to the same weights, and tells what it did."""
+"""A small complete bootstrap run: it finishes, resumes to the same weights, and reports its progress."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ def stop(*arguments, **options):
 
 
 def kept_bytes(folder: Path) -> dict[str, bytes]:
-    """What must not depend on how often a run was stopped: weights, samples and the configuration."""
+    """The files that must not depend on stops: weights, samples and the configuration."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -46,7 +46,7 @@ def kept_bytes(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A run without a stop, with its summaries and what it told."""
+    """A run without a stop, with its summaries and its output."""
     folder, told, seen = tmp_path_factory.mktemp("whole") / "tiny", [], []
     summaries = run_bootstrap(
         folder, TINY, jobs=1, tell=told.append, on_version=lambda home, summary: seen.append((home, summary))
@@ -343,11 +343,11 @@ def test_a_damaged_summary_is_named(whole, tmp_path):
 
 
 class KilledError(BaseException):
-    """Stands for the end of the process: nobody catches it."""
+    """Stands for the end of the process: nothing catches it."""
 
 
 def die_at(patch, name: str, when: str) -> None:
-    """End the process before or after the file called `name` of the last version is renamed to its name."""
+    """End the process before or after the file `name` of the last version gets its final name."""
     real = Path.replace
 
     def replace_or_die(temporary, target):

@@ -1,4 +1,4 @@
-"""Calibrations from datasets whose labels have a planted fault."""
+"""Calibrations from datasets with a planted error."""
 
 from dataclasses import replace
 
@@ -25,13 +25,13 @@ EQUITY = evaluator_of(
 
 
 def bent(chances: np.ndarray) -> np.ndarray:
-    """What a too cautious player's chances really stand for."""
+    """The true probabilities behind a too cautious player's."""
     odds = chances / (1 - chances)
     return odds**2 / (1 + odds**2)
 
 
 def labelled(evaluator: StaticEvaluator, boards: np.ndarray, seed: int = 0) -> Dataset:
-    """`boards`, A_GAME a game, with win labels drawn by the bent chances of `evaluator`."""
+    """`boards`, A_GAME per game, with win labels drawn by the bent probabilities of `evaluator`."""
     count, rng = len(boards), np.random.default_rng(seed)
     chances = np.clip(evaluator.evaluate_many(boards)[:, 0].astype(np.float64), 1e-6, 1 - 1e-6)
     rows = np.zeros((count, 5), np.float32)
@@ -144,7 +144,7 @@ def test_a_calibrated_player_is_calibrated_from_his_weights(found, folder):
     assert again.groups[ALL].log_loss.difference == pytest.approx(0, abs=1e-6)
 
 
-def test_right_chances_gain_nothing(boards, tmp_path):
+def test_right_probabilities_gain_nothing(boards, tmp_path):
     samples = labelled(load_static("bras"), boards)
     rows, rng = samples.probabilities, np.random.default_rng(9)
     rows[:, 0] = rng.binomial(TRIALS, load_static("bras").evaluate_many(boards)[:, 0]) / TRIALS
@@ -165,7 +165,7 @@ def test_equity_heads_and_bearoffs(boards, tmp_path):
     assert loaded.equity_many(boards).tobytes() == evaluator.equity_many(boards).tobytes()
 
 
-def test_classes_of_few_positions_keep_their_chances(boards, tmp_path):
+def test_classes_of_few_positions_keep_their_probabilities(boards, tmp_path):
     contact = boards[classify_many(pack_many(boards)) == 0][:500]
     race = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index("race")][:50]
     few = np.concatenate([contact, race])
@@ -174,7 +174,7 @@ def test_classes_of_few_positions_keep_their_chances(boards, tmp_path):
     assert found.groups["race"].log_loss.difference == 0
 
 
-def test_weights_by_themselves():
+def test_weights_alone():
     assert sorted(weights_behind(load_static("bras")).classes) == sorted(CLASS_NAMES)
     assert weights_behind(load_static("keith-v1+bearoff")).bearoff
     with pytest.raises(PlayerError, match="'pubeval' has no weights"):

@@ -1,4 +1,4 @@
-"""A fit that reads its dataset a part at a time, against the same fit done in memory."""
+"""A fit that reads its dataset one part at a time, compared with the same fit in memory."""
 
 import math
 import tempfile
@@ -53,7 +53,7 @@ def plain(folder):
 
 
 def same(one: FittedWeights, other: FittedWeights) -> bool:
-    """Whether two weight files agree in every bit, but for which dataset they name."""
+    """Whether two weight files agree in every bit, except for the name of their dataset."""
     assert list(one.results) == list(other.results)
     assert (one.samples, one.rmse_train, one.rmse_validation, one.choice_error) == (
         other.samples, other.rmse_train, other.rmse_validation, other.choice_error
@@ -97,7 +97,7 @@ def in_memory(
 
 
 def both_home(boards: np.ndarray) -> np.ndarray:
-    """Where no checker stands outside its home board: what the bearoff tables cover."""
+    """Positions with all checkers in the home boards, which the bearoff tables cover."""
     return ~((boards[:, 7:] > 0).any(axis=1) | (boards[:, :19] < 0).any(axis=1))
 
 

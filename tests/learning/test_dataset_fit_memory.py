@@ -1,4 +1,4 @@
-"""Memory of a fit to a large dataset: that of all its processes, what they share counted once."""
+"""Memory of a fit to a large dataset, over all processes, with shared pages counted once."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def proportional_bytes(process: int) -> int:
 
 
 def peak_of_fit(folder: Path, out: Path, jobs: int) -> int:
-    """Most bytes that ``motif fit`` to `folder` and its workers hold together."""
+    """Peak memory in bytes of ``motif fit`` to `folder` and its workers."""
     command = [sys.executable, ROOT / "cli.py", "fit", folder, "--out", out, "--jobs", str(jobs), "--json"]
     peak = 0
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:

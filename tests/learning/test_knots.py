@@ -1,4 +1,4 @@
-"""Knots of a calibration and the scores that judge it; oracles: scikit-learn's metrics and isotonic steps."""
+"""Knots of a calibration and their scores, compared with scikit-learn's metrics and isotonic steps."""
 
 import math
 
@@ -20,7 +20,7 @@ def labels(rng: np.random.Generator, chances: np.ndarray, trials: int = TRIALS) 
 
 
 def bent(shown: np.ndarray) -> np.ndarray:
-    """True chances of a player who is too cautious, and wrong about the middle."""
+    """True probabilities of a player who is too cautious, and wrong in the middle."""
     raw = np.log(shown / (1 - shown))
     return 1 / (1 + np.exp(-(1.8 * raw + 0.4)))
 
@@ -40,7 +40,7 @@ def test_a_planted_fault_is_undone():
     assert errors.mean() < 0.006
 
 
-def test_right_chances_stay_as_they_are():
+def test_right_probabilities_stay_as_they_are():
     rng = np.random.default_rng(2)
     shown = rng.uniform(0.02, 0.98, 20_000)
     knots = fit_knots(shown, labels(rng, shown), np.full(len(shown), TRIALS))
@@ -63,7 +63,7 @@ def test_few_knots_lose_nothing_to_speak_of():
     assert least <= log_losses(applied(knots, shown), won).mean() < least + 4 * TOLERANCE
 
 
-def test_chances_of_0_and_1_that_are_wrong_become_possible():
+def test_probabilities_of_0_and_1_that_are_wrong_become_possible():
     shown = np.repeat([0.0, 0.5, 1.0], 200)
     won = np.repeat([0.02, 0.5, 0.97], 200)
     knots = fit_knots(shown, won, np.full(len(shown), TRIALS))

@@ -1,4 +1,4 @@
-"""Noise of labels: what the dataset tells of it, against rollouts made again, and what is left without it."""
+"""Noise of labels: the dataset's estimate, compared with new rollouts, and errors without noise."""
 
 import math
 from dataclasses import replace
@@ -21,7 +21,7 @@ SETTINGS = FitSettings(parameters="keith", terms="linear", validation=0.3, seed=
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Datasets of the same positions: played to the end, cut, and labelled by an evaluator."""
+    """Datasets of the same positions: rolled out to the end, truncated, and labelled by an evaluator."""
     home = tmp_path_factory.mktemp("noise")
     kinds = {"full": FULL, "cut": replace(FULL, cut=4)}
     kinds["valued"] = replace(FULL, label="motif-v1")
@@ -42,8 +42,8 @@ def test_a_chance_varies_as_games_won_and_lost_do(folders):
     np.testing.assert_allclose(found[:, -1], samples.equity_se.astype(float) ** 2, rtol=1e-6)
 
 
-def test_the_noise_is_how_far_labels_made_anew_are_apart(tmp_path, folders):
-    """The oracle: the same positions with other dice; their labels differ by twice the variance."""
+def test_the_noise_is_the_difference_between_labels_made_again(tmp_path, folders):
+    """The same positions with other dice: the labels differ by twice the variance."""
     positions, known = variances(folders["full"])
     rng = np.random.default_rng(5)
     truth = positions.probabilities[:, 0].astype(float)
@@ -69,7 +69,7 @@ def test_what_is_not_known(folders):
     assert np.isnan(label_variances(samples, {"label": "motif-v1@2:rollout"})).all()
 
 
-def test_a_fit_tells_its_error_without_the_noise(folders):
+def test_a_fit_shows_its_error_without_the_noise(folders):
     fit = fit_dataset([folders["full"]], SETTINGS, name="made")
     facts = fit.to_dict()
     for place, head in facts["heads"].items():

@@ -1,4 +1,4 @@
-"""Fits that drop the terms that do not earn their place, and the table that tells how sure the rest is."""
+"""Pruned fits, and the table with the standard errors of the remaining terms."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ _PLACE = ("contact", "equity")
 
 @pytest.fixture(scope="module")
 def samples():
-    """Random boards with random labels, five a decision."""
+    """Random boards with random labels, five per decision."""
     found = made_samples(4, 150)
     return replace(found, decision=found.decision // 5)
 
@@ -62,7 +62,7 @@ def test_what_was_before_is_the_fit_without_pruning(made, whole):
     assert fit.weights.fit["prune"] == 2.0
 
 
-def test_terms_and_errors_are_told_before_and_after(made, whole):
+def test_terms_and_errors_are_reported_before_and_after(made, whole):
     told, before = made[1].to_dict(), whole.to_dict()
     assert told["choice_error_before_pruning"] == before["choice_error"]
     assert before["choice_error_before_pruning"] == {}
@@ -103,7 +103,7 @@ def test_pruned_weights_play_as_they_were_fitted(made, samples, tmp_path):
     np.testing.assert_allclose(played, EQUITY.inverse_link(raw), atol=1e-5)
 
 
-def test_the_table_tells_of_every_head(made):
+def test_the_table_covers_every_head(made):
     folder, fit, table = made
     weights = fit.weights
     assert settings_of(weights) == _SETTINGS

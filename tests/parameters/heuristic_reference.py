@@ -1,7 +1,7 @@
-"""The features of BRAS and of the phase heuristic as their sources write them, slowly.
+"""The features of BRAS and of the phase heuristic as their sources describe them, slowly.
 
-BRAS counts in my numbering: Y_i and O_i are my and his checkers on point i.  The phase heuristic looks
-at the player who moved last, in his own numbering.
+BRAS counts in my numbering: Y_i and O_i are my and the opponent's checkers on point i. The phase heuristic
+looks at the player who moved last, in that player's numbering.
 """
 
 from itertools import groupby
@@ -10,7 +10,7 @@ PlainBoard = tuple[int, ...]
 
 
 def bras(board: PlainBoard) -> dict[str, float]:
-    """The eleven features before the normalisation, risks in tenths."""
+    """The eleven features before normalisation, risks in tenths."""
     y = {i: max(board[i], 0) for i in range(1, 25)}
     o = {i: max(-board[i], 0) for i in range(1, 25)}
     b_y, b_o = board[25], -board[0]
@@ -63,7 +63,7 @@ def _sixteen(board: PlainBoard) -> list[tuple[str, float]]:
 
 
 def phase(board: PlainBoard) -> dict[str, float]:
-    """The 48 gated features; `board` is seen by the player on roll, who did not move last."""
+    """The 48 gated features; `board` is from the side of the player on roll, who did not move last."""
     mover = tuple(-n for n in reversed(board))
     pieces_out = sum(n for i, n in enumerate(mover) if n > 0 and i > 6)
     current = "late" if pieces_out < 3 else "early" if pieces_out > 8 else "mid"

@@ -1,7 +1,7 @@
-"""The parameters by their sentences: slow, plain, and sharing nothing with motif's measuring.
+"""The parameters by their descriptions: slow, plain, and sharing nothing with motif's measuring.
 
-A board is a tuple of 26 numbers seen by the player who is measured, 24 -> 1: 25 is his bar, 0 the
-other player's bar; his checkers are positive, the other's negative.
+A board is a tuple of 26 numbers from the side of the measured player, who moves from 24 to 1: 25 is this
+player's bar, 0 the other player's bar; this player's checkers are positive, the other's negative.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def other_view(board: PlainBoard) -> PlainBoard:
 
 
 def own(board: PlainBoard, place: int) -> int:
-    """Checkers of the player measured on a place."""
+    """Checkers of the measured player on a place."""
     return max(board[place], 0)
 
 
@@ -100,7 +100,7 @@ def orders(throw: tuple[int, int]) -> list[tuple[int, ...]]:
 
 
 def hits_on_the_way(board: PlainBoard, place: int, dice: tuple[int, ...]) -> set[int]:
-    """Points where a checker from `place` hits, playing `dice` one after another as far as it can."""
+    """Points where a checker from `place` hits, playing `dice` in order as far as it can."""
     hits = set()
     for die in dice:
         place -= die
@@ -113,7 +113,7 @@ def hits_on_the_way(board: PlainBoard, place: int, dice: tuple[int, ...]) -> set
 
 @lru_cache(maxsize=64)
 def hits(board: PlainBoard, throw: tuple[int, int]) -> tuple[set[int], set[int]]:
-    """Points where the throw can hit, and those of them where a checker needs one die only."""
+    """Points where the roll can hit, and those of them where a checker needs one die only."""
     found, by_one_die = set(), set()
     for dice in orders(throw):
         on_bar = board[BAR]
@@ -145,7 +145,7 @@ def directly_hitting_rolls(board: PlainBoard) -> int:
 
 
 def hit_loss(board: PlainBoard) -> float:
-    """A checker hit on my point p stood on its owner's 25 - p and goes to his bar: it loses p pips."""
+    """A checker hit on my point p loses p pips: it stood on its owner's 25 - p and goes to the bar."""
     return sum(max(hits(board, throw)[0], default=0) for throw in THROWS) / 36
 
 
@@ -156,7 +156,7 @@ def mobility(board: PlainBoard) -> int:
 
 
 def passing_place(board: PlainBoard) -> int:
-    """The other player's rearmost checker: the lowest place, 0 for his bar, where he has one; 26 for none."""
+    """The other player's rearmost checker: the lowest place, 0 for the bar; 26 for none."""
     return min((place for place in range(25) if board[place] < 0), default=26)
 
 
@@ -234,7 +234,7 @@ MOTIF: dict[str, Callable[[PlainBoard], float]] = {
 
 
 def distances_before_a_blot(board: PlainBoard, distances: range) -> int:
-    """Pairs of a distance and a blot of the other player that some own checker stands so far behind."""
+    """Pairs of a distance and a blot of the other player at this distance from an own checker."""
     return sum(
         board[point] == -1 and point + distance <= BAR and own(board, point + distance) > 0
         for point in POINTS
@@ -260,7 +260,7 @@ def pip_lead(board: PlainBoard) -> int:
 
 
 def contact_left(board: PlainBoard) -> int:
-    """How far my rearmost checker stands behind the other player's."""
+    """How far my rearmost checker is behind the other player's."""
     return max(rearmost(board) - (25 - rearmost(other_view(board))), 0)
 
 
@@ -285,7 +285,7 @@ def measured(set_name: str, board: PlainBoard) -> dict[str, float]:
 
 
 def position_class(board: PlainBoard) -> str:
-    """The class by the sentences of gnubg's definition."""
+    """The class by the wording of gnubg's definition."""
     mine = [place for place in PLACES if board[place] > 0]
     theirs = [place for place in range(25) if board[place] < 0]
     # A checker of theirs is in front of one of mine when it stands on a lower place.

@@ -1,4 +1,4 @@
-"""Game plans, against their sentences; positions by hand for every name."""
+"""Game plans, compared with their definitions; positions by hand for every name."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def checkers_back(board: PlainBoard) -> int:
 
 
 def aim(board: PlainBoard) -> str:
-    """What the player is about: anchors are points made behind or on the other player's bar point."""
+    """The player's plan: anchors are points made behind or on the other player's bar point."""
     anchors = [25 - point for point in range(18, 25) if reference.made(board, point)]
     if checkers_back(board) == 0:
         return "free"
@@ -104,10 +104,10 @@ OPEN = {13: 4, 8: 4, 6: 5}
     ("two", "name"),
     [
         pytest.param({24: 2}, "deep anchor", id="the start's two back checkers hold the ace point"),
-        pytest.param({22: 2}, "deep anchor", id="his three point is deep"),
-        pytest.param({21: 2}, "anchor", id="his four point is not"),
-        pytest.param({19: 2}, "anchor", id="his six point"),
-        pytest.param({18: 2}, "free", id="his bar point is no part of his home board"),
+        pytest.param({22: 2}, "deep anchor", id="the opponent's 3 point is deep"),
+        pytest.param({21: 2}, "anchor", id="the opponent's 4 point is not"),
+        pytest.param({19: 2}, "anchor", id="the opponent's 6 point"),
+        pytest.param({18: 2}, "free", id="the opponent's bar point is outside the home board"),
         pytest.param({18: 1, 19: 1}, "straggler", id="of two blots, one back"),
         pytest.param({25: 2}, "split", id="two on the bar hold nothing"),
         pytest.param({25: 1, 24: 1}, "split", id="one of two on the bar"),
@@ -133,7 +133,7 @@ def test_any_position_has_the_plan_of_the_sentences(position):
 
 
 def swapped(name: str | None) -> str | None:
-    """The name of the plan as the other player has it."""
+    """The name of the plan from the other player's side."""
     if name is None:
         return None
     if " against " in name:
@@ -151,7 +151,7 @@ def test_the_other_player_has_the_same_plan_the_other_way_round(position):
 
 
 def plans_of_class(class_name: str) -> list[str]:
-    """Crashed positions have the plans that say so, contact positions the others, races none."""
+    """Crashed positions have the plans with crashed boards, contact positions the others, races none."""
     if class_name == "race":
         return []
     return [name for name in PLANS if name.startswith("crashed ") == (class_name == "crashed")]

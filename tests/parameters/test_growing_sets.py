@@ -1,4 +1,4 @@
-"""Sets only grow: what was fitted to a smaller set loads, and means and plays what it did."""
+"""Sets only grow: weights fitted to a smaller set still load, and evaluate and play as before."""
 
 import os
 import shutil

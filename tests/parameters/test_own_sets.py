@@ -1,4 +1,4 @@
-"""Parameters of one's own: measured as Python measures them, found again, refused where they are wrong."""
+"""Your own parameters: measured as by Python, found again, refused if they are wrong."""
 
 import hashlib
 import importlib.util
@@ -55,7 +55,7 @@ def apart(board):
 
 @pytest.fixture(autouse=True)
 def kept_elsewhere(tmp_path_factory, monkeypatch):
-    """A cache folder would keep the files of these tests for ever; kernels of motif's stay where they are."""
+    """Keep these tests' files out of the permanent cache folder; motif's own kernels stay there."""
     monkeypatch.setattr("motif.parameters.named_sets.cache_folder", tmp_path_factory.mktemp)
 
 
@@ -66,7 +66,7 @@ def written(folder, text=None, base="keith", name=FILE):
 
 
 def own_values(board: np.ndarray) -> list[float]:
-    """What the functions of `TEXT` should give, for the player on roll and the opponent."""
+    """The results of the functions of `TEXT`, for the player on roll and the opponent."""
     turned = -board[::-1]
     rear = max(place for place in range(26) if board[place] > 0) if (board > 0).any() else 0
     other_rear = min(place for place in range(26) if board[place] < 0) if (board < 0).any() else 25
@@ -91,7 +91,7 @@ def test_a_set_measures_its_base_and_what_is_added(tmp_path, base):
     assert np.array_equal(mine, expected * np.array([0.2, 0.2, 1, 1 / 24], np.float32))
 
 
-def test_declarations_stand_behind_those_of_the_base(tmp_path):
+def test_declarations_follow_those_of_the_base(tmp_path):
     chosen, keith = parameter_set(str(written(tmp_path))), parameter_set("keith")
     n = keith.side_count
     assert chosen.names[: n + 1] == (*keith.names[:n], "tower")
@@ -324,7 +324,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
         parameter_set(str(tmp_path / name))
 
 
-def test_a_value_that_is_not_finite_is_told_by_a_fit_and_counts_nothing_in_play(tmp_path):
+def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
     # The trial's boards have nothing to say of five checkers on the bar.
     text = HEAD + DECLARED + "def own(board):\n    return 1e300 * 1e300 if board[25] == 9 else 1.0"
     chosen = parameter_set(str(written(tmp_path, text)))

@@ -1,4 +1,4 @@
-"""What is measured, against the sentences of the registry read slowly, in `reference`."""
+"""Measured parameters, compared with the registry's descriptions read slowly, in `reference`."""
 
 import numpy as np
 import pytest
@@ -18,13 +18,13 @@ START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 
 def values_of(chosen, position: Position) -> dict[str, float]:
-    """The measured values by name, in their units, as a person would read them."""
+    """The measured values by name, in their units."""
     row = features(chosen, position.board[None])[0] / chosen.scales
     return {name: round(float(value), 4) for name, value in zip(chosen.names, row, strict=True)}
 
 
 def differences(chosen, board: np.ndarray) -> list[str]:
-    """What `features` gets wrong about one board, to be read; empty when it agrees with the reference."""
+    """Describe the errors of `features` on one board; empty if it agrees with the reference."""
     found = values_of(chosen, Position(board))
     expected = reference.measured(chosen.name, tuple(board.tolist()))
     assert tuple(expected) == chosen.names
@@ -37,7 +37,7 @@ def differences(chosen, board: np.ndarray) -> list[str]:
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """Wild positions with blots and checkers on the bar everywhere, and sound ones."""
+    """Wild positions with blots and checkers on the bar everywhere, and ordinary ones."""
     return np.concatenate([some_boards("random", 1400, seed=1), some_boards("pubeval", 800, seed=2)])
 
 
@@ -97,7 +97,7 @@ def test_features_are_of_the_order_of_one(chosen, boards):
 
 
 @every_set
-def test_each_board_is_measured_by_itself(chosen, boards):
+def test_each_board_is_measured_alone(chosen, boards):
     together = features(chosen, boards[:50])
     alone = np.concatenate([features(chosen, board[None]) for board in boards[:50]])
     assert together.tobytes() == alone.tobytes()
@@ -126,8 +126,8 @@ MOTIF_START_OF_ONE_SIDE = {
     "home_points": 1.0,
     "outfield_points": 2.0,
     "longest_prime": 1.0,
-    "contained": 12.0,  # from his 24 point: 41 32, 61 52 43, 66 and 55 do not run
-    "best_block": 14.0,  # from his 23 point: 31 22, 51 42 33, 65, 44, 66 and 64
+    "contained": 12.0,  # from the opponent's 24 point: 41 32, 61 52 43, 66 and 55 do not run
+    "best_block": 14.0,  # from the opponent's 23 point: 31 22, 51 42 33, 65, 44, 66 and 64
     "board_against_bar": 0.0,
     "blots_home": 0.0,
     "blots_elsewhere": 0.0,
@@ -140,12 +140,12 @@ MOTIF_START_OF_ONE_SIDE = {
     "midfield_checkers": 5.0,
     "mobility": 2234.0,  # 24 point: 2 x 18 x 24, 13 point: 5 x 7 x 34, 8 point: 3 x 2 x 30
     "second_rear": 24.0,
-    "pips_to_pass": 152.0,  # 2 x 23 + 5 x 12 + 3 x 7 + 5 x 5: he stands on the ace point
+    "pips_to_pass": 152.0,  # 2 x 23 + 5 x 12 + 3 x 7 + 5 x 5: the opponent is on the ace point
     "pips_past": 0.0,
     "widest_gap": 5.0,  # from the 24 to the 13 point
     "spare_pips": 38.0,  # 6 point: 3 x 5, 8 point: 1 x 2, 13 point: 3 x 7
     "blots_back": 0.0,
-    "points_ahead": 1.0,  # his six point
+    "points_ahead": 1.0,  # the opponent's six point
     "board_against_back": 2.0,
 }
 
@@ -210,12 +210,12 @@ def test_a_five_point_board_against_the_bar_by_hand():
         "midfield_checkers": 2.0,
         "mobility": 656.0,  # 8 point: 3 x 2 x 30, 13 point: 2 x 7 x 34
         "second_rear": 13.0,
-        "pips_to_pass": 90.0,  # he is on the bar
+        "pips_to_pass": 90.0,  # the opponent is on the bar
         "pips_past": 0.0,
         "widest_gap": 0.0,
         "spare_pips": 2.0,
         "blots_back": 0.0,
-        "points_ahead": 1.0,  # his midpoint, my 12 point
+        "points_ahead": 1.0,  # the opponent's midpoint, my 12 point
         "board_against_back": 15.0,
     }
     opponent = {
@@ -246,7 +246,7 @@ def test_a_five_point_board_against_the_bar_by_hand():
         "midfield_checkers": 4.0,
         "mobility": 1522.0,  # bar: 19 x 2, 24 point: 2 x 18 x 8, 13 point: 4 x 7 x 35, 8 point: 3 x 2 x 36
         "second_rear": 24.0,
-        "pips_to_pass": 41.0,  # to his 12 point: 13 + 2 x 12 + 4 x 1
+        "pips_to_pass": 41.0,  # to the opponent's 12 point: 13 + 2 x 12 + 4 x 1
         "pips_past": 54.0,  # 3 x 8 + 5 x 6
         "widest_gap": 5.0,
         "spare_pips": 31.0,  # 6 point: 3 x 5, 8 point: 1 x 2, 13 point: 2 x 7
@@ -258,7 +258,7 @@ def test_a_five_point_board_against_the_bar_by_hand():
     assert values_of(PARAMETER_SETS["motif"], FIVE_POINT_BOARD) == expected
 
 
-# Name, own checkers, the opponent's in his own numbering, and by hand: rolls that hit, that hit with
+# Name, own checkers, the opponent's in the opponent's numbering, and by hand: rolls that hit, that hit with
 # one die, and the pips lost over 36 rolls.
 SHOTS: list[tuple[str, dict[int, int], dict[int, int], int, int, int]] = [
     ("six away: 6-x, 51 42 33 22", {13: 1}, {18: 1, 1: 2}, 17, 11, 17 * 7),

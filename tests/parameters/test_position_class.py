@@ -1,4 +1,4 @@
-"""Position classes, against the sentences of gnubg's definition."""
+"""Position classes, compared with the wording of gnubg's definition."""
 
 from collections import Counter
 
@@ -13,22 +13,22 @@ from tests.games import some_boards
 from tests.parameters import reference
 from tests.strategies import positions
 
-# Own checkers and the opponent's in his own numbering.
+# Own checkers and the opponent's in the opponent's numbering.
 EXAMPLES: list[tuple[str, dict[int, int], dict[int, int], str]] = [
     ("the start", {24: 2, 13: 5, 8: 3, 6: 5}, {24: 2, 13: 5, 8: 3, 6: 5}, "contact"),
     ("both past each other", {10: 15}, {10: 15}, "race"),
     ("one pip past each other", {12: 15}, {12: 15}, "race"),
-    ("face to face: his 13 is my 12", {13: 15}, {13: 15}, "contact"),
-    ("face to face: one of his is on my 12", {13: 15}, {13: 1, 6: 14}, "contact"),
-    ("all of his are on my 14 or behind it", {13: 15}, {11: 1, 6: 14}, "race"),
+    ("face to face: their 13 is my 12", {13: 15}, {13: 15}, "contact"),
+    ("face to face: one of theirs is on my 12", {13: 15}, {13: 1, 6: 14}, "contact"),
+    ("all of theirs are on my 14 or behind it", {13: 15}, {11: 1, 6: 14}, "race"),
     ("one on the bar, the others home", {25: 1, 3: 14}, {6: 15}, "contact"),
-    ("he is on the bar, I am all home", {6: 15}, {25: 1, 6: 14}, "contact"),
-    ("he is on the bar, I have one left on the ace point", {1: 1}, {25: 1, 6: 14}, "crashed"),
+    ("opponent on the bar, mine all home", {6: 15}, {25: 1, 6: 14}, "contact"),
+    ("opponent on the bar, one of mine left on the ace point", {1: 1}, {25: 1, 6: 14}, "crashed"),
     ("I have borne off all", {}, {6: 15}, "race"),
-    ("he has borne off all", {24: 3}, {}, "race"),
+    ("opponent has borne off all", {24: 3}, {}, "race"),
     ("six checkers left in contact", {24: 6}, {6: 15}, "crashed"),
     ("seven checkers left in contact", {24: 7}, {6: 15}, "contact"),
-    ("he has six left", {24: 15}, {6: 6}, "crashed"),
+    ("opponent has six left", {24: 15}, {6: 6}, "crashed"),
     # a > 1 and n <= 6 + a
     ("seven, two of them on the ace point", {24: 5, 1: 2}, {6: 15}, "crashed"),
     ("eight, two of them on the ace point", {24: 6, 1: 2}, {6: 15}, "crashed"),

@@ -1,4 +1,4 @@
-"""The registry: every parameter is declared once, and a fingerprint tells when weights no longer fit."""
+"""The registry: every parameter is declared once, and a fingerprint shows when weights no longer fit."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Peers that are not installed skip their tests, in words that say how to get them."""
+"""Tests of peers that are not installed are skipped, with a message about how to install them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tools.text_gnubg import TextGnubg, gnubg_path
 
 @pytest.fixture
 def gnubg(tmp_path: Path) -> TextGnubg:
-    """A gnubg to be asked in text mode."""
+    """gnubg in text mode."""
     path = gnubg_path()
     if path is None:
         pytest.skip("gnubg is not installed (Debian: apt install gnubg)")

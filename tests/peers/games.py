@@ -1,4 +1,4 @@
-"""Decisions of games between players of very different strength, for comparisons with peers."""
+"""Decisions from games between players of very different strength, for comparisons with peers."""
 
 from collections.abc import Callable, Iterator
 from itertools import count, islice
@@ -15,12 +15,12 @@ Scorer = Callable[[Board, np.random.Generator], np.ndarray]
 
 
 def weak(boards: Board, random: np.random.Generator) -> np.ndarray:
-    """Any play is as good as any other."""
+    """All plays are equally good."""
     return random.random(len(boards))
 
 
 def sensible(boards: Board, random: np.random.Generator) -> np.ndarray:
-    """Run, hit, make points, leave no blots.  The mover's checkers are negative in resulting `boards`."""
+    """Run, hit, make points, leave no blots. The mover's checkers are negative in the resulting `boards`."""
     places = np.arange(26)
     race = (np.maximum(boards, 0) * places).sum(1) - (np.maximum(-boards, 0) * places[::-1]).sum(1)
     points = (boards <= -2)[:, 13:25].sum(1)
@@ -32,7 +32,7 @@ PAIRINGS: list[tuple[Scorer, Scorer]] = [(weak, weak), (weak, sensible), (sensib
 
 
 def endless_decisions(seed: int) -> Iterator[Decision]:
-    """Every decision of game after game, each with its roll and motif's legal plays."""
+    """Decisions of one game after another, each with its roll and motif's legal plays."""
     random = np.random.default_rng(seed)
     for game in count():
         position, players = Position.start(), PAIRINGS[game % len(PAIRINGS)]

@@ -1,4 +1,4 @@
-"""The generator of legal plays against that of bgsage, which nobody here wrote."""
+"""The generator of legal plays, compared with bgsage's."""
 
 from collections import Counter
 from itertools import islice
@@ -16,9 +16,9 @@ SHOWN = 10
 
 
 def sages_boards(position: Position, roll: tuple[int, int]) -> Counter[tuple[int, ...]]:
-    """The boards that bgsage finds, in motif's convention, seen by the next player.
+    """The boards that bgsage finds, in motif's convention, from the next player's side.
 
-    bgsage counts the opponent's checkers on the bar positive, all others of his negative.
+    bgsage counts the opponent's checkers on the bar positive, the opponent's other checkers negative.
     """
     board = position.board.tolist()
     found = bgsage.possible_moves([-board[0], *board[1:]], *roll)
@@ -26,15 +26,15 @@ def sages_boards(position: Position, roll: tuple[int, int]) -> Counter[tuple[int
 
 
 def bears_the_last_off_with_one_die(board: tuple[int, ...], plays: list[Play]) -> bool:
-    """bgsage's known difference: the last checker leaves with one die although both can be played.
+    """bgsage's known difference: the last checker is borne off with one die although both can be played.
 
-    It then misses a hit on the way.  The rules demand both dice, and gnubg does (`test_gnubg_plays`).
+    It then misses a hit on the way. The rules demand both dice, and gnubg agrees (`test_gnubg_plays`).
     """
     return all(checkers >= 0 for checkers in board) and len(plays[0].moves) == 2
 
 
 def difference(position: Position, roll: tuple[int, int], plays: list[Play]) -> list[str]:
-    """Where the two generators differ, to be read."""
+    """Describe where the two generators differ."""
     ours = Counter(tuple(play.position.board.tolist()) for play in plays)
     theirs = sages_boards(position, roll)
     only_there = [board for board in theirs - ours if not bears_the_last_off_with_one_die(board, plays)]

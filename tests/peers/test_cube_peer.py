@@ -1,8 +1,8 @@
-"""motif's cube decisions against gnubg's, both from gnubg's own 0-ply chances.
+"""motif's cube decisions, compared with gnubg's, both from gnubg's own 0-ply probabilities.
 
-gnubg decides 0 plies deep by the same model; for money, in bearoffs of at most six checkers a side, by its
-own exact tables, where it has them.  Matches are compared within the match equity table: beyond 25 points
-away the two continue it in different ways.
+gnubg decides at 0-ply by the same model; for money, in bearoffs of at most six checkers per side, by its
+exact tables if it has them. Matches are compared within the match equity table: beyond 25-away the two
+programs extend it differently.
 """
 
 import numpy as np
@@ -29,23 +29,23 @@ def by_the_model(position: Position, chances: Probabilities, state: MatchState) 
 
 
 def few_checkers(position: Position) -> bool:
-    """Whether gnubg's exact tables may have the position: six checkers a side at most."""
+    """Whether gnubg's exact tables may contain the position: at most six checkers per side."""
     return max(np.maximum(position.board, 0).sum(), np.maximum(-position.board, 0).sum()) <= 6
 
 
 def difference(decision: CubeDecision, analysis: Analysis) -> float:
-    """The largest difference between the two's equities."""
+    """The largest difference between the two programs' equities."""
     ours = {"double": decision.no_double, "take": decision.double_take, "pass": decision.double_pass}
     return max(abs(ours[name] - equity) for name, equity in analysis.equities.items())
 
 
 def closeness(decision: CubeDecision) -> float:
-    """How near motif's own decision is to another one."""
+    """The margin of motif's own decision over another one."""
     return min(abs(decision.no_double - decision.doubled), abs(decision.double_take - decision.double_pass))
 
 
 def expected(analysis: Analysis) -> str:
-    """gnubg's action in motif's words, which do not set apart what makes no difference."""
+    """gnubg's action in motif's words, without distinctions that make no difference."""
     return analysis.action.removeprefix("optional ")
 
 
@@ -110,7 +110,7 @@ def test_beavers_agree(gnubg):
 
 
 def match_states(number: int, seed: int) -> list[MatchState]:
-    """States of matches in which a double is of use, after the Crawford game as well."""
+    """Match states in which a double is useful, after the Crawford game as well."""
     random = np.random.default_rng(seed)
     found: list[MatchState] = []
     while len(found) < number:

@@ -6,7 +6,7 @@ distributions are compared twice: with ours as they are, and with those of the p
 stored means call for, which must then agree to the rounding.
 
 The formats, as the files show: 40 bytes of header (``gnubg-OS-06-15-1-1-0``: 6 points, 15 checkers, with
-gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful).  One-sided: 8 bytes a position
+gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful).  One-sided: 8 bytes per position
 (where its chances start, how many there are and the first's number of rolls, for all checkers and then
 for the first of fifteen), then the chances, of 65535.  Two-sided: four numbers a pair, the first of them
 the cubeless equity, the others those without a double before this roll: the cube with the player on
@@ -45,7 +45,7 @@ ENTRY = np.dtype([("start", "<u4"), ("all", "u1"), ("all_from", "u1"), ("first",
 
 
 def contents_of(name: str, magic: bytes) -> bytes:
-    """What stands behind the header of gnubg's file `name`."""
+    """The contents of gnubg's file `name` after the header."""
     for path in (folder / name for folder in FOLDERS):
         if path.is_file():
             contents = path.read_bytes()
@@ -59,7 +59,7 @@ def contents_of(name: str, magic: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def stored():
-    """gnubg's chances (2, 54264, 32), of 65535: for all checkers, and for the first."""
+    """gnubg's probabilities (2, 54264, 32), in 1/65535: for all checkers, and for the first."""
     contents = contents_of("gnubg_os0.bd", b"gnubg-OS-06-15-1-1-0")
     entries = np.frombuffer(contents, ENTRY, HOME_POSITIONS)
     chances = np.frombuffer(contents[entries.nbytes :], "<u2").astype(np.int64)
@@ -73,7 +73,7 @@ def stored():
 
 @pytest.fixture(scope="module")
 def ours():
-    """Our chances, in the same form, not rounded."""
+    """motif's probabilities, in the same form, not rounded."""
     tables = bearoff_tables()
     found = np.zeros((2, HOME_POSITIONS, ROLLS_KEPT))
     for number in range(HOME_POSITIONS):
@@ -88,9 +88,9 @@ def ours():
 
 @kernel
 def by_plays_of(means, words, buffer, chances):
-    """Fill `chances` (n, rolls) with distributions by the plays that leave the least of `means` (n,).
+    """Fill `chances` (n, rolls) with distributions by the plays that leave the lowest of `means` (n,).
 
-    Of equal ones the highest number is taken: with the lowest a few hundred positions are apart.
+    Of equal ones the highest number is taken: with the lowest, a few hundred positions differ.
     """
     board = np.zeros(8, np.int64)
     found = np.empty(MAX_PLAYS, np.int64)

@@ -1,4 +1,4 @@
-"""Position IDs against those of a real gnubg: it reads ours, and we write what it writes."""
+"""Position IDs, compared with those of a real gnubg in both directions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What motif's judge says a roll's best play is worth, beside gnubg's two plies with the cube."""
+"""motif's judge's equity of a roll's best play, compared with gnubg's cubeful 2-ply."""
 
 import re
 from dataclasses import replace
@@ -61,7 +61,7 @@ CLOSE = 0.02
 
 
 class Asked(NamedTuple):
-    """A decision, and what both say of it."""
+    """A decision, and both programs' answers."""
 
     position: Position
     roll: tuple[int, int]
@@ -75,7 +75,7 @@ class Asked(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """How far apart the equities of the two best plays are."""
+        """The difference between the equities of the two best plays."""
         return abs(self.ranking[0].equity - self.gnubg)
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Asked(NamedTuple):
 
 
 def chosen_decisions() -> list[tuple[Position, tuple[int, int], MatchState]]:
-    """Races and positions with contact for money, then all kinds at match scores; each with a choice."""
+    """Races and contact positions for money, then all kinds at match scores; each with a choice."""
     boards, rolls = some_decisions("motif-v1", 4_000, SEED)
     races = classify_many(pack_many(boards)) == RACE
     pairs = list(zip(boards, rolls.tolist(), races.tolist(), strict=True))
@@ -103,7 +103,7 @@ def chosen_decisions() -> list[tuple[Position, tuple[int, int], MatchState]]:
 
 
 def gnubg_best(gnubg, decisions) -> list[tuple[str, float]]:
-    """What gnubg plays two plies ahead, and its equity, of each of `decisions`."""
+    """gnubg's 2-ply play and its equity, for each of `decisions`."""
     found = []
     for start in range(0, len(decisions), _AT_ONCE):
         commands = [*_SETTINGS]

@@ -1,4 +1,4 @@
-"""Dataset that a real gnubg labels."""
+"""A dataset labelled by a real gnubg."""
 
 import numpy as np
 

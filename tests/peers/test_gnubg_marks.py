@@ -1,4 +1,4 @@
-"""gnubg's thresholds for marks are those of motif."""
+"""motif's thresholds for marks are those of gnubg."""
 
 import os
 import re

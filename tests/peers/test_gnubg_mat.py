@@ -1,4 +1,4 @@
-"""Records of games as .mat files: gnubg reads what motif writes, and motif what gnubg writes."""
+"""Records of games as .mat files: gnubg reads motif's files, and motif reads gnubg's."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ from motif.rollouts.games import SeededDice
 from motif.session.session import GameSession, Seat
 from tests.board.test_mat_file import played
 
-# Otherwise gnubg would count gammons as one point, and its own player would go on with the game.
+# Otherwise gnubg would count gammons as one point, and its own player would continue the game.
 ONLY_READ = [
     "set jacoby off",
     "set automatic game off", "set automatic roll off", "set automatic move off",
@@ -31,7 +31,7 @@ GNUBG_PLAYS_GNUBG = [
 
 
 def lines(path: Path) -> list[list[str]]:
-    """The words of each line that holds some; the moves of a play stand in any order."""
+    """The words of each nonempty line; the moves of a play may be in any order."""
     # Behind a drop, or a roll that was not played, gnubg goes on in the same line.
     text = re.sub(r"(?<=\S) +(?=Game |Wins )", "\n", path.read_text("utf-8"))
     found = [line.split() for line in text.splitlines() if not line.startswith(";")]
@@ -45,7 +45,7 @@ def final_position(record: MatchRecord) -> Position:
 
 
 def imported(gnubg, path: Path, copy: Path) -> str:
-    """What gnubg says when it reads `path`; it writes what it has read to `copy`."""
+    """gnubg's output when it reads `path`; it writes the result to `copy`."""
     return gnubg._run([*ONLY_READ, f"import mat {path}", "show board", f"export match mat {copy}"])
 
 

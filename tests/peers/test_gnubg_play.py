@@ -1,4 +1,4 @@
-"""Matches played in the terminal: gnubg reads what they leave behind, cube and all."""
+"""Matches played in the terminal: gnubg reads their records, cube included."""
 
 import random
 

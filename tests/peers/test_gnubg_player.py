@@ -1,4 +1,4 @@
-"""The player gnubg with the real program: what it plays and thinks, how strong, and that it ends."""
+"""The player gnubg with the real program: its plays and values, its strength, and that it ends."""
 
 import json
 import math
@@ -36,14 +36,14 @@ MARK = "MOTIF_TEST_MARK"
 
 @pytest.fixture(autouse=True)
 def _installed(gnubg):
-    """Skips where gnubg is not installed; afterwards none is left."""
+    """Skip if gnubg is not installed; check that no gnubg is left afterwards."""
     yield
     idle_processes.end()
     assert gnubgs_below(os.getpid()) == []
 
 
 class CheckedPlayer(Player):
-    """Plays as another one; every play is looked up among those that the rules allow."""
+    """Plays like another player, and checks that every play is legal."""
 
     def __init__(self, inner: Player) -> None:
         self.name = inner.name
@@ -59,7 +59,7 @@ class CheckedPlayer(Player):
 
 
 def processes() -> dict[int, tuple[int, str]]:
-    """Parent and first word of the command of each process that has not ended."""
+    """Parent and first word of the command of each living process."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def gnubgs_below(ancestor: int) -> list[int]:
-    """gnubgs that this process or one that it has started has started."""
+    """gnubgs started by this process or one of its children."""
     known = processes()
 
     def is_below(pid: int) -> bool:
@@ -83,7 +83,7 @@ def gnubgs_below(ancestor: int) -> list[int]:
 
 
 def marked_gnubgs(mark: str) -> list[int]:
-    """gnubgs that have been started, by whomever, with `mark` in their surroundings."""
+    """gnubgs with `mark` in their environment, whatever process started them."""
     found = []
     for pid, (_, command) in processes().items():
         try:
@@ -114,7 +114,7 @@ def test_200_games_without_an_illegal_play():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_program_leaves_no_gnubg(tmp_path, jobs):
-    """At the end of a match; and when it is killed in the middle."""
+    """At the end of a match, and after a kill in the middle."""
     mark = f"{os.getpid()}-{jobs}-{tmp_path.name}"
     surroundings = {**os.environ, MARK: mark}
     words = [
@@ -151,7 +151,7 @@ def test_the_start_position():
 
 @pytest.mark.parametrize(("plies", "number"), [(0, 300), (1, 100), (2, 30)])
 def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
-    """But for plays that it values alike."""
+    """Except for plays that it values equally."""
     free = [(position, roll) for position, roll, plays in decisions(2 * number, seed=5) if len(plays) > 1]
     player = load(f"gnubg@{plies}")
     best = gnubg.best_plays(free[:number], plies)
@@ -166,7 +166,7 @@ def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
 
 
 def test_any_position_can_be_asked_about():
-    """Also those that games hardly reach, with few checkers or many on the bar."""
+    """Including positions that hardly occur in games, with few checkers or many on the bar."""
     player = load("gnubg")
     for position, roll, _ in decisions(200, seed=9):
         board = position.board.copy()

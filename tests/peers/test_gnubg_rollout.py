@@ -1,4 +1,4 @@
-"""Rollouts that gnubg plays, and the collection of the rollout-truth set, with the real program."""
+"""Rollouts played by gnubg, and collecting the rollout-truth set, with the real program."""
 
 import json
 
@@ -15,7 +15,7 @@ from tools.rollout_truth import FIRST_PLY, SHARES, main
 
 @pytest.fixture(autouse=True)
 def _installed(gnubg):
-    """Skips where gnubg is not installed."""
+    """Skip if gnubg is not installed."""
 
 
 def test_gnubg_rolls_out_nearly_as_motif_does():

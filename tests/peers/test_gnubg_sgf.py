@@ -1,4 +1,4 @@
-"""Records of games as .sgf files: gnubg reads what motif writes, and motif what gnubg writes."""
+"""Records of games as .sgf files: gnubg reads motif's files, and motif reads gnubg's."""
 
 import random
 from dataclasses import replace
@@ -18,7 +18,7 @@ COMPLAINTS = ("WARNING", "Unrecognised", "not a valid", "had errors", "doesn't f
 
 
 def loaded(gnubg, path: Path, *copies: Path) -> str:
-    """What gnubg says when it loads `path`; it writes what it has read to `copies`, by their suffixes."""
+    """gnubg's output when it loads `path`; it writes the result to `copies`, by their suffixes."""
     ways = {".mat": "export match mat", ".sgf": "save match"}
     saved = [f"{ways[copy.suffix]} {copy}" for copy in copies]
     return gnubg._run([*ONLY_READ, f"load match {path}", *saved])

@@ -1,4 +1,4 @@
-"""Matches that gnubg played and saved: motif's analysis beside gnubg's own, and the ranking of players."""
+"""Matches played and saved by gnubg: motif's analysis compared with gnubg's, and the ranking of players."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ ANALYSED_AT_ONCE = [
 
 
 def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed: int) -> MatchRecord:
-    """A match that gnubg plays against itself and saves; the left player looks ahead `plies[0]`."""
+    """A match that gnubg plays against itself and saves; the left player plays at `plies[0]`."""
     settings = [
         f"set player {player} {what} evaluation plies {plies[player]}"
         for player in (0, 1)
@@ -34,7 +34,7 @@ def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed
 
 
 def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
-    """What gnubg says of plays, cube decisions and luck of both players, by the name of the line."""
+    """gnubg's statistics of plays, cube decisions and luck of both players, by line."""
     said = gnubg._run(
         [*ONLY_READ, *ANALYSED_AT_ONCE, f"import mat {path}", "analyse match", "show statistics match"]
     )
@@ -42,7 +42,7 @@ def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
 
 
 def figures_under(said: str, heading: str) -> dict[str, list[float]]:
-    """The figures that stand under one of the headings of gnubg's statistics."""
+    """The figures below one of the headings of gnubg's statistics."""
     part = re.split(r"\n\S+ statistics\n", said.partition(f"\n{heading} statistics\n")[2])[0]
     found = {}
     for line in part.splitlines():
@@ -98,7 +98,7 @@ def rate_of(errors) -> tuple[float, float]:
 
 
 def pubeval_against_gnubg(games: int) -> MatchAnalysis:
-    """Games for money without a cube; gnubg 0-ply sits to the left."""
+    """Money games without a cube; gnubg 0-ply plays on the left."""
     session = GameSession((Seat("gnubg", load("gnubg")), Seat("PubEval", load("pubeval"))))
     dice = SeededDice(5)
     for game in range(games):

@@ -1,4 +1,4 @@
-"""What the file of the reading test says of gnubg is what gnubg says: some of its decisions, asked again."""
+"""The reading test's statements about gnubg are checked for some of its decisions."""
 
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play

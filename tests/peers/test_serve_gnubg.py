@@ -1,4 +1,4 @@
-"""`motif serve gnubg` with a real gnubg as its client: whole matches and money sessions, on both sides."""
+"""`motif serve gnubg` with a real gnubg as client: whole matches and money sessions, on both sides."""
 
 import math
 import os
@@ -21,7 +21,7 @@ SESSIONS = [(0, 0, 75), (1, 0, 75), (0, 5, 8), (1, 5, 8)]
 
 
 class RecordingServer(GnubgServer):
-    """Keeps what it was asked and what it has answered."""
+    """Records questions and answers."""
 
     def __init__(self) -> None:
         super().__init__(Opponent("latest"), "127.0.0.1", 0)
@@ -44,7 +44,7 @@ def server():
 
 
 def play(gnubg: str, folder: Path, server: GnubgServer, side: int, length: int, number: int) -> list[Path]:
-    """Have gnubg play, at 0-ply, against its external player `side`; the records of it."""
+    """Have gnubg play, at 0-ply, against its external player `side`; return the records."""
     other = 1 - side
     commands = [
         "set automatic game off",
@@ -79,7 +79,7 @@ def play(gnubg: str, folder: Path, server: GnubgServer, side: int, length: int, 
 
 
 def check_dances(record: MatchRecord) -> None:
-    """An illegal answer is taken for none: nobody may have stood still who could move."""
+    """gnubg ignores an illegal answer, so check that nobody who could move danced."""
     for game in record.games:
         progress = GameProgress()
         for action in game.actions:
@@ -107,17 +107,17 @@ def test_whole_games(gnubg, tmp_path, server, side, length, number, capsys):
 
 
 def report(side: int, length: int, games: list[GameRecord], capsys) -> None:
-    """Say how it went; it is no contest, but whoever plays at random loses more than a point a game."""
+    """Print the result; this is not a contest, but a random player loses more than a point per game."""
     points = [won(game, length) * (1 if game.result.winner == side else -1) for game in games]
     mean, error = np.mean(points), np.std(points, ddof=1) / math.sqrt(len(points))
     kind = f"matches to {length}" if length else "money"
     with capsys.disabled():
         print(
-            f"\nmotif is player {side}, {kind}: {len(games)} games, {mean:+.3f} ± {error:.3f} points a game"
+            f"\nmotif is player {side}, {kind}: {len(games)} games, {mean:+.3f} ± {error:.3f} points per game"
         )
     assert mean > -1
 
 
 def won(game: GameRecord, length: int) -> int:
-    """Points, in a match those alone that the winner needed."""
+    """Points won; in a match, only those that the winner needed."""
     return min(game.result.points, length - game.score[game.result.winner]) if length else game.result.points

@@ -1,4 +1,4 @@
-"""What the textbook file says of gnubg is what gnubg says: some of its positions, asked again."""
+"""The textbook file's statements about gnubg are checked for some of its positions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The phase network: what it is shown, that it learns, and what a run leaves behind."""
+"""The phase network: its inputs, its training, and the files of a run."""
 
 import json
 import math
@@ -57,7 +57,7 @@ TINY = PhaseNetSettings(
 
 @pytest.fixture(scope="module")
 def learnt():
-    """A net that a few thousand boards have taught the heuristic's scores."""
+    """A net that has learned the heuristic's scores from a few thousand boards."""
     settings = PhaseNetSettings(games=150, boards=10_000, epochs=12)
     samples, validation = heuristic_samples(settings, seed=1)
     net = PhaseNet(settings.batch, seed=2)
@@ -163,8 +163,8 @@ def test_the_onnx_file_scores_as_the_net_itself(learnt, tmp_path):
     assert player.evaluate_many(boards)[:, 0] == pytest.approx(np.clip(1 - scores, 0, 1), abs=1e-6)
 
 
-def test_outcomes_that_a_feature_tells_are_learnt(learnt):
-    """A planted case: who has borne more checkers off wins."""
+def test_outcomes_that_depend_on_a_feature_are_learnt(learnt):
+    """A planted case: the player who has borne off more checkers wins."""
     boards = some_boards("random", 4000, seed=12)
     inputs = features(PHASE_SET, boards)
     places = {name: k for k, name in enumerate(PHASE_SET.names)}
@@ -180,7 +180,7 @@ def test_outcomes_that_a_feature_tells_are_learnt(learnt):
     assert ((net.scores(inputs[-300:]) > 0.5) == targets[-300:]).mean() > 0.93
 
 
-def test_stage_1_ends_after_so_many_epochs_of_small_gain():
+def test_stage_1_ends_after_that_many_epochs_of_small_gain():
     settings = replace(TINY, epochs=20, patience=3, gain=1e9)
     samples, validation = heuristic_samples(settings, seed=1)
     for chosen, count, stopped in (
@@ -192,7 +192,7 @@ def test_stage_1_ends_after_so_many_epochs_of_small_gain():
         assert [epoch.epoch for epoch in epochs] == list(range(1, count + 1))
 
 
-def test_training_begun_anew_forgets_the_steps_but_not_the_net():
+def test_restarted_training_forgets_the_steps_but_not_the_net():
     samples, _ = heuristic_samples(TINY, seed=7)
     net = PhaseNet(50, seed=1)
     first = list(net.train(*samples, 3, 0.001))
@@ -225,7 +225,7 @@ def test_a_duel_counts_as_a_match_does():
     assert (counted["ppg"], counted["ppg_se"]) == (match.ppg, match.se)
     assert counted["win_share"] == match.wins / match.games
     itself = duel(players[0], load("phase"), 100, seed=4, jobs=1)
-    # With the same dice for both, a player and his twin win one game of each pair.
+    # With the same dice for both, a player and its copy win one game of each pair.
     assert (itself["win_share"], itself["win_share_se"]) == (0.5, 0)
 
 

@@ -1,7 +1,7 @@
-"""A stand-in for gnubg: it listens and answers as gnubg does, or fails in a way that a test asks for.
+"""A stand-in for gnubg that listens and answers like gnubg, or fails as a test demands.
 
-It is run by itself, with the variable FAKE_GNUBG for the folder with its script.json.
-Everything that it is shown goes into files there.
+It runs as a separate program; the environment variable FAKE_GNUBG names the folder with its script.json. It
+records everything that it receives in files there.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Best-of-four draws among the heuristic's four best plays, with the chances that the softmax gives."""
+"""Best-of-four draws from the heuristic's four best plays, with the softmax's probabilities."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The player gnubg with a stand-in for the program; tests/peers has one with the real one."""
+"""The player gnubg with a stand-in for the program; tests/peers uses the real one."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def as_gnubg_writes(play: Play) -> str:
 
 
 class Fake:
-    """The stand-in's folder: what it shall do, what it was shown."""
+    """The stand-in's folder: its script and what it received."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,7 +64,8 @@ class Fake:
     def does(self, answers=None, fails: str = "", dies_at=(), waits_for: int = 0, taken: int = 0) -> None:
         """`answers`: question -> answer, "" for any other; `dies_at`: numbers of questions from 1 on.
 
-        Nobody answers before `waits_for` questions have been asked; `taken`: starts that find no free port.
+        It does not answer before `waits_for` questions have been asked; `taken`: starts that find no free
+        port.
         """
         known = {"": CHANCES} if answers is None else answers
         script = {"answers": known, "fails": fails, "dies_at": list(dies_at), "waits_for": waits_for}
@@ -107,7 +108,7 @@ def wait_until(happened) -> None:
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """The stand-in; of those that wait for questions none ends by itself."""
+    """The stand-in; waiting programs do not end on their own."""
     monkeypatch.setenv("FAKE_GNUBG", str(tmp_path))
     monkeypatch.setattr(idle, "SECONDS_TO_WAIT", 2 * PATIENCE)
     stop_clock()
@@ -120,7 +121,7 @@ def fake(tmp_path, monkeypatch):
 
 
 def stop_clock() -> None:
-    """Forget when those that wait shall be looked at: the next question sets the clock again."""
+    """Forget the time of the next check for idle programs: the next question sets it again."""
     if (timer := idle_processes._timer) is not None:
         timer.cancel()
         idle_processes._timer = None

@@ -1,4 +1,4 @@
-"""Who chooses plays: legal ones, the same alone or among many, and what their evaluator ranks best."""
+"""Players choose legal plays, the same alone or among many, and the best ones by their evaluator."""
 
 import pickle
 
@@ -36,7 +36,7 @@ every_player = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def decisions():
-    """Boards and rolls of sound and of wild games."""
+    """Boards and rolls of ordinary and of wild games."""
     sets = [some_decisions("pubeval", 200, seed=1), some_decisions("random", 100, seed=2)]
     return np.concatenate([boards for boards, _ in sets]), np.concatenate([rolls for _, rolls in sets])
 
@@ -74,7 +74,7 @@ def test_the_dice_may_come_in_any_order():
 
 @pytest.mark.parametrize("evaluator", MADE.values(), ids=MADE)
 def test_compiled_choices_are_those_of_the_evaluator(evaluator, decisions):
-    """As equities; two plays may be worth exactly the same."""
+    """By equity, because two plays may have exactly the same value."""
     boards, rolls = decisions
     compiled = CompiledPlayer("compiled", evaluator.model)
     slow = EvaluatorPlayer(evaluator)

@@ -1,4 +1,4 @@
-"""Rankings of plays: what a play is worth is what the opponent then has, cube included."""
+"""Rankings of plays: a play's value follows from the opponent's, cube included."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ CHECKED_OF_EACH = 2
 
 
 def check_decisions(player: str, count: int, seed: int) -> int:
-    """Compare plays of `count` decisions with the cube of the positions behind them; return how many."""
+    """Compare plays of `count` decisions with the cube decisions after them; return the number."""
     evaluator = load_evaluator(player)
     boards, rolls = some_decisions("motif-v1", count, seed)
     compared = 0

@@ -1,4 +1,4 @@
-"""A tiny bootstrap run, written by hand as `run_bootstrap` leaves one behind."""
+"""A tiny hand-written bootstrap run, with the same files as `run_bootstrap` leaves."""
 
 import csv
 import json
@@ -42,7 +42,7 @@ def made_rows(
 
 
 def made_boards(count: int, rng: np.random.Generator) -> Board:
-    """Boards of all kinds: each side's checkers on places of its own, some borne off in races."""
+    """Boards of all kinds: each side's checkers on different places, some borne off in races."""
     boards = np.zeros((count, 26), np.int8)
     for row, board in enumerate(boards):
         race = row % 3 == 0

@@ -1,4 +1,4 @@
-"""The folder of an analysis: whole, the same each time, readable by people and programs."""
+"""The folder of an analysis: complete, reproducible, readable by people and programs."""
 
 import csv
 import json
@@ -107,7 +107,7 @@ def test_the_summary_says_what_was_analysed(bras):
     assert found["source"] == "games of bras against itself, one in 10 of each game"
 
 
-def test_the_page_needs_nothing_else_and_tells_each_picture(bras):
+def test_the_page_needs_nothing_else_and_shows_each_picture(bras):
     out, found = bras
     text = (out / "report.html").read_text()
     page = Page(text)
@@ -209,7 +209,7 @@ def test_a_folder_that_exists_is_left_alone(bras):
     assert len(list(out.iterdir())) == len(found["files"])
 
 
-def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_folder_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     def fail(*_):
         raise KeyboardInterrupt
 
@@ -265,7 +265,7 @@ def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
 
 @pytest.fixture(scope="module")
 def races():
-    """Races, where much is constant, judged by weights with pairs and a name that is none."""
+    """Races, in which much is constant, judged by weights with pairs and an unusual name."""
     boards = self_play_positions(load("bras"), 120, "race", seed=0, jobs=1)
     weights = made_weights("keith", pairs=40, name="$odd_name$ <b>" * 4)
     return analysis_of(evaluator_of(weights), boards, source="made", class_name="race", head="lose_gammon")

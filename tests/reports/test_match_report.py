@@ -1,4 +1,4 @@
-"""The page and the text of a match analysis: whole, self-contained, and of one mind with the figures."""
+"""The page and the text of a match analysis: complete, self-contained, and consistent with the figures."""
 
 import re
 from xml.etree import ElementTree
@@ -35,7 +35,7 @@ def test_every_drawing_is_svg_of_its_own(analysis):
         ElementTree.fromstring(drawing)
 
 
-def test_page_and_text_tell_the_plays_and_why(analysis):
+def test_page_and_text_show_the_plays_and_why(analysis):
     page, lines = match_page(analysis), list(worst_lines(analysis, 120))
     assert len(analysis.plays) == 3
     for play in analysis.plays:
@@ -48,7 +48,7 @@ def test_page_and_text_tell_the_plays_and_why(analysis):
         assert any(cube.heading in line for line in lines)
 
 
-def test_boards_stand_side_by_side_where_they_fit(analysis):
+def test_boards_are_side_by_side_where_they_fit(analysis):
     wide, narrow = (list(worst_lines(analysis, width)) for width in (98, 97))
     boards = sum(line.count("|BAR|") for line in wide)
     assert boards == sum(line.count("|BAR|") for line in narrow)

@@ -1,4 +1,4 @@
-"""The commands that a report prints for the next version: understood for every preset, and they work."""
+"""The commands that a report prints for the next version: valid for every preset, and they work."""
 
 import shlex
 from dataclasses import fields, replace
@@ -22,7 +22,7 @@ OTHERWISE_CALLED = {"fit": {"prune": "prune_z"}, "sample": {}}
 
 
 def words_of(command: str) -> list[str]:
-    """What a shell makes of a printed command, without the program's name."""
+    """Split a printed command like a shell, without the program's name."""
     program, *words = shlex.split(command.replace("\\\n", " "))
     assert program == "motif"
     return words

@@ -1,4 +1,4 @@
-"""Pictures of the phase network's training, also of odd runs."""
+"""Pictures of the phase network's training, odd runs included."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NAMES = {LOSS, WIN_RATE, IMPROVEMENT}
 
 
 def made_run(rounds: int, share: float = 0.6, epochs: int = 30) -> tuple[list[Any], dict[str, Any]]:
-    """Epochs and summary of a run whose every round wins about that `share`."""
+    """Epochs and summary of a run in which every round wins about this `share`."""
     random = np.random.default_rng(rounds)
     rows = [(0, k, 900, 0.1 / k, 0.12 / k) for k in range(1, epochs + 1)]
     rows += [(n, k, 900, 0.4, 0.41) for n in range(1, rounds + 1) for k in (1, 2)]
@@ -41,7 +41,7 @@ def test_pictures_of_runs(tmp_path, rounds, share, epochs):
         assert not (pixels[:, -1, :3].min(axis=1) < 0.5).any(), f"{name} runs over its right edge"
 
 
-def test_stages_by_themselves_and_several_opponents(tmp_path):
+def test_single_stages_and_several_opponents(tmp_path):
     rows, summary = made_run(6)
     for name, part in (("1", rows[:30]), ("2", rows[30:])):
         (tmp_path / name).mkdir()

@@ -1,4 +1,4 @@
-"""Pictures: they are drawn from odd inputs too, whole or not at all, and the same each time."""
+"""Pictures: drawn from odd inputs too, complete or not at all, and reproducible."""
 
 import math
 import subprocess
@@ -22,7 +22,7 @@ ALL_FITS = [(kind, head) for kind in ("contact", "crashed", "race") for head in 
 
 
 def checked_size(path: Path) -> tuple[int, int]:
-    """Height and width of a PNG in pixels, after a look at whether anything is drawn on it."""
+    """Height and width of a PNG in pixels, after checking that something is drawn on it."""
     pixels = imread(path)
     assert 0.001 < (pixels[..., :3].min(axis=2) < 0.5).mean() < 0.5
     assert path.stat().st_size < 1_000_000
@@ -130,7 +130,7 @@ def test_strength_pictures(tmp_path):
     plot_strength([unknown], tmp_path / "plot.png", start="simple")
 
 
-def test_reliability_of_true_chances():
+def test_reliability_of_true_probabilities():
     rng, games, plies, trials = np.random.default_rng(1), 400, 25, 8
     fitted = rng.random(games * plies)
     rollout = rng.binomial(trials, fitted) / trials

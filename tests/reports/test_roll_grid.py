@@ -1,4 +1,4 @@
-"""The grid of the opponent's rolls: every roll has its number, and the sign is seen without colours."""
+"""The grid of the opponent's rolls: every roll has its number, and the sign does not depend on colour."""
 
 import re
 from xml.etree import ElementTree

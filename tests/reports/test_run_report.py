@@ -1,4 +1,4 @@
-"""The pictures and the page of a run, from what lies in its folder."""
+"""The pictures and the page of a run, from the files in its folder."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ PNG_MARK = b"\x89PNG\r\n\x1a\n"
 
 
 class Page(HTMLParser):
-    """The page's text, headings and pictures; complains of tags that do not match."""
+    """The page's text, headings and pictures; reports tags that do not match."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ def test_a_whole_run(tmp_path):
 
 @pytest.fixture(scope="module")
 def odd_page(tmp_path_factory) -> Page:
-    """The page of a run that is not finished, with a name and a word in a summary that are not HTML."""
+    """The page of an unfinished run, with HTML-like text in a name and a summary."""
     folder = tmp_path_factory.mktemp("odd")
     write_run(folder, 1, name=ODD_NAME, planned=3)
     path = folder / "v0" / "summary.json"
@@ -173,7 +173,7 @@ def test_names_are_escaped(odd_page):
     assert "ended <pass limit>" in odd_page.text
 
 
-def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
+def test_terms_have_the_errors_that_the_samples_show(odd_page, tmp_path):
     write_run(tmp_path, 1)
     weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
     settings = settings_of(weights)
@@ -202,7 +202,7 @@ def test_samples_that_are_gone_leave_its_own_games(tmp_path):
 
 @pytest.fixture
 def told_run(tmp_path):
-    """A run whose version has a table of terms, with errors of a tenth, and that table."""
+    """A run with a table of terms whose standard errors are a tenth, and that table."""
     write_run(tmp_path, 1)
     weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
     found, _ = board_terms(made_samples().boards, weights, "contact", "equity")
@@ -213,7 +213,7 @@ def told_run(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_table_of_terms_is_told_by_what_matters(told_run):
+def test_a_table_of_terms_is_reported_by_what_matters(told_run):
     folder, weights, known = told_run
     draw_run(folder)
     text = read_page(folder).text
@@ -430,7 +430,7 @@ def test_advice_looks_into_classes_and_endings():
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """A run of two versions measured on benchmark lines: its folder, and what was drawn."""
+    """A run of two versions measured on benchmark lines: its folder, and its pictures."""
     folder = tmp_path_factory.mktemp("measured")
     write_run(folder, 2)
     spoil_summary(
@@ -478,7 +478,7 @@ def test_a_page_elsewhere_holds_the_same_bytes(measured, tmp_path):
     assert again.page.read_bytes() == before["report.html"]
 
 
-def test_files_of_one_name_are_told_apart():
+def test_files_of_one_name_are_distinguished():
     rate = ErrorRate(1.0, 0.1, 5, 0)
     spread = loss_distribution(np.ones(1), np.ones(1, np.bool_))
 

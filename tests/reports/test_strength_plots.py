@@ -1,4 +1,4 @@
-"""The picture of a tournament's ratings: from odd tournaments too, and the same each time."""
+"""The picture of a tournament's ratings: for odd tournaments too, and reproducible."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""The page of the decisions that cost most: what stands on it, and that nothing else is needed."""
+"""The page of the costliest decisions: its contents, and that it is self-contained."""
 
 import math
 import xml.etree.ElementTree as ElementTree
@@ -22,7 +22,7 @@ DRAWN_EMPTY = {"rect", "circle", "path"}
 
 
 class Outline(HTMLParser):
-    """Counts elements, and checks that each is closed where it should be."""
+    """Counts elements, and checks that each is closed correctly."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What rollouts add up: single trials; and what they tend to: small endings with every roll followed."""
+"""The parts of a rollout, single trials, and its limit: small endings with every roll followed."""
 
 from functools import cache
 
@@ -22,9 +22,9 @@ def write_certain(points, row):
 
 
 def exact_chances(player: Player, position: Position) -> np.ndarray:
-    """The five chances of the player on roll when `player` plays both sides to the end.
+    """The five probabilities of the player on roll when `player` plays both sides to the end.
 
-    For endings without hits only: a position must never come back.
+    Only for endings without hits: a position must never recur.
     """
 
     @cache
@@ -46,7 +46,7 @@ def exact_chances(player: Player, position: Position) -> np.ndarray:
 
 
 def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **rules) -> np.ndarray:
-    """Results of trials 0, 1, ... of one board, each rolled out by itself: (trials, 6)."""
+    """Results of trials 0, 1, ... of one board, each rolled out separately: (trials, 6)."""
     results = np.zeros((trials, COLUMNS))
     for trial in range(trials):
         row = np.zeros((1, 1, COLUMNS - 1))

@@ -1,4 +1,4 @@
-"""Plays rolled out with the same dice, against each of them rolled out by itself."""
+"""Plays rolled out with the same dice, compared with separate rollouts."""
 
 import math
 from dataclasses import replace
@@ -102,7 +102,7 @@ def test_a_clear_best_play_is_settled_and_equal_plays_are_not():
     clear = compared(evaluator=motif, plays=[plays["8/5 6/5"], plays["8/4"]], trials=360, cut=6)
     assert clear.settled
     assert clear.plays[0].play.notation == "8/5 6/5"
-    # Both plays win for certain.
+    # Both plays certainly win.
     ahead = Position.from_points({6: 1, 4: 1}, {12: 15})
     even = compared(ahead, (2, 1), motif, trials=36, scoring="dmp")
     assert len(even.plays) > 1
@@ -132,7 +132,7 @@ def test_bad_comparisons():
 
 
 def test_plays_are_compared_for_the_score():
-    """Gammon-go: the same games, valued otherwise."""
+    """Gammon-go: the same games, with different values."""
     settings = RolloutSettings(trials=144, cut=6, stratified=True)
     position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v14")
     go = cube_model_for(MatchState(5, 3, 4, crawford=True))
@@ -151,7 +151,7 @@ def test_plays_are_compared_for_the_score():
 
 
 def test_plays_are_dropped_for_the_score():
-    """At gammon-go another play is best than for money; what is dropped is behind at the score."""
+    """At gammon-go the best play differs from the one for money, and plays are dropped by the score."""
     settings = RolloutSettings(trials=1296, cut=6, stratified=True, eliminate=True)
     position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v1")
     go = cube_model_for(MatchState(5, 3, 4, crawford=True))

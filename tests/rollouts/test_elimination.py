@@ -1,4 +1,4 @@
-"""When a play is certain to be worse: on made-up decisions whose best play is known."""
+"""When a play counts as significantly worse, on made-up decisions with a known best play."""
 
 import numpy as np
 import pytest
@@ -18,18 +18,18 @@ MOST = 1296
 
 
 def made_up(values):
-    """What rolls out the plays of `values` (plays, trials)."""
+    """A roller of the plays of `values` (plays, trials)."""
     return lambda plays, first, count: values[plays, first : first + count, None]
 
 
 def shared_dice(random, truth, spread, trials=MOST):
-    """Results (plays, trials) with the means `truth`: luck that all plays share, and luck of their own."""
+    """Results (plays, trials) with the means `truth`: luck shared by all plays, and each play's own."""
     shared = random.normal(0, 1, trials)
     return np.asarray(truth)[:, None] + shared + spread * random.normal(size=(len(truth), trials))
 
 
 def games(random, truth, alike, trials=MOST):
-    """Points won, -3 to 3, by games of which a share `alike` ends alike; the means are `truth`."""
+    """Points won, -3 to 3, in games of which a share `alike` ends the same; the means are `truth`."""
     points = random.choice([-2, -1, 1, 2], size=trials, p=[0.13, 0.37, 0.37, 0.13])
     other = random.choice([-2, -1, 1, 2], size=(len(truth), trials), p=[0.13, 0.37, 0.37, 0.13])
     values = np.where(random.random((len(truth), trials)) < alike, points, other).astype(float)
@@ -53,7 +53,7 @@ def dropped(stages):
     ids=["five", "two", "games", "rare differences"],
 )
 def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
-    """Any play may be called the best; the first one is dropped in no larger share than the error rate."""
+    """Any play may be called the best; the first one is dropped no more often than the error rate."""
     rate, decisions = 0.2, 400
     random = np.random.default_rng(7)
     wrong = sum(
@@ -64,7 +64,7 @@ def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
 
 
 def test_a_rare_disaster_is_waited_for():
-    """One play gains .02 in every trial but one of a hundred, in which it loses 4 points."""
+    """One play gains .02 in all but one of a hundred trials, in which it loses 4 points."""
     random = np.random.default_rng(3)
     rate, decisions = 0.05, 400
     wrong = 0

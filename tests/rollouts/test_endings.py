@@ -1,4 +1,4 @@
-"""What ends a trial before the game does, what it is played for, and luck taken off its result."""
+"""Truncated trials, scoring, and luck adjustment."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def followed_with_luck(position: Position, trial: int, cut: int, luck_plies: int
 
 
 @pytest.mark.parametrize(("cut", "luck_plies"), [(1, 1), (2, 1), (3, 2), (4, 9)])
-def test_luck_is_taken_off(cut, luck_plies):
+def test_luck_is_subtracted(cut, luck_plies):
     results = single_trials(Position.start().board, 0, 4, MADE.model, cut=cut, luck_plies=luck_plies)
     followed = [followed_with_luck(Position.start(), trial, cut, luck_plies) for trial in range(4)]
     np.testing.assert_allclose(results[:, :5], followed, atol=1e-5)
@@ -119,7 +119,7 @@ def test_without_its_luck_one_ply_is_certain():
 
 @pytest.mark.parametrize("luck_plies", [1, 2, MAX_PLIES])
 def test_luck_leaves_the_mean(luck_plies):
-    """Against exact values, where the evaluator's opinion is poor; and the errors stay honest."""
+    """Compared with exact values where evaluations are poor; standard errors stay right."""
     endings = [
         Position.from_points({6: 1, 2: 1}, {3: 1, 2: 1}),
         Position.from_points({5: 2, 3: 1}, {4: 2, 1: 1}),
@@ -134,7 +134,7 @@ def test_luck_leaves_the_mean(luck_plies):
 
 
 def test_exact_values_leave_no_luck():
-    """Where the tables know every position that can come, all that varies is luck."""
+    """If the tables cover every possible position, luck is the only variation."""
     position = Position.from_points({7: 1}, {5: 2})
     plain = rolled(position, trials=200, stop_at_bearoff=True)
     adjusted = rolled(position, trials=200, stop_at_bearoff=True, luck_plies=2)

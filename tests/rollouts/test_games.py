@@ -1,4 +1,4 @@
-"""Games side by side, and the dice of games."""
+"""Games played in parallel, and their dice."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from motif.rollouts.games import SeededDice, lockstep, starts, stream_dice
 from motif.runtime.errors import SettingError
 
 
-def test_the_same_seed_throws_the_same():
+def test_the_same_seed_rolls_the_same():
     first, again, other = SeededDice(5), SeededDice(5), SeededDice(6)
     rolls = [first.roll(game, ply) for game in range(3) for ply in range(40)]
     assert rolls == [again.roll(game, ply) for game in range(3) for ply in range(40)]

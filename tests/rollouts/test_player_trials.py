@@ -1,4 +1,4 @@
-"""Trials whose plays any player chooses."""
+"""Trials in which any player chooses the plays."""
 
 import numpy as np
 import pytest

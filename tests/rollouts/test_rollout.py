@@ -1,4 +1,4 @@
-"""Rollouts, against exact values, and the same for any number of workers."""
+"""Rollouts, compared with exact values, and the same for any number of workers."""
 
 import sys
 
@@ -33,9 +33,9 @@ def rolled(position, evaluator=PUBEVAL, *, jobs=1, **settings) -> RolloutResult:
     return rollout(position, evaluator, RolloutSettings(**settings), jobs=jobs)
 
 
-# Name, own checkers, the opponent's in his own numbering, and the five chances.
+# Name, own checkers, the opponent's in the opponent's numbering, and the five probabilities.
 CERTAIN: list[tuple[str, dict[int, int], dict[int, int], list[int]]] = [
-    ("whoever rolls wins", {1: 1}, {1: 1}, [1, 0, 0, 0, 0]),
+    ("the player on roll wins", {1: 1}, {1: 1}, [1, 0, 0, 0, 0]),
     ("two off with any roll", {1: 2}, {1: 2}, [1, 0, 0, 0, 0]),
     ("a gammon with any roll", {1: 2}, {6: 15}, [1, 1, 0, 0, 0]),
     ("a backgammon with any roll", {1: 2}, {25: 1, 6: 14}, [1, 1, 1, 0, 0]),
@@ -70,7 +70,7 @@ def test_a_finished_game_is_its_result(finished):
 
 
 def test_two_checkers_against_one_on_the_ace_point():
-    """Win exactly where the roll takes both off."""
+    """Win exactly if the roll bears both off."""
     position = Position.from_points({6: 1, 5: 1}, {1: 1})
     winning = sum(
         (1 if roll[0] == roll[1] else 2)
@@ -204,7 +204,7 @@ def test_trials_stop_at_a_wanted_error(boards):
 
 
 def test_many_seeds_agree_with_the_stated_error():
-    """The means of 300 rollouts scatter as each of them says."""
+    """The means of 300 rollouts scatter by their standard error."""
     boards = np.repeat(Position.start().board[None], 300, axis=0)
     result = rolled(boards, MADE, trials=40, cut=2)
     ratio = result.mean.std(axis=0, ddof=1) / np.sqrt((result.se**2).mean(axis=0))
@@ -217,7 +217,7 @@ def test_a_cut_beyond_the_end_of_the_game_changes_nothing(boards):
 
 
 def test_a_cut_after_one_ply_is_one_ply_of_lookahead():
-    """The same plays, the rolls drawn instead of counted: alike within four standard errors."""
+    """The same plays with drawn instead of counted rolls: equal within four standard errors."""
     positions = [Position.start(), *map(Position, some_boards("pubeval", 3, seed=8))]
     result = rolled(positions, MADE, trials=4000, cut=1, seed=2)
     exact = LookaheadEvaluator(MADE, 1, "full").evaluate_many(
@@ -228,7 +228,7 @@ def test_a_cut_after_one_ply_is_one_ply_of_lookahead():
 
 
 def follow(position: Position, trial: int, stops) -> Probabilities:
-    """The value for the player on roll where a trial's game, played by hand, stops."""
+    """The value for the player on roll where a trial, played by hand, ends."""
     dice = rolls_of(0, 0, trial, 300).tolist()
     player = CompiledPlayer("made up", MADE.model)
     for ply, (high, low) in enumerate(dice):
@@ -280,7 +280,7 @@ def filtering(kept: int) -> StaticEvaluator:
     return evaluator_of(made_weights("keith", pairs=5, kept=kept, seed=5))
 
 
-def test_a_pre_filter_that_keeps_every_play_changes_nothing():
+def test_a_move_filter_that_keeps_every_play_changes_nothing():
     evaluator = filtering(32)
     assert filtered(evaluator).model.kept == 32
     assert max(len(legal_plays(SMALL, roll)) for roll in ALL_ROLLS) <= 32
@@ -289,7 +289,7 @@ def test_a_pre_filter_that_keeps_every_play_changes_nothing():
     assert 0 < results[0].mean[0, 0] < 1
 
 
-def test_a_pre_filter_that_keeps_one_play_plays_by_its_table(boards):
+def test_a_move_filter_that_keeps_one_play_plays_by_its_table(boards):
     evaluator = filtering(1)
     table = StaticEvaluator("the table", table_model(evaluator.weights.pre_filter.tables()))
     by_filter, by_table = rolled(boards, evaluator, trials=10), rolled(boards, table, trials=10)
@@ -299,7 +299,7 @@ def test_a_pre_filter_that_keeps_one_play_plays_by_its_table(boards):
 
 
 @pytest.mark.parametrize("kept", [2, 5])
-def test_a_pre_filter_keeps_the_best_plays_by_its_table(kept):
+def test_a_move_filter_keeps_the_best_plays_by_its_table(kept):
     evaluator = filtered(filtering(kept))
     table = CompiledPlayer("table", table_model(evaluator.weights.pre_filter.tables()))
     player = CompiledPlayer("filtered", evaluator.model)

@@ -90,7 +90,7 @@ def test_only_candidates_are_rolled_out(boards):
         assert (found[others] == np.minimum(static[others], found[chosen].min())).all()
 
 
-def test_chances_stay_chances_without_luck():
+def test_luck_adjusted_probabilities_stay_in_range():
     position = Position.from_points({6: 1, 2: 1}, {3: 1, 2: 1})
     values = evaluator(trials=2, luck_plies=5).evaluate(position)
     assert all(0 <= value <= 1 for value in values)
@@ -169,7 +169,7 @@ def test_benchmarks_take_rollouts(boards):
 
 
 ACE_POINT = Position.from_points({25: 2, 6: 2, 5: 3, 4: 3, 3: 2, 2: 3}, {1: 1, 2: 2})
-"""The opponent bears off his last checkers against two on the bar."""
+"""The opponent bears off the last checkers against two on the bar."""
 CLEARING = position_from_gnubg_id("AAAA29oNoAAAAA")
 """Two checkers closed out, the opponent's last ones; three of the player's own are not home yet."""
 STRAGGLERS = Position.from_points({20: 2, 13: 3, 6: 5, 5: 5}, {1: 2, 2: 2, 3: 2})
@@ -184,7 +184,7 @@ def judge() -> LookaheadEvaluator:
     return evaluator
 
 
-def test_late_endings_are_those_with_few_checkers_that_no_table_tells(judge):
+def test_late_endings_are_those_with_few_checkers_that_no_table_covers(judge):
     at_home = Position.from_points({1: 2, 2: 1}, {1: 2})
     nearly = Position.from_points({7: 1, 6: 6, 5: 8}, {6: 5, 5: 2})
     over = Position.from_points({3: 2}, {})
@@ -228,7 +228,7 @@ def test_a_play_into_a_late_ending_is_worth_that(judge, state):
 
 
 def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(judge):
-    """A far stronger player finds the same play by itself."""
+    """A far stronger player independently finds the same play."""
     board, legal = CLEARING.board[None], legal_plays(CLEARING, (5, 2))
     plays = next(play_batches(board, np.array([[5, 2]])))
     by_judge = judge.play_equities(board, plays)
@@ -241,7 +241,7 @@ def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(jud
 
 
 def test_a_gammon_that_is_lost_in_any_case_costs_nothing(judge):
-    """Last checkers on the ace and deuce points: whatever is played, the gammon is lost, and no more."""
+    """Last checkers on the ace and deuce points: every play loses the gammon, and no more."""
     position = position_from_gnubg_id("AwAAOOs9AAQAAA")
     board = position.board[None]
     plays = next(play_batches(board, np.array([[5, 2]])))
@@ -273,7 +273,7 @@ def test_a_decision_that_leads_partly_into_tables_is_judged_as_one(judge):
 
 
 def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
-    """The lookahead called `name`, with rollouts like `rolled`."""
+    """The lookahead `name`, with rollouts like `rolled`."""
     evaluator = load_evaluator(name)
     assert isinstance(evaluator, LookaheadEvaluator)
     evaluator.depth = evaluator.depth._replace(rollout=rolled)

@@ -1,4 +1,4 @@
-"""Stratified dice: how evenly first rolls occur, and whether the stated errors are honest."""
+"""Stratified dice: how evenly first rolls occur, and whether the standard errors are right."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def counted(numbers: np.ndarray) -> list[int]:
     return np.bincount(numbers, minlength=21).tolist()
 
 
-def test_a_round_holds_each_first_throw_once_and_each_second_one():
+def test_a_round_holds_each_first_roll_once_and_each_second_one():
     rolls = first_rolls(3, 17, 0, 2 * CYCLE)
     for start in range(0, len(rolls), ROUND):
         for which in (0, 1):
@@ -41,14 +41,14 @@ def test_a_cycle_holds_each_pair_once():
         assert (pairs == PAIR_COUNTS).all()
 
 
-def test_each_item_seed_and_cycle_is_dealt_anew():
+def test_each_item_seed_and_cycle_is_dealt_again():
     dealt = [first_rolls(0, 0, 0, CYCLE), first_rolls(0, 0, CYCLE, CYCLE)]
     dealt += [first_rolls(0, 1, 0, CYCLE), first_rolls(1, 0, 0, CYCLE)]
     assert len({rolls.tobytes() for rolls in dealt}) == len(dealt)
 
 
-def test_each_throw_is_as_likely_at_any_place():
-    """Also within a round that is broken off: over many items the first trial has every roll."""
+def test_each_roll_is_as_likely_at_any_place():
+    """Also within an incomplete round: over many items the first trial has every roll."""
     for place in (0, 100):
         seen = np.array([first_rolls(0, item, place, 1)[0] for item in range(3600)])
         for which in (0, 1):
@@ -58,7 +58,7 @@ def test_each_throw_is_as_likely_at_any_place():
 
 
 def test_trials_are_played_with_these_rolls():
-    """A cut after one ply leaves only the first roll: 36 trials are all of them, exactly."""
+    """Truncated after one ply, only the first roll matters: 36 trials cover all rolls exactly."""
     positions = [Position.start(), Position.from_points({8: 3, 6: 4, 3: 2}, {20: 2, 6: 5})]
     for trials in (ROUND, 3 * ROUND):
         settings = RolloutSettings(trials, cut=1, stratified=True, seed=5)
@@ -84,7 +84,7 @@ def test_two_plies_are_exact_after_a_cycle():
 @pytest.mark.parametrize("model", [MADE.model, random_model()], ids=["weights", "random"])
 @pytest.mark.parametrize("luck_plies", [0, 1, 2])
 def test_what_is_kept_of_the_first_plies_changes_no_trial(model: Model, luck_plies: int):
-    """Trials rolled out together choose the plays of the first rolls once; each by itself chooses again."""
+    """Trials rolled out together choose the plays of the first rolls once; separate trials choose again."""
     rules = {"stratified": True, "cut": 4, "luck_plies": luck_plies}
     boards = np.array([Position.start().board, Position.from_points({8: 3, 6: 4, 3: 2}, {20: 2, 6: 5}).board])
     together = np.zeros((len(boards), 3 * ROUND, len(OUTPUTS)))
@@ -97,7 +97,7 @@ def test_what_is_kept_of_the_first_plies_changes_no_trial(model: Model, luck_pli
 
 
 class Made:
-    """Values of trials made up of effects of the first roll, the second, both together, and noise."""
+    """Values of trials with effects of the first roll, the second, their interaction, and noise."""
 
     def __init__(self, seed: int, together: float) -> None:
         random = np.random.default_rng(seed)
@@ -133,14 +133,14 @@ def test_the_stated_error_is_honest(trials, together):
 
 
 def tally_without(made: Made, item: int, trials: int) -> float:
-    """The variance of the mean that random dice would have."""
+    """The variance of the mean with random dice."""
     tally = made.tally(item, trials)
     tally._rolls_of = None
     return tally.covariance()[0, 0]
 
 
 def test_covariances_are_those_of_the_columns():
-    """The second column is 1 minus twice the first, and any portions give the same."""
+    """The second column is 1 minus twice the first, and the result does not depend on portions."""
     made = Made(3, 0.2)
     for trials in (100, 1500, 2700):
         covariance = made.tally(0, trials).covariance()
@@ -151,7 +151,7 @@ def test_covariances_are_those_of_the_columns():
     "options", [{"cut": 3}, pytest.param({"cut": 3, "luck_plies": 1}, marks=pytest.mark.slow)]
 )
 def test_stated_errors_of_rollouts_are_honest(options):
-    """300 rollouts of one position, each with dice of its own, scatter as each of them says."""
+    """300 rollouts of one position with different dice scatter by their standard error."""
     boards = np.repeat(Position.start().board[None], 300, axis=0)
     result = rollout(boards, MADE, RolloutSettings(2 * ROUND, stratified=True, **options), jobs=1)
     ratio = result.mean.std(axis=0, ddof=1) / np.sqrt((result.se**2).mean(axis=0))

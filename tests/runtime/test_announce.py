@@ -1,4 +1,4 @@
-"""What is compiled is said once, by the main process alone, and is left out of every time."""
+"""Compiling is announced once, by the main process alone, and excluded from every timing."""
 
 import sys
 import time
@@ -13,14 +13,14 @@ from motif.runtime.progress import COMPILATION, ON_COMPILING, Compilation, Stopw
 
 @pytest.fixture
 def loud(monkeypatch):
-    """A process that has said nothing yet, and says it at once."""
+    """A process that has not announced anything yet, and does so at once."""
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     monkeypatch.setattr(COMPILATION, "is_said", False)
     monkeypatch.setattr(COMPILATION, "spans", [])
 
 
 def _compile(compilation: Compilation) -> None:
-    """A compilation within which what it calls is compiled."""
+    """A compilation that includes the compilation of what it calls."""
     compilation.begin()
     compilation.begin()
     if compilation._timer is not None:
@@ -30,7 +30,7 @@ def _compile(compilation: Compilation) -> None:
 
 
 def _compiling_worker(number: int) -> tuple[int, bool]:
-    """What a worker does that has a kernel to compile: the number, and whether it wrote anything."""
+    """A worker with a kernel to compile: the number, and whether it wrote anything."""
     progress._QUIET_SECONDS = 0.0
     _compile(COMPILATION)
     COMPILATION.spans[-1] = COMPILATION.spans[-1][0], time.monotonic() + 1000.0
@@ -71,7 +71,7 @@ def test_what_workers_compile_the_main_process_says_once(loud, capsys, monkeypat
 
 
 def _patient(number: int) -> tuple[int, bool]:
-    """Long enough for the main process to look."""
+    """Long enough for the main process to notice."""
     result = _compiling_worker(number)
     time.sleep(0.2)
     return result
@@ -96,7 +96,7 @@ def test_spans_that_overlap_count_once(monkeypatch):
     assert compilation.seconds(7.0, 8.0) == 0.0
 
 
-def test_a_stopwatch_stands_still_while_kernels_are_compiled(monkeypatch):
+def test_a_stopwatch_stops_while_kernels_are_compiled(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(progress, "COMPILATION", compilation := Compilation())
@@ -121,7 +121,7 @@ def test_what_a_worker_compiles_is_left_out(loud):
 
 
 def _worker_with_workers(number: int) -> int:
-    """Spans that a worker has heard of more than once, after workers of its own compiled."""
+    """Compilations reported to a worker more than once, after its own workers compiled."""
     _compile(COMPILATION)
     list(run_ordered(_compiling_worker, [(number,)] * 3, 2))
     return len(COMPILATION.spans) - len(set(COMPILATION.spans))

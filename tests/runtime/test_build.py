@@ -1,4 +1,6 @@
-"""What decides the bytes of a result is distinguished, and is the same in every process of one machine."""
+"""The build identifies everything that affects the bytes of a result, and is the same in all processes of a
+machine.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Where the cache folder is, and whom it must belong to."""
+"""The location of the cache folder, and who must own it."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ def no_variables(monkeypatch):
 
 @pytest.fixture
 def root(monkeypatch, tmp_path):
-    """Where the cache is to be; it is not there yet."""
+    """The future location of the cache; it does not exist yet."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "NOTICE", cache.Notice())
     return tmp_path / "cache"

@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Files are complete or absent."""
 
 import errno
 import os
@@ -73,7 +73,7 @@ def test_a_block_that_writes_nothing_is_an_error_and_keeps_the_old_file(tmp_path
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_what_the_system_refuses_names_the_file(tmp_path, monkeypatch, number):
-    """1: the file cannot be flushed; 2: the folder, when the new file is there already."""
+    """1: the file cannot be flushed; 2: the folder cannot, when the new file exists already."""
     path = tmp_path / "history.csv"
     path.write_text("old")
     flush, flushed = os.fsync, []

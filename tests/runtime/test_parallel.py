@@ -67,7 +67,7 @@ def test_every_core():
 
 
 def threads_beside(number, folder):
-    """Threads that the first of two busy workers may use, while the other one is waiting."""
+    """The threads that the first of two busy workers may use while the other one waits."""
     (folder / f"begun-{number}").touch()
     wait_for(folder / f"begun-{1 - number}")
     if number == 1:

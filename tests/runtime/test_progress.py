@@ -1,4 +1,4 @@
-"""Progress is for people at a terminal who have waited for a second."""
+"""Progress is shown at a terminal after a second."""
 
 import io
 import sys
@@ -15,7 +15,9 @@ class Terminal(io.StringIO):
 
 
 def use_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Make stderr a terminal.  No fixture: pytest sets stderr again between a fixture and its test."""
+    """Make stderr a terminal. This is not a fixture, because pytest replaces stderr between a fixture and its
+    test.
+    """
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -1,4 +1,4 @@
-"""Seeds: one check, made wherever the library takes one."""
+"""Seeds: one check wherever the library takes one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Values in error messages: short, on one line, and found in no time."""
+"""Values in error messages: short, on one line, and computed quickly."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_numbers_that_python_refuses_to_write():
 
 
 class Counted:
-    """Knows how many of its kind have been written."""
+    """Counts how many of its kind have been written."""
 
     written = 0
 

@@ -14,7 +14,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """Names of the files that the two folders do not share byte for byte."""
+    """Names of the files that differ between the two folders."""
     here, there = files(one), files(other)
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
 
@@ -25,7 +25,9 @@ def made(folder: Path, settings: SampleSettings = QUICK, **options) -> Path:
 
 
 def on_call(number: int, real: Callable, instead: Callable) -> Callable:
-    """A function that calls `real`, but `instead` on its call with that number, counted from 1."""
+    """A function that calls `real`, except on its call with that number, counted from 1, when it calls
+    `instead`.
+    """
     calls = 0
 
     def counted(*arguments, **options):

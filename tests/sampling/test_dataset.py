@@ -1,4 +1,4 @@
-"""The dataset on disk: its schema and manifest, and what is said of damaged ones."""
+"""The dataset on disk: its schema and manifest, and messages about damaged ones."""
 
 import errno
 import json
@@ -124,7 +124,7 @@ def test_a_byte_that_was_flipped(folder):
 
 
 def replaced_part(folder, table) -> str:
-    """The complaint about a dataset whose first part is another table, named so by its manifest."""
+    """The message about a dataset whose first part is another table, with the manifest adjusted."""
     settings, parts, _ = read_manifest(folder)
     path = folder / parts[0].name
     pq.write_table(table, path)
@@ -213,7 +213,7 @@ def test_a_full_disk_while_a_part_is_written(tmp_path, monkeypatch, jobs):
     assert files(folder) == complete
 
 
-def test_a_part_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_part_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     columns = {name: np.zeros(0) for name in SCHEMA.names} | {"position": [], "cls": np.zeros(0, np.int8)}
     columns |= {"chosen": np.zeros(0, bool)}
     with monkeypatch.context() as patch:

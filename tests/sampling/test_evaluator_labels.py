@@ -1,4 +1,4 @@
-"""Dataset that an evaluator labels instead of rollouts."""
+"""A dataset labelled by an evaluator instead of rollouts."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def test_the_manifest_says_who_labelled(tmp_path):
     assert read_manifest(made(tmp_path / "rolled"))[0]["label"] == "rollout"
 
 
-def test_lookahead_is_told_by_the_name_of_the_player(tmp_path):
+def test_lookahead_is_in_the_name_of_the_player(tmp_path):
     settings = replace(TAUGHT, label="pubeval@1", games=2)
     sample(settings, tmp_path / "a", player_label="the-parent")
     said = read_manifest(tmp_path / "a")[0]

@@ -1,4 +1,4 @@
-"""Results of games for calibration: of datasets, match files, and CSVs of your own."""
+"""Results of games for calibration: from datasets, match files, and your own CSVs."""
 
 import gzip
 

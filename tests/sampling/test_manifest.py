@@ -1,4 +1,4 @@
-"""The manifest: its faults are named when it is read, and fixed when sampling is resumed."""
+"""The manifest: its faults are reported when it is read, and fixed when sampling resumes."""
 
 import json
 from dataclasses import replace
@@ -131,7 +131,7 @@ def modified(folder):
 
 @pytest.mark.parametrize("fault", ["lost", "torn"])
 def test_whole_parts_are_kept_without_their_manifest(whole, folder, fault):
-    """A torn part and one in another's place are made again, the two others are not touched."""
+    """A damaged part and a misplaced one are made again, the two others are not touched."""
     manifest, first, torn = (
         folder / name for name in ("_manifest.json", "part-00001.parquet", "part-00002.parquet")
     )
@@ -167,7 +167,7 @@ def test_a_manifest_that_names_parts_which_do_not_belong(whole, folder):
 
 
 @pytest.mark.parametrize("fault", ["torn", "missing", "emptied", "swapped", "foreign", "flipped"])
-def test_only_what_is_damaged_is_made_anew(whole, folder, tmp_path, fault):
+def test_only_what_is_damaged_is_made_again(whole, folder, tmp_path, fault):
     name = "part-00001.parquet"
     path, content = folder / name, (folder / name).read_bytes()
     damaged = {name}

@@ -1,4 +1,4 @@
-"""Games per part: a fixed share of a small dataset, a bounded number of positions of a large one."""
+"""Games per part: a fixed share of a small dataset, a limited number of positions of a large one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Positions of recorded games: those that were played, labelled by rollouts, an evaluator or who won."""
+"""Positions of recorded games, labelled by rollouts, an evaluator or the result."""
 
 from dataclasses import replace
 
@@ -97,7 +97,7 @@ def test_the_rate_thins_decisions_out(files, tmp_path):
 
 
 def ended(points: int, winner: int, *, resigned: bool = False) -> GameRecord:
-    """Two rolls, then the end of the game by words."""
+    """Two rolls, then the end of the game by agreement."""
     position = Position.start()
     first = legal_plays(position, (3, 1))[0]
     second = legal_plays(first.position, (6, 4))[0]

@@ -1,4 +1,4 @@
-"""What sampling records: the positions of whole games, with labels that a rollout would give."""
+"""Sampled positions of whole games, with the labels that a rollout would give."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -51,7 +51,7 @@ def position(samples: Dataset, row: int) -> Position:
 
 
 def decisions_with_the_position_before(samples: Dataset):
-    """(position before the roll, rows of the decision), for decisions whose predecessor was played out."""
+    """(position before the roll, rows of the decision), for decisions whose predecessor is recorded."""
     rows = rows_by_decision(samples)
     for decision, here in rows.items():
         before = [row for row in rows.get(decision - 1, []) if samples.chosen[row]]
@@ -60,7 +60,7 @@ def decisions_with_the_position_before(samples: Dataset):
 
 
 def rolls_that_give(before: Position, after: set[Position]) -> list[tuple[int, int]]:
-    """Rolls whose legal plays, but for those that end the game, are `after`."""
+    """Rolls whose legal plays, except those that end the game, are `after`."""
     return [
         roll
         for roll in ALL_ROLLS

@@ -1,4 +1,4 @@
-"""Datasets in Python: arrays, frames, slices, splits, and a folder that is written and read again."""
+"""Datasets in Python: arrays, frames, slices, splits, and a folder written and read again."""
 
 import json
 

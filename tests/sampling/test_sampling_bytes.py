@@ -1,4 +1,4 @@
-"""The same settings give the same bytes: for any number of workers, stopped anywhere, and resumed."""
+"""The same settings produce the same bytes: for any number of workers, stopped anywhere, and resumed."""
 
 import signal
 import subprocess
@@ -47,7 +47,7 @@ def test_the_same_bytes_however_many_games_are_done_at_a_time(tmp_path, monkeypa
     assert differences(tmp_path / "whole", made(tmp_path / "two", settings, jobs=2)) == []
 
 
-def test_dear_games_are_done_a_few_at_a_time():
+def test_expensive_games_are_done_a_few_at_a_time():
     plan = SampleSettings(games=12_000, trials=36, player="pubeval")
     dear, cheap = load("pubeval@2").require_evaluator(), load("pubeval").require_evaluator()
     assert sampling.games_a_part(plan) == 52
@@ -60,7 +60,7 @@ def test_dear_games_are_done_a_few_at_a_time():
 
 @pytest.mark.parametrize(("settings", "patience"), [(QUICK, 4), (LOOKING_AHEAD, 40)])
 def test_what_is_given_up_on_a_stop_is_done_again(tmp_path, monkeypatch, settings, patience):
-    """A stop is asked for again and again, after so many looks, and gives up what is under way."""
+    """Repeated stops after several checks abandon the work in progress."""
     made(tmp_path / "whole", settings)
     monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.0)
     looks = 0
@@ -101,7 +101,7 @@ def test_parts_of_several_games_hold_the_same_games(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_missing_and_torn_parts_are_made_anew(whole, tmp_path, jobs):
+def test_missing_and_torn_parts_are_made_again(whole, tmp_path, jobs):
     folder = made(tmp_path / "samples")
     (folder / "part-00001.parquet").unlink()
     torn = folder / "part-00003.parquet"

@@ -92,7 +92,7 @@ def test_one_call_for_play_and_cube(client, question, action):
         (OPENING, "the body must be a JSON object, such as"),
     ],
 )
-def test_common_mistakes_are_told(client, question, message):
+def test_common_mistakes_are_reported(client, question, message):
     answer = client.post("/api/v1/hint", json=question)
     assert answer.status_code == 400
     assert answer.json()["message"].startswith(message)

@@ -183,7 +183,7 @@ def test_what_cannot_be_done_is_one_clear_line(client):
 
 
 @pytest.mark.parametrize("game", ["AAAAAAAAAAAA", "x", "..%2F..%2Fetc", "%00"])
-def test_an_unknown_game_is_told_so(client, game):
+def test_an_unknown_game_is_reported(client, game):
     answer = client.get(f"{GAMES}/{game}")
     assert answer.status_code == 404
     assert answer.json()["message"]

@@ -166,7 +166,7 @@ def test_a_server_that_is_killed_holds_up_no_other(folder):
             other.kill()
 
 
-def test_a_database_that_was_removed_is_begun_anew(folder, store):
+def test_a_database_that_was_removed_is_started_again(folder, store):
     before = begun(store)["game"]
     for path in folder.iterdir():
         path.unlink()

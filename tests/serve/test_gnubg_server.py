@@ -38,7 +38,7 @@ OPENING = conversation()[0][0]
 START_POINTS = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
 BEFORE_ROLL = OPENING.replace(":2:1:2:1:", ":0:0:0:0:")
 LOST = {1: 15}
-"""Checkers that no roll bears off, nor one of them: the opponent has two on his ace point."""
+"""Checkers that no roll bears off, nor one of them: the opponent has two on the ace point."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def talk(latest) -> Conversation:
 
 
 def request(position: Position, roll=(0, 0), **changes) -> str:
-    """The line with which gnubg asks its external player 1, who is on roll in `position`."""
+    """The line with which gnubg asks its external player 1, on roll in `position`."""
     plain = replace(fibs_board(position), your_dice=roll, opponent_dice=roll, redoubles=1)
     cube = {name: changes.pop(name) for name in FibsCube._fields if name in changes}
     return str(replace(plain, cube=FibsCube(**cube), **changes))
@@ -74,7 +74,7 @@ def test_every_recorded_request_gets_a_legal_answer(talk):
 
 
 def test_gnubgs_own_answers_are_answers_to_the_same_questions(talk):
-    """Whoever is asked to roll, to take or to play is asked by us, too."""
+    """motif asks the same player to roll, to take or to play."""
     kinds = {"roll": "r/d", "double": "r/d", "take": "t/d", "drop": "t/d", "beaver": "t/d"}
     for line, theirs in conversation():
         ours = talk.answer(line)
@@ -86,12 +86,12 @@ def test_gnubgs_own_answers_are_answers_to_the_same_questions(talk):
     ("line", "state"),
     [
         (OPENING, MatchState(length=3, player=0)),
-        # Player 1 has doubled: he stands first there, and is on roll.
+        # Player 1 has doubled, is named first there, and is on roll.
         (
             f"board:root:gnubg:5:1:2:{START_POINTS}:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1",
             MatchState(length=5, own_score=1, opponent_score=2, doubled=True, decision="opponent"),
         ),
-        # He plays: player 0 stands first.
+        # Player 1 plays: player 0 is named first.
         (
             f"board:gnubg:root:5:1:2:{START_POINTS}:1:3:1:3:1:2:0:1:0:1:-1:0:25:0:0:0:0:0:0:0:1",
             MatchState(length=5, own_score=2, opponent_score=1, cube=2, cube_owner="opponent"),
@@ -104,14 +104,14 @@ def test_gnubgs_own_answers_are_answers_to_the_same_questions(talk):
             f"board:gnubg:root:3:2:1:{START_POINTS}:-1:2:1:2:1:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:1:1",
             MatchState(length=3, own_score=2, opponent_score=1, player=0),
         ),
-        # For money; his redouble to 4 was beavered.
+        # For money; the opponent's redouble to 4 was beavered.
         (
             f"board:gnubg:root:0:0:0:{START_POINTS}:-1:0:0:0:0:4:1:0:1:1:-1:0:25:0:0:0:0:0:0:0:1",
             MatchState(cube=2, cube_owner="me", player=0),
         ),
     ],
 )
-def test_a_request_tells_score_and_cube(line, state):
+def test_a_request_contains_score_and_cube(line, state):
     assert parse_fibs_board(line).match_state(request=True) == state
 
 
@@ -121,7 +121,7 @@ def test_on_fibs_you_stand_first():
     )
     mine = MatchState(length=5, own_score=3, opponent_score=1, cube=2, cube_owner="me")
     assert board.match_state() == mine
-    # The other one has doubled: nobody may double, and he had the cube.
+    # The other player, who had the cube, has doubled: nobody may double.
     doubled = parse_fibs_board(
         f"board:You:other:5:3:1:{START_POINTS}:-1:0:0:0:0:2:0:0:0:1:-1:0:25:0:0:0:0:0:0:0:0"
     )
@@ -144,7 +144,7 @@ def test_cubes_and_scores_matter(talk):
 
 
 def test_who_was_doubled_back_takes_or_drops_what_is_on_offer(talk):
-    """A beaver and a raccoon look alike: who is asked shows in the dice that he had before."""
+    """A beaver and a raccoon look alike: the previous dice show which player is asked."""
     offer = {"was_doubled": 1, "opponent_may_double": 1, "you_may_double": 0}
     won = Position.from_points({2: 2, 1: 2}, {6: 4, 5: 4, 4: 4})
     lost = Position.from_points({6: 5, 5: 5, 4: 5}, {2: 2, 1: 2})
@@ -165,10 +165,10 @@ def test_a_lost_game_is_resigned_once(talk):
     gammon = Position.from_points({7: 15}, {1: 2})
     assert talk.answer(request(gammon, value=2, you_may_double=0)) == "resign gammon"
     assert talk.answer(request(gammon, (6, 6), value=2, you_may_double=0)) == "7/1 7/1 7/1 7/1"
-    # Whoever asks as he would ask gnubg knows of no resignations.
+    # A client that asks as it would ask gnubg does not expect resignations.
     assert talk.answer(f"{request(lost)} beavers off") in ("roll", "double")
     talk = Conversation(talk._opponent)
-    # Whoever may still bear one off, or see the opponent miss, plays on.
+    # A player who may still bear one off, or see the opponent miss, plays on.
     assert not talk.answer(request(Position.from_points({7: 3, 1: 12}, {1: 2}), length=7)).startswith(
         "resign g"
     )

@@ -131,7 +131,7 @@ def test_a_request_has_a_budget():
         assert (answer.status_code, "more than 1 s of computing" in answer.json()["message"]) == (503, True)
 
 
-def test_work_that_is_called_off_ends_at_its_next_checkpoint():
+def test_work_that_is_cancelled_ends_at_its_next_checkpoint():
     evaluator = load_evaluator("pubeval@2")
     assert isinstance(evaluator, LookaheadEvaluator)
     looks = 0
@@ -161,7 +161,7 @@ def test_a_stop_ends_what_takes_too_long():
         called_off.run(burn)
 
 
-def test_a_lane_lets_so_many_wait():
+def test_a_lane_lets_that_many_wait():
     async def ask():
         lane, free = Lane("test", 1, 2, 100), Event()
         waiting = [asyncio.ensure_future(lane.do(free.wait)) for _ in range(2)]

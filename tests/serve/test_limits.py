@@ -140,7 +140,7 @@ def test_its_own_page_may_ask(client):
     assert client.post("/api/v1/evaluate", json=QUESTION, headers={"Origin": own}).status_code == 200
 
 
-def test_other_origins_are_told_so_only_where_that_is_wanted(client, strict):
+def test_other_origins_are_allowed_only_on_request(client, strict):
     asked = {"Origin": "https://friend.example"}
     assert "access-control-allow-origin" not in client.get("/api/v1/health", headers=asked).headers
     allowed = strict.get("/api/v1/health", headers=asked).headers["access-control-allow-origin"]
@@ -250,7 +250,7 @@ def endless(monkeypatch):
     )
 
 
-def test_one_rollout_at_a_time_until_it_is_called_off(strict, endless):
+def test_one_rollout_at_a_time_until_it_is_cancelled(strict, endless):
     with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
         lines = stream.iter_lines()
         job = json.loads(next(lines))["job"]

@@ -98,7 +98,7 @@ def test_an_analysis_is_that_of_the_command(judge, capsys, tmp_path):
     assert whole == {**form, "file": whole["file"]}
 
 
-def test_a_rollout_tells_its_progress(client):
+def test_a_rollout_shows_its_progress(client):
     question = {"id": OPENING, "trials": 4000, "cut": 2, "stream": True, "player": "pubeval"}
     with client.stream("POST", "/api/v1/rollout", json=question) as answer:
         assert answer.headers["content-type"] == "application/x-ndjson"
@@ -121,7 +121,7 @@ def test_events_for_browsers(client):
     assert "result" in events[-1]
 
 
-def test_faults_of_streamed_work_are_told_in_the_stream(client):
+def test_faults_of_streamed_work_are_reported_in_the_stream(client):
     answer = client.post("/api/v1/analyse?stream=true", content="no match")
     assert "not a .mat file" in json.loads(answer.text.splitlines()[-1])["error"]
 

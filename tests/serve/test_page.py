@@ -62,7 +62,7 @@ def test_the_page_is_served_whole_and_needs_nothing_from_elsewhere(client):
     assert all(client.get(f"/{name}").status_code == 200 for name in named)
 
 
-def test_what_is_nowhere_is_told_as_everywhere(client):
+def test_a_missing_page_is_answered_as_usual(client):
     answer = client.get("/nothing")
     assert (answer.status_code, "message" in answer.json()) == (404, True)
     assert client.get("/..%2fhttp.py").status_code == 404
@@ -209,7 +209,7 @@ def test_a_review_is_streamed_line_by_line(client, record):
         ("", "must begin with"),
     ],
 )
-def test_what_is_no_match_is_told_so(client, content, words):
+def test_a_file_without_a_match_is_reported(client, content, words):
     answer = client.post("/api/v1/review", json={"content": content})
     assert (answer.status_code, words in answer.json()["message"]) == (400, True), answer.text
 

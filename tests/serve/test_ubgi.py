@@ -138,7 +138,7 @@ def test_what_cannot_be_obeyed(engine, lines, answer):
     assert said(engine, "isready") == ["readyok"]
 
 
-def test_keys_are_set_and_told(engine):
+def test_keys_are_set_and_reported(engine):
     keys = [line.split()[1] for line in said(engine, "keys")]
     assert keys == ["game.variant", "engine.ply", "engine.threads", "engine.seed"]
     assert said(engine, "set engine.ply 3", "get engine.ply") == ["value engine.ply 3"]
@@ -157,7 +157,7 @@ def test_a_player_who_cannot_look_ahead_has_one_ply():
     assert said(engine, "set engine.ply 2")[0].startswith("error bad_value")
 
 
-def test_a_match_is_told_by_ids_and_by_commands_of_version_0_1(engine):
+def test_a_match_is_reported_by_ids_and_by_commands_of_version_0_1(engine):
     cash = CASH.gnubg_id
     (money,) = said(engine, f"position gnubgid {cash}", "go cube")
     assert money == "bestcube double"

@@ -1,4 +1,4 @@
-"""Sessions of games: what is on record, what can be taken back, and which resignations are accepted."""
+"""Sessions of games: their records, undoing, and which resignations are accepted."""
 
 import random
 from collections import Counter
@@ -25,7 +25,7 @@ ANN, BOB = Seat("Ann"), Seat("Bob")
 
 
 def finish(session: GameSession, seed: int, *, turns: int | None = None) -> None:
-    """Play at random to the end of the game, or so many turns."""
+    """Play at random to the end of the game, or for a number of turns."""
     chance, dice = random.Random(seed), SeededDice(seed)
     while session.result is None and turns != 0:
         if session.roll is None:
@@ -154,7 +154,7 @@ def test_resignations_are_on_record(offered, points):
 
 
 def at(position: Position, roll: tuple[int, int]) -> GameSession:
-    """A session with that position on the board."""
+    """A session with this position on the board."""
     session = begun()
     session._progress.position = position
     session.plays = legal_plays(position, roll)
@@ -170,13 +170,13 @@ def test_no_gammon_is_offered_with_checkers_off():
 @pytest.mark.parametrize(
     ("own", "roll", "accepted"),
     [
-        # Bob bears off his last checker next, whatever Ann does: one point.
+        # Bob bears off the last checker next, whatever Ann does: one point.
         ({6: 2}, (2, 1), ["single", "gammon", "backgammon"]),
         # None of Ann's is off, but she gets one off in time with this roll.
         ({6: 13, 5: 2}, (6, 5), ["single", "gammon", "backgammon"]),
-        # She cannot get home: a gammon for certain.
+        # She cannot get home: a certain gammon.
         ({18: 2, 6: 13}, (2, 1), ["gammon", "backgammon"]),
-        # One stays in his home board, or on the bar.
+        # One stays in Bob's home board, or on the bar.
         ({23: 2, 6: 13}, (2, 1), ["backgammon"]),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_good_game_is_not_given_away():
 @given(st.integers(0, 10**6))
 @settings(max_examples=150)
 def test_a_loss_that_is_certain_is_one_by_the_tables(seed):
-    """All checkers at home, two of the opponent's at most: what is certain has the chance 1."""
+    """All checkers at home, at most two of the opponent's: certain results have probability 1."""
     chance = np.random.default_rng(seed)
     own = Counter(chance.integers(1, 4, chance.integers(1, 16)).tolist())
     theirs = Counter(chance.integers(1, 7, chance.integers(1, 3)).tolist())
@@ -214,7 +214,7 @@ def test_a_loss_that_is_certain_is_one_by_the_tables(seed):
         ({1: 5}, {1: 2}, None, "single"),
         ({1: 4}, {1: 2}, None, None),  # a double
         ({1: 4}, {1: 2}, (2, 1), "single"),
-        ({1: 5}, {3: 2}, None, None),  # he may roll 21
+        ({1: 5}, {3: 2}, None, None),  # Bob may roll 21
         ({7: 15}, {1: 2}, None, "gammon"),
         ({7: 1, 1: 14}, {1: 2}, None, None),  # a single game or a gammon
         ({7: 1, 1: 14}, {1: 2}, (6, 1), "single"),

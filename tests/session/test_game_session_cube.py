@@ -1,4 +1,4 @@
-"""Sessions with the cube: who may turn it when, what games count, when a match ends, what is taken back."""
+"""Sessions with the cube: who may turn it when, the points of games, the end of a match, undoing."""
 
 import random
 
@@ -22,7 +22,7 @@ BEAVERS = SessionRules(jacoby=True, beavers=True)
 RACCOONS = SessionRules(beavers=True, raccoons=True)
 RACE = Position.from_points({6: 2, 1: 1}, {6: 2, 1: 1})
 GAMMON = Position.from_points({1: 1}, {13: 15})
-"""Whoever is on roll wins a gammon with any roll."""
+"""The player on roll wins a gammon with any roll."""
 
 
 def begun(rules: SessionRules, dice=(3, 1), score=(0, 0)) -> GameSession:
@@ -33,7 +33,7 @@ def begun(rules: SessionRules, dice=(3, 1), score=(0, 0)) -> GameSession:
 
 
 def turn(session: GameSession, roll=(2, 1)) -> None:
-    """Roll, if that has not been done, and make the first legal play."""
+    """Roll, if necessary, and make the first legal play."""
     if session.roll is None:
         session.throw(roll)
     session.play(session.plays[0])
@@ -45,13 +45,13 @@ def place(session: GameSession, position: Position) -> None:
 
 
 def resign(session: GameSession, winner: int, offered: str = "single") -> None:
-    """Let the other player lose at his next turn."""
+    """Let the other player lose at the next turn."""
     while session.on_roll == winner or session.roll is None:
         turn(session) if session.roll else session.throw((2, 1))
     session.resign(offered)
 
 
-def test_the_cube_goes_to_whoever_takes():
+def test_the_cube_goes_to_the_player_who_takes():
     session = begun(MONEY)
     assert not session.can_double  # the opening dice are rolled
     turn(session)
@@ -163,7 +163,7 @@ def test_beavers_keep_the_cube():
     assert (session.cube, session.doubled, session.to_decide) == (1, True, 0)
 
 
-def test_a_raccoon_leaves_the_cube_with_whoever_beavered():
+def test_a_raccoon_leaves_the_cube_with_the_player_who_beavered():
     session = begun(RACCOONS)
     turn(session)
     assert not session.can_raccoon
@@ -271,7 +271,7 @@ def test_a_cube_that_wins_the_match_already_is_dead():
     assert (session.on_roll, session.can_double) == (0, False)
 
 
-def test_a_match_ends_by_itself():
+def test_a_match_ends_on_its_own():
     session = begun(SessionRules(length=3), score=(2, 2))
     assert session.match_winner is None
     resign(session, winner=1, offered="gammon")
@@ -378,7 +378,7 @@ def random_game(
 
 
 def cube_after(kinds: list[str]) -> int:
-    """What the cube showed at the end of a game with these cube actions."""
+    """The cube at the end of a game with these cube actions."""
     return 2 ** (kinds.count("take") + 2 * kinds.count("beaver") + kinds.count("raccoon"))
 
 

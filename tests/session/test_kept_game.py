@@ -1,4 +1,4 @@
-"""Games that are kept: followed again from their events, played on, taken over from files."""
+"""Stored games: replayed from their events, continued, imported from files."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def begun(rules=MONEY, seed=1, opponent="pubeval") -> KeptGame:
 
 
 def play_on(game: KeptGame, decisions: int = 10_000, answer: str = "take") -> None:
-    """Decide without a thought, so many times or to the end of the game."""
+    """Make simple decisions, a number of times or to the end of the game."""
     while game.asks not in ("next", "nothing") and decisions:
         decisions -= 1
         if game.asks == "play":
@@ -34,7 +34,7 @@ def play_on(game: KeptGame, decisions: int = 10_000, answer: str = "take") -> No
 
 
 def standing(game: KeptGame):
-    """All there is to see of it."""
+    """The complete visible state of the game."""
     return (
         game.events,
         game.session.record(),
@@ -48,7 +48,7 @@ def standing(game: KeptGame):
 @pytest.mark.parametrize(
     "rules", [SessionRules(jacoby=True), SessionRules(length=3), SessionRules(cube=False)]
 )
-def test_a_game_followed_again_stands_where_it_stood(rules):
+def test_a_replayed_game_has_the_same_state(rules):
     for decisions in (0, 3, 17, 10_000):
         game = begun(rules, seed=5)
         play_on(game, decisions)
@@ -141,7 +141,7 @@ def test_a_record_is_gone_on_with_from_either_side():
         assert loaded.session.games == 2
 
 
-def test_resignations_by_whoever_is_not_on_roll_are_read():
+def test_resignations_by_the_player_who_is_not_on_roll_are_read():
     moves = "  1) 31: 8/5 6/5               52: 24/22 13/8\n"
     text = f" 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n{moves}      Wins 2 points\n"
     record = parse_mat(text)

@@ -1,4 +1,4 @@
-"""The page about the architecture: its picture and its list of files are those of the source."""
+"""The architecture page: its diagram and its list of files agree with the source."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def source(words: str, *imported: str) -> str:
 
 @pytest.fixture
 def small():
-    """Five folders; the wish of the highest for the lowest follows from what lies between."""
+    """Five folders; the import of the lowest by the highest follows from those between."""
     texts = {
         "runtime/__init__.py": source("What every floor may use: errors."),
         "compiler/__init__.py": source("Compiles kernels."),
@@ -52,7 +52,7 @@ def test_the_picture_shows_the_floors():
     assert shown_house(PICTURE.read_text("utf-8")) == house(SOURCES).text, "make architecture"
 
 
-def test_a_house_is_told_from_its_imports(small):
+def test_a_house_is_read_from_its_imports(small):
     assert list(small.rooms) == ["cli", "sampling", "fitting", "parameters", "board", "runtime", "compiler"]
     assert small.rooms["cli"] == "The command line"
     assert small.rooms["sampling"] == "Whether to double"
@@ -76,7 +76,7 @@ def test_lines_do_not_cross_and_pass_no_room(small):
     assert sum(map(len, joined)) == len(small.doors) + 1
 
 
-def test_a_picture_tells_what_it_shows(small):
+def test_a_picture_describes_its_contents(small):
     picture = draw(small)
     assert shown_house(picture) == small.text
     assert picture == draw(small)

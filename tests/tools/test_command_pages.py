@@ -1,4 +1,4 @@
-"""The pages of the commands: every command, argument, option and example has its place there."""
+"""The command pages contain every command, argument, option and example."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ PAGES = pages()
 
 
 def words_shown(page: str) -> set[str]:
-    """The words that a page explains, without what stands for their values."""
+    """The words that a page explains, without the placeholders for their values."""
     return {
         word.split()[0]
         for line in re.findall(r"^```\{option\} (.*)$", page, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What wrong cube decisions are said to cost, on made-up rollouts, and where the positions come from."""
+"""The cost of wrong cube decisions, on made-up rollouts, and the choice of positions."""
 
 import numpy as np
 import pytest

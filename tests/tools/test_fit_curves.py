@@ -1,4 +1,4 @@
-"""The curves of solvers: what the table says of made curves, and that they lie above one least error."""
+"""The curves of solvers: the table for made-up curves, and one common minimum."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Error against time: every way sees the same lines, and the table and the picture show them."""
+"""Error against time: all players get the same lines, and the table and the picture show them."""
 
 import json
 

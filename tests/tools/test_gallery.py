@@ -1,4 +1,4 @@
-"""The gallery: its commands are understood, and make what the page shows."""
+"""The gallery: its commands are valid, and make what the page shows."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The pictures of the documentation: each is drawn by a target of make, and shown on a page."""
+"""The pictures of the documentation: each is drawn by a make target, and shown on a page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The pages of the library: every public name has its place there."""
+"""The library pages contain every public name."""
 
 import re
 from importlib import import_module
@@ -13,7 +13,7 @@ DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", dir(motif))
-def test_a_page_asks_for_what_stands_behind_the_name(name):
+def test_a_page_asks_for_the_address_behind_the_name(name):
     ((kind, target),) = DIRECTIVE.findall(PAGES[page_name(name)])
     module, _, last = f"motif.{target}".rpartition(".")
     thing = getattr(import_module(module), last)
@@ -34,7 +34,7 @@ def test_no_two_pages_differ_in_capitals_alone():
     assert len({name.lower() for name in PAGES}) == len(PAGES) == len(public_names()) + 1
 
 
-def test_a_class_is_known_by_the_file_that_it_stands_in():
+def test_a_class_is_known_by_the_file_that_it_is_in():
     assert public_places()["motif.board.position.Position"] == "Position"
     assert public_places()["motif.library_learn.fit"] == "fit"
     assert public_places()["motif.library.cube"] == "cube"

@@ -1,4 +1,4 @@
-"""The example notebooks run from top to bottom, and show what they say they show."""
+"""The example notebooks run from top to bottom, and their stored output is current."""
 
 from copy import deepcopy
 from itertools import groupby
@@ -15,7 +15,7 @@ every_notebook = pytest.mark.parametrize(
 
 
 def kinds(cell) -> list[tuple[str, list[str]]]:
-    """What a cell shows, without what it says; a stream is one, however many pieces it came in."""
+    """The kinds of a cell's outputs, without their contents; a stream counts once."""
     every = [(output.output_type, sorted(output.get("data", {}))) for output in cell.get("outputs", [])]
     return [kind for kind, _ in groupby(every)]
 

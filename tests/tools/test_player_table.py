@@ -1,4 +1,4 @@
-"""The table of players: what is measured, kept, measured anew, and said where somebody is missing."""
+"""The table of players: measuring, storing, measuring again, and missing players."""
 
 import hashlib
 import json
@@ -78,7 +78,7 @@ def test_what_is_measured_is_what_the_commands_measure(page):
     assert found["pubeval"][3:5] == ["0 (itself)", "-"]
 
 
-def test_published_figures_stand_beside_those_measured(page):
+def test_published_figures_are_beside_those_measured(page):
     made(page)
     rate = error_rate(load("pubeval"), read_benchmark(LINES / "race.bm"), seed=SEED, jobs=1)
     apart = (rate.er - 7.4) / rate.se
@@ -98,12 +98,12 @@ def test_nobody_is_measured_twice(page, monkeypatch, capsys):
     assert made(page) == first
 
 
-def test_who_is_named_is_measured_anew_and_nobody_else(page, capsys):
+def test_only_the_named_player_is_measured_again(page, capsys):
     made(page)
     capsys.readouterr()
     made(page, only=["simple"])
     assert capsys.readouterr().err.startswith("measuring simple")
-    with pytest.raises(PlayerError, match="no player of the table is called 'nobody'; there are random, pub"):
+    with pytest.raises(PlayerError, match="no player 'nobody' in the table; choose from random, pub"):
         made(page, only=["nobody"])
 
 
@@ -232,7 +232,7 @@ def test_lines_are_found_packed_or_plain(tmp_path):
     assert len(packed.files["race"]) == len(plain.files["race"])
     assert packed.digests["race"] != plain.digests["race"]
     (tmp_path / "crashed.bm").unlink()
-    with pytest.raises(BenchmarkError, match=r"there is no crashed\.bm\.gz or crashed\.bm$"):
+    with pytest.raises(BenchmarkError, match=r"no crashed\.bm\.gz or crashed\.bm$"):
         read_lines(tmp_path)
 
 

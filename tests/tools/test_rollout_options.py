@@ -1,4 +1,4 @@
-"""The table of rollout options: its positions, what it calls bias, and where it is written."""
+"""The table of rollout options: its positions, its bias, and its place in the page."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_positions_are_of_the_wanted_classes():
 
 @pytest.mark.parametrize("spread", [0.0, 0.1])
 def test_chance_is_no_bias(spread):
-    """Over many repetitions the estimates scatter about the true bias as their errors say."""
+    """Over many repetitions the estimates scatter about the true bias by their standard errors."""
     random = np.random.default_rng(5)
     errors = random.uniform(0.02, 0.06, 50)
     offsets = 0.03 + spread * random.normal(size=50)

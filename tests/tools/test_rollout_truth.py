@@ -28,7 +28,7 @@ def rolled(key, number, loss, by, trials=(100, 10)):
 
 
 def result(number, name, choices, plays):
-    """Who is not named in `choices` makes the first of `plays`."""
+    """Players not named in `choices` make the first of `plays`."""
     chosen = {player: PLAYS[choices.get(player, 0)] for player in ALL}
     place = {"position": position_key(START), "roll": [3, 1], "choices": chosen}
     return {"decision": number, "class": name, **place, "plays": plays, "seconds": [1.0, 2.0]}
@@ -45,7 +45,7 @@ NAMES = ["contact"] * 10 + ["crashed"] * 3 + ["race"] * 3
 
 @pytest.fixture
 def folder(tmp_path):
-    """A round of results and one more, and half a line: the run was killed."""
+    """One complete round of results, and an incomplete one, as after a kill."""
     results = [result(k, name, {}, AGREED) for k, name in enumerate([*NAMES, "contact"])]
     results[0] = result(0, "contact", {OWN: 1, "wildbg": 2}, DISAGREED)
     lines = [json.dumps(one) for one in (*results[1:], results[0])]
@@ -114,7 +114,7 @@ def test_the_page_has_the_tables(files, tmp_path):
 
 
 def test_lines_that_do_not_say_who_chose_are_refused(tmp_path):
-    with pytest.raises(BenchmarkError, match="does not say which players choose what"):
+    with pytest.raises(BenchmarkError, match="lacks the players' choices"):
         read_truth(Path("tests/data/contact.bm"))
 
 

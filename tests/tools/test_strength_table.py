@@ -1,4 +1,4 @@
-"""The table of strength: every page has the one that the kept records give; nothing is measured for it."""
+"""The strength table: every page has the one from the stored records, and nothing is measured."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ ALL_PAGES = (*PAGES, RECORDS.with_suffix(".md"))
 
 @pytest.fixture
 def copies(tmp_path):
-    """The pages and the records, in folders of their own."""
+    """The pages and the records, in separate folders."""
     for path in (*ALL_PAGES, RECORDS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)

@@ -1,4 +1,4 @@
-"""The word lint: it finds what its rules name in prose, and the folders that it watches are clean."""
+"""The word lint finds matches of its rules in prose, and its folders are clean."""
 
 from pathlib import Path
 

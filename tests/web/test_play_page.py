@@ -160,7 +160,7 @@ def test_the_server_is_killed_and_started_again(page, server):
     decide(page, "#ok")
 
 
-def test_a_second_tab_is_told_that_the_game_went_on(page, server):
+def test_a_second_tab_shows_that_the_game_continued(page, server):
     begin(page, server, opponent="pubeval", seed=4)
     other = page.context.new_page()
     other.goto(page.url)

@@ -48,7 +48,7 @@ def answered(page, change):
     page.route("**/api/v1/games/*", handle, times=1)
 
 
-def test_dice_stand_before_checkers_move(paced):
+def test_dice_are_shown_before_checkers_move(paced):
     paced.click("#ok")
     paced.wait_for_selector(".die.theirs")
     before = board(paced)
@@ -123,7 +123,7 @@ def test_without_auto_roll_the_reader_rolls(page, server):
     page.wait_for_selector(".target.movable")
 
 
-def test_bearing_off_by_itself(page, server):
+def test_bearing_off_automatically(page, server):
     page.goto(f"{server.address}/#/start")
     page.click("#settings")
     page.check("#prefer-autobearoff")

@@ -1,4 +1,4 @@
-"""Bearoffs in fractions: slow, by the rules of the book, sharing nothing with motif's tables.
+"""Bearoffs in fractions, straight from the rules, sharing nothing with motif's tables.
 
 A side is a tuple of six numbers: its checkers on the points 1 to 6.
 """
@@ -21,14 +21,14 @@ CHECKERS = 15
 def sides(most: int) -> list[Side]:
     """Every side of at most `most` checkers, in the order of their numbers.
 
-    The order: fewer checkers first; then fewer behind the 1 point, behind the 2 point and so on.
+    The order: fewer checkers first; then fewer beyond the 1 point, beyond the 2 point and so on.
     """
     found = [side for side in product(range(most + 1), repeat=6) if sum(side) <= most]
     return sorted(found, key=order)
 
 
 def order(side: Side) -> Side:
-    """What sorts sides by their numbers."""
+    """The sort key of sides."""
     return tuple(sum(side[k:]) for k in range(6))
 
 
@@ -41,7 +41,7 @@ def after(side: Side, roll: tuple[int, int]) -> frozenset[Side]:
 
 @cache
 def all_off(side: Side) -> Chances:
-    """Chances of each number of rolls until all checkers are off, by plays that need the fewest."""
+    """Probabilities of each number of rolls until all checkers are off, with plays that need the fewest."""
     return {0: Fraction(1)} if not any(side) else _one_roll_more(side, all_off)
 
 
@@ -53,7 +53,7 @@ def first_off(side: Side) -> Chances:
 
 @cache
 def equity(own: Side, opponent: Side) -> Fraction:
-    """Equity of the player on roll when both play to win, no gammons being possible."""
+    """Equity of the player on roll when both play to win, without gammons."""
     if not any(opponent):
         return Fraction(-1)
     best = {roll: max(-equity(opponent, left) for left in after(own, roll)) for roll in THROWS}
@@ -62,9 +62,9 @@ def equity(own: Side, opponent: Side) -> Fraction:
 
 @cache
 def rolled(own: Side, opponent: Side, owner: str) -> Fraction:
-    """Money equity of the player on roll, in units of the cube, who does not double before this roll.
+    """Money equity of the player on roll, in units of the cube, without a double before this roll.
 
-    The cube is with `owner`: ``own`` (his), ``opponent`` or ``nobody``.
+    `owner` of the cube: ``own`` (the player on roll), ``opponent`` or ``nobody``.
     """
     if not any(opponent):
         return Fraction(-1)
@@ -74,7 +74,7 @@ def rolled(own: Side, opponent: Side, owner: str) -> Fraction:
 
 
 def with_a_double(own: Side, opponent: Side, owner: str) -> Fraction:
-    """The same of a player who may double first, if the cube is not the opponent's."""
+    """The same for a player who may double first, unless the opponent owns the cube."""
     waits = rolled(own, opponent, owner)
     if owner == "opponent" or not any(opponent):
         return waits

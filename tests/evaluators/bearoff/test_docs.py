@@ -1,4 +1,4 @@
-"""The examples of docs/how-to/bearoff.md run, and give what they say."""
+"""The examples of docs/how-to/bearoff.md run and give the documented results."""
 
 import doctest
 import re

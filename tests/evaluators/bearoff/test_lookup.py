@@ -1,4 +1,4 @@
-"""What kernels and people read from the tables, against plain sums and definitions."""
+"""Lookups in the tables, compared with plain sums and definitions."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from tests.strategies import positions
 
 @kernel
 def look_up(tables, packed, rows):
-    """Fill the rows (n, 5) of the packed boards (n, 64) that are covered; return which are."""
+    """Fill the rows (n, 5) of covered packed boards (n, 64); return which are covered."""
     words = packed.view(np.int64)
     found = np.zeros(len(packed), np.bool_)
     for k in range(len(packed)):
@@ -53,7 +53,7 @@ def sides(draw, most: int = 15) -> dict[int, int]:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """Everything is loaded and compiled before a test looks at the clock."""
+    """Load and compile everything before any test measures time."""
     bearoff_chances(Position.from_points({1: 1}, {1: 1}))
     race_distribution(Position.from_points({1: 1}, {1: 1}))
     looked_up(Position.from_points({1: 1}, {1: 1}))
@@ -126,7 +126,7 @@ def test_few_checkers_are_looked_up_together(position):
 
 @kernel
 def one_sided_wins(tables, wins):
-    """Win chances (n, n) of all pairs of home positions below n, neither side looking at the other."""
+    """Win probabilities (n, n) of all pairs of home positions below n, with independent sides."""
     for own in range(1, len(wins)):
         for opponent in range(1, len(wins)):
             wins[own, opponent] = chance_before(tables.rows, tables.values, own, opponent, 0)
@@ -142,10 +142,10 @@ def test_the_error_of_sides_that_do_not_look_at_each_other():
 
 
 def test_a_gammon_worked_out_by_hand():
-    # Both checkers go with any roll; the opponent, whose fifteen stand on the 6 point, has not rolled.
+    # Any roll bears off both checkers; the opponent's fifteen are on the 6 point.
     won = looked_up(Position.from_points({1: 2}, {6: 15}))
     assert won.tolist() == [1, 1, 0, 0, 0]
-    # Now he rolls first: 17 of 36 rolls take one off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1 each).
+    # Now the opponent rolls first: 17 rolls take one off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1 each).
     lost = looked_up(Position.from_points({6: 15}, {1: 2}))
     assert lost == pytest.approx([0, 0, 0, 19 / 36, 0], abs=1e-15)
 
@@ -177,7 +177,7 @@ def test_tables_may_be_part_of_another_tuple():
 
 
 @given(homes())
-def test_people_are_told_the_same(position):
+def test_people_get_the_same_answer(position):
     chances = bearoff_chances(position)
     assert list(chances.probabilities) == looked_up(position).tolist()
     few = 15 - min(position.own_off, position.opponent_off) <= TWO_SIDED_CHECKERS
@@ -218,7 +218,7 @@ def test_a_side_that_has_passed_bears_off_alone():
 
 
 @given(positions())
-def test_no_chances_where_nothing_is_covered(position):
+def test_no_probabilities_where_nothing_is_covered(position):
     if is_covered(position):
         return
     said = "the game is over" if outcome(position) else "has checkers outside the home board"

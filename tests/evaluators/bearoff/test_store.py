@@ -1,4 +1,4 @@
-"""The file of the tables: sound or made again, whatever happens to it."""
+"""The file of the tables: valid, or rebuilt after any damage."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def sound(tables, tmp_path_factory):
-    """The bytes of a sound file."""
+    """The bytes of a valid file."""
     path = tmp_path_factory.mktemp("sound") / FILE_NAME
     save_tables(path, tables)
     return path.read_bytes()
@@ -122,7 +122,7 @@ def test_processes_may_write_and_read_at_once(sound, path, tmp_path):
     while any(writer.poll() is None for writer in writers):
         found.append(load_tables(path) is not None)
     assert [writer.wait() for writer in writers] == [0, 0]
-    # None until the first of them has written it; from then on whole, whoever replaces it.
+    # None until the first of them has written it; complete from then on.
     assert found == sorted(found)
     assert path.read_bytes() == sound
     assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]

@@ -1,4 +1,4 @@
-"""What the tables hold, against fractions worked out by the rules of the book, and against themselves."""
+"""The contents of the tables, compared with fractions computed from the rules, and their consistency."""
 
 import pickle
 
@@ -117,7 +117,7 @@ def test_both_sides_against_fractions(tables, most):
             assert value == pytest.approx(float(exact.equity(own, opponent)), abs=TOLERANCE)
 
 
-def test_chances_add_up_and_none_is_zero(tables, dense):
+def test_probabilities_add_up_and_none_is_zero(tables, dense):
     assert tables.values.shape == (tables.rows[-1, 0],)
     assert np.abs(dense.sum(axis=1) - 1).max() < TOLERANCE
     assert dense[dense != 0].min() > 0
@@ -126,7 +126,7 @@ def test_chances_add_up_and_none_is_zero(tables, dense):
     assert np.array_equal((dense > 0).sum(axis=1), lengths)
 
 
-def test_means_and_variances_are_those_of_the_chances(tables, dense):
+def test_means_and_variances_are_those_of_the_probabilities(tables, dense):
     all_off, rolls = dense[:HOME_POSITIONS], np.arange(dense.shape[1])
     means = all_off @ rolls
     assert np.allclose(mean_rolls(tables), means, rtol=1e-14)

@@ -1,4 +1,4 @@
-"""Exact equities with the cube: against fractions, and whatever happens to their file."""
+"""Exact equities with the cube, compared with fractions; and damage to their file."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_more_checkers_against_fractions(cubes, own, opponent):
 
 
 def test_a_last_roll(cubes):
-    """19 of 36 rolls win: every equity is 1/18, for nobody turns the cube any more who could lose by it."""
+    """19 of 36 rolls win: every equity is 1/18, since nobody who could lose by it turns the cube."""
     assert cubes[number_of((0, 1, 0, 0, 1, 0)), 1] == pytest.approx(np.full(3, 1 / 18))
 
 
@@ -57,7 +57,7 @@ def test_it_is_best_to_own_the_cube(cubes):
     assert np.abs(going).max() <= 1
 
 
-def test_a_cube_of_ones_own_is_worth_something_and_the_opponents_costs(cubes):
+def test_a_cube_of_your_own_is_worth_something_and_the_opponents_costs(cubes):
     cubeless = equities(bearoff_tables())[1:, 1:]
     assert (cubes[1:, 1:, OWN] >= cubeless - 1e-12).all()
     assert (cubes[1:, 1:, OPPONENTS] <= cubeless + 1e-12).all()

@@ -1,4 +1,4 @@
-"""Small ONNX nets made by hand, for tests of what is loaded and what is refused."""
+"""Small hand-made ONNX nets, for tests of loading and of errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def made_model(
     output_shape: Sequence[Any],
     element: int = TensorProto.FLOAT,
 ) -> bytes:
-    """A model whose nodes end in ``y``; its `inputs` and ``y`` hold numbers of one type."""
+    """A model with the output ``y``; its `inputs` and ``y`` have the same number type."""
     graph = helper.make_graph(
         list(nodes),
         "made",
@@ -34,7 +34,7 @@ def made_model(
 
 
 def linear_net(width: int, outputs: int, rows: Any = "n", scale: float = 0.1, seed: int = 0) -> bytes:
-    """y = x A + b, for `rows` rows at a time."""
+    """y = x A + b, for `rows` rows."""
     rng = np.random.default_rng(seed)
     constants = {
         "A": (scale * rng.normal(size=(width, outputs))).astype(np.float32),
@@ -70,7 +70,7 @@ def score_net(scale: float = 0.1, seed: int = 0) -> bytes:
 
 
 def one_ply_equity(base: Evaluator, position: Position) -> float:
-    """What `base` thinks of a position, one ply further, by all 36 rolls."""
+    """The 1-ply equity of a position by `base`, over all 36 rolls."""
     equity = 0.0
     for first in range(1, 7):
         for second in range(1, 7):

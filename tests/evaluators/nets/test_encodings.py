@@ -1,4 +1,4 @@
-"""The inputs of wildbg's nets, against their description read in plain Python."""
+"""The inputs of wildbg's nets, compared with their description in plain Python."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def four(count: int) -> list[float]:
 
 
 def slow_inputs(board: list[int], own_places: range, other_places: range, bars: bool) -> list[float]:
-    """The description in words, side by side; `board` by the place, bars 25 and 0."""
+    """The inputs as described, side by side; `board` by place, with bars 25 and 0."""
     own = [max(count, 0) for count in board]
     other = [max(-count, 0) for count in board]
     numbers = [15.0 - sum(own), 15.0 - sum(other)]

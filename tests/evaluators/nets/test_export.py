@@ -1,4 +1,4 @@
-"""Exported evaluators, against the compiled evaluator that they were exported from."""
+"""Exported evaluators, compared with the compiled evaluators."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ MADE = {
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """10,000 positions from all stages, in all classes, finished ones among them."""
+    """10,000 positions from all stages and in all classes, finished ones included."""
     ended = [position.board for won in ENDED for position in (won, won.switch_sides())]
     parts = some_boards("pubeval", 6_000, seed=1), some_boards("random", 3_990, seed=2), np.array(ended)
     boards = np.concatenate(parts)
@@ -112,8 +112,8 @@ def test_plays_are_ranked_alike(tmp_path):
         assert -static.equity_many(after[None])[0] >= worth.max() - 2 * TOLERANCE
 
 
-def test_plays_that_the_squash_ties_in_single_precision(tmp_path):
-    """Near certainty equities differ by less than a float32 can say; the ranking must not suffer."""
+def test_plays_tied_by_tanh_in_single_precision(tmp_path):
+    """Near certainty, equities differ by less than float32 can represent; the ranking must not suffer."""
     weights = made_weights("keith", classes={"contact": ["win"]}, seed=9)
     head = weights.classes["contact"]["win"]
     sure = replace(weights, classes={"contact": {"win": replace(head, bias=8.0)}})
@@ -127,8 +127,8 @@ def test_plays_that_the_squash_ties_in_single_precision(tmp_path):
     assert (found[first] > found[second]).all()
 
 
-def test_a_graph_by_itself():
-    """What another program sees: a checked model of an old operator set, and its three inputs."""
+def test_a_graph_on_its_own():
+    """Another program sees a checked model of an old operator set with three inputs."""
     weights = MADE["equity"]
     model = onnx.load_model_from_string(exported(weights))
     onnx.checker.check_model(model, full_check=True)

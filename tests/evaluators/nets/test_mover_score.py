@@ -1,4 +1,4 @@
-"""Nets that score a position for the player who has just moved, against the score worked out by hand."""
+"""Nets that score a position for the player who has just moved, compared with the score computed by hand."""
 
 import pickle
 
@@ -21,7 +21,7 @@ from tests.games import some_boards, some_decisions
 
 @pytest.fixture(scope="module", params=[0.1, 3.0], ids=["within 0 and 1", "beyond"])
 def made(request, tmp_path_factory):
-    """A player by such a net, and the scores that the net must give."""
+    """A player with such a net, and the net's expected scores."""
     model = score_net(scale=request.param)
     path = tmp_path_factory.mktemp("nets") / "score.onnx"
     path.write_bytes(described(model, NetDescription("made", FEATURES, PHASE_SET)))
@@ -38,7 +38,7 @@ def boards() -> np.ndarray:
     return np.concatenate([some_boards("pubeval", 300, seed=1), some_boards("random", 300, seed=2)])
 
 
-def test_the_win_chance_is_what_the_mover_has_not(made, boards):
+def test_the_win_probability_is_one_minus_the_movers_score(made, boards):
     name, scores = made
     rows = load_evaluator(name).evaluate_many(boards)
     np.testing.assert_allclose(rows[:, 0], np.clip(1 - scores(boards), 0, 1), atol=2e-6)

@@ -1,4 +1,4 @@
-"""Files and folders of nets: what is read from them, and what is refused in one line."""
+"""Files and folders of nets: what is read from them, and one-line errors."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""docs/how-to/nets.md: its programs run, and the names it lists are those of the code."""
+"""docs/how-to/nets.md: its programs run, and the names it lists are those in the code."""
 
 import re
 import shlex
@@ -38,7 +38,7 @@ def test_exporting_and_reading_from_another_program(here, capsys):
     assert "'win'" in capsys.readouterr().out
 
 
-def test_describing_a_net_of_ones_own(here):
+def test_describing_a_net_of_your_own(here):
     (here / "mine.onnx").write_bytes(score_net())
     exec(PROGRAMS[1], {})
     assert 0 <= load_net("mine.onnx").evaluate(Position.start()).win <= 1

@@ -1,4 +1,4 @@
-"""The player ``wildbg``, against its nets multiplied out in numpy."""
+"""The player ``wildbg``, compared with its nets multiplied out in numpy."""
 
 import pickle
 from pathlib import Path
@@ -30,7 +30,7 @@ START = (0.38713, 0.15152, 0.00619, 0.34263, 0.10826, 0.00427)
 
 
 def slow_net(kind: str, inputs: np.ndarray) -> np.ndarray:
-    """Six chances (n, 6) in double precision, from the numbers in the file."""
+    """Six probabilities (n, 6) in double precision, from the numbers in the file."""
     graph = onnx.load(FOLDER / f"{kind}.onnx").graph
     numbers = {part.name: numpy_helper.to_array(part).astype(float) for part in graph.initializer}
     values = inputs.astype(float)
@@ -43,7 +43,7 @@ def slow_net(kind: str, inputs: np.ndarray) -> np.ndarray:
 
 
 def slow_values(boards: np.ndarray) -> np.ndarray:
-    """Cumulative chances (n, 5), one position after the other."""
+    """Cumulative probabilities (n, 5), one position at a time."""
     rows = []
     for board in boards:
         position = Position(board)
@@ -99,7 +99,7 @@ def test_finished_games_are_certain(wildbg):
     assert wildbg.evaluate(won.switch_sides()) == (0, 0, 0, 1, 1)
 
 
-def test_each_by_itself_or_many_at_once(wildbg, boards):
+def test_each_alone_or_many_at_once(wildbg, boards):
     together = wildbg.evaluate_many(boards)
     alone = np.concatenate([wildbg.evaluate_many(board[None]) for board in boards])
     assert together.tobytes() == alone.tobytes()
@@ -130,7 +130,7 @@ def test_looking_ahead_by_name():
     assert ahead.evaluate(position).equity == pytest.approx(equity, abs=1e-6)
 
 
-def test_a_folder_of_ones_own_is_the_same(wildbg, boards):
+def test_a_folder_of_your_own_is_the_same(wildbg, boards):
     own = load_net(str(FOLDER))
     assert own.name == f"onnx:{FOLDER}"
     assert own.evaluate_many(boards).tobytes() == wildbg.evaluate_many(boards).tobytes()

@@ -1,7 +1,7 @@
-"""A stop at a named point: what every Python process of a command under test imports at its start.
+"""A stop at a named point, imported by every Python process of a command under test at start.
 
-``tests.faults.processes.Stop`` puts this folder on the path, and says in ``MOTIF_STOP``, as JSON, where
-to stop.  The program itself knows nothing of it.
+``tests.faults.processes.Stop`` puts this folder on the path, and sets the stop in ``MOTIF_STOP`` as JSON. The
+program itself does not know about it.
 """
 
 import functools
@@ -18,9 +18,9 @@ MOST_SECONDS = 3600.0
 
 
 class Point:
-    """A function, ``package.module:name``, or a word of the command line of processes that stop at once.
+    """A function, ``package.module:name``, or a word of the command line of processes that stop at start.
 
-    The call with that `number` in a process, and each one after it, waits for the file ``go``.
+    The call with that `number` in a process, and each later one, waits for the file ``go``.
     """
 
     def __init__(self, folder: str, point: str, number: int) -> None:
@@ -28,7 +28,7 @@ class Point:
         self.module, _, self.name = point.partition(":")
 
     def begin(self) -> None:
-        """Stop here, or see to it that the function stops when it is called."""
+        """Stop here, or arrange for the function to stop when it is called."""
         if self.name and self.module in sys.modules:
             self._change(sys.modules[self.module])
         elif self.name:
@@ -37,7 +37,7 @@ class Point:
             self.come()
 
     def come(self) -> None:
-        """Say that this process has come here, and wait."""
+        """Report that this process has reached the point, and wait."""
         self.calls += 1
         if self.calls < self.number:
             return
@@ -49,7 +49,7 @@ class Point:
             time.sleep(0.01)
 
     def find_spec(self, name, path=None, target=None):
-        """The module as everybody finds it, with the function changed as soon as there is one."""
+        """Find the module normally, and change the function once it exists."""
         if name != self.module:
             return None
         sys.meta_path.remove(self)
@@ -78,7 +78,7 @@ class Point:
 
 
 class Heard:
-    """A handler of signals that says that it has been called."""
+    """A signal handler that reports its calls."""
 
     calls = 0
 
@@ -86,7 +86,7 @@ class Heard:
         self.folder, self.real = folder, real
 
     def __call__(self, number, frame):
-        """Hear one signal."""
+        """Handle one signal."""
         try:
             return self.real(number, frame)
         finally:
@@ -95,7 +95,7 @@ class Heard:
 
 
 def announce_handlers(folder: Path) -> None:
-    """Let each handler that is set from now on say when it has been called."""
+    """Make each handler set from now on report its calls."""
     real = signal.signal
 
     def announced(number, handler):

@@ -128,7 +128,7 @@ def _decisions(values: CubeEquities) -> Decisions:
 
 
 def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
-    """Return what the lookahead of `judge` makes of the cube."""
+    """Return the cube decisions of `judge` with lookahead."""
     held, taken = judge.cube_equities(boards, cube_model_for(_STATE), 0).T
     return _decisions(CubeEquities(held, taken, np.ones(len(boards))))
 

@@ -23,7 +23,7 @@ def public_names() -> list[str]:
 
 @cache
 def public_places() -> dict[str, str]:
-    """Public names by the places that the source has them in, such as ``motif.board.moves.Play``."""
+    """Return the public names by their location in the source, such as ``motif.board.moves.Play``."""
     things = {name: getattr(motif, name) for name in dir(motif)}
     return {_place(thing): name for name, thing in things.items() if kind_of(thing) != _DATA}
 
@@ -33,7 +33,7 @@ def _place(thing: Any) -> str:
 
 
 def page_name(name: str) -> str:
-    """Return what the page of the public `name` is called; no two differ in capitals alone."""
+    """Return the file name of the page of `name`; no two differ only in case."""
     folder = "class" if inspect.isclass(getattr(motif, name)) else "function"
     return f"{folder}-{name.strip('_')}"
 
@@ -79,7 +79,7 @@ def _first_line(name: str) -> str:
 
 
 def library_page(name: str) -> str:
-    """Return the page of one public name, as Markdown."""
+    """Return the page of one public name as Markdown."""
     thing = getattr(motif, name)
     kind = kind_of(thing)
     # Behind the name autodoc would see the package.

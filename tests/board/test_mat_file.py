@@ -135,7 +135,7 @@ def test_files_and_their_letters(tmp_path):
         (" Takes ", "       ", "line 14: game 2, move 2: the double has not been taken or dropped"),
         ("Doubles => 4", "Doubles => 8", "line 15: game 2, move 3: the cube is at 2 and cannot be"),
         ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: a raccoon must answer the other"),
-        (" Drops\n", " Drops him\n", "line 15: game 2, move 3: 'drops him' is not a cube action"),
+        (" Drops\n", " Drops all\n", "line 15: game 2, move 3: 'drops all' is not a cube action"),
         (
             " Doubles => 4                Drops\n      Wins 2 points",
             "             Drops",

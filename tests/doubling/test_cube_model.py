@@ -1,4 +1,4 @@
-"""The kernels' cubeful equities equal those of the cube decision, from either side."""
+"""Stakes for kernels: the same equities as elsewhere, from either side."""
 
 import pickle
 
@@ -35,7 +35,7 @@ def pair(cube_model, side: int, row: Probabilities) -> np.ndarray:
 
 @given(STATES, probabilities(), st.floats(0, 1))
 def test_the_player_on_roll_has_the_value_of_the_cube_decision(state, row, x):
-    """Without a double, after one, and when the better of the two is done."""
+    """Without a double, after one, and with the better of the two."""
     cube_model = cube_model_for(state, efficiency=x)
     decision = cube_decision(row, state, efficiency=x)
     held, taken = pair(cube_model, 0, row)
@@ -50,7 +50,7 @@ def test_the_player_on_roll_has_the_value_of_the_cube_decision(state, row, x):
 
 @given(STATES, probabilities(), st.floats(0, 1))
 def test_what_one_side_wins_the_other_loses(state, row, x):
-    """Side 1 on roll has what it would have at the root; without doubles side 0 there has the opposite."""
+    """Side 1 on roll has its value at the root; without doubles, side 0 has the opposite value."""
     cube_model, other = (cube_model_for(root, efficiency=x) for root in (state, state.switch_sides()))
     assert cubeful(cube_model, 1, row)[0] == pytest.approx(cubeful(other, 0, row)[0], abs=1e-9)
     own = pair(cube_model, 1, row)
@@ -60,7 +60,7 @@ def test_what_one_side_wins_the_other_loses(state, row, x):
 
 @given(st.sampled_from([MatchState(), MatchState(jacoby=True), MatchState(7, 3, 4)]), probabilities())
 def test_nobody_has_more_than_the_opponents_cash_allows(state, row):
-    """After a play the opponent may double: so its player has at most what a take leaves, or loses a cube."""
+    """After a play the opponent may double, so the mover has at most the value after a take."""
     cube_model = cube_model_for(state)
     value = cubeful(cube_model, 1, row)[0]
     decision = cube_decision(row, state.switch_sides())

@@ -49,7 +49,7 @@ def boards() -> np.ndarray:
     [(CENTRE, None, 0), (CENTRE, None, 1), (CENTRE, 0, 1), (OWNED, None, 0), (MATCH, None, 1), (MATCH, 1, 0)],
 )
 def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side):
-    """From the `root`, where `doubler` has doubled once or nobody has, for the `side` on roll then."""
+    """From the `root`, after a double by `doubler` or none, for the `side` then on roll."""
     cubes = cube_model_for(root)
     state = 0 if doubler is None else int(cubes.doubled[0, doubler])
     seen = root if side == 0 else root.switch_sides()
@@ -84,7 +84,7 @@ class General(Evaluator):
 
 @every_state
 def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
-    """A net, say, whose plays are chosen in the general way."""
+    """For example a net, whose plays are not chosen by kernels."""
     some, cube_model = boards[::6], cube_model_for(state)
     for side in (0, 1):
         own, other = (
@@ -113,7 +113,7 @@ class Recursion:
         return max(held, min(taken, self.cube_model.equities[state, side, 0, 4]))
 
     def held(self, position: Position, state: int, side: int, plies: int) -> float:
-        """The same without a double before this roll."""
+        """The value without a double before this roll."""
         board, there = position.board[None], self.cube_model._replace(state=state)
         if plies == 0 or outcome(position) or known_boards(there, pack_many(board))[0]:
             return float(BASE.cube_equities(board, there, side)[0, 0])

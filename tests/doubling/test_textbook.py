@@ -65,7 +65,7 @@ BOOK = textbook()
 
 
 def for_state(evaluator: Evaluator, state: MatchState) -> Evaluator:
-    """Who chooses plays as `evaluator` does, at this score and cube."""
+    """A player that chooses plays by `evaluator` at this score and cube."""
     return evaluator.with_cube(cube_model_for(state))
 
 

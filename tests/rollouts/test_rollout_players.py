@@ -217,7 +217,7 @@ def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, posit
     ids=["plain", "money", "match"],
 )
 def test_a_play_into_a_late_ending_is_worth_that(judge, state):
-    """So hint, explain and the cube say the same of it, and plays are compared with the same dice."""
+    """So hint, explain and the cube agree, and plays are compared with the same dice."""
     cube_model = NO_CUBE if state is None else cube_model_for(state)
     board = CLEARING.board[None]
     plays = next(play_batches(board, np.array([[2, 1]])))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
-from motif.evaluators import Evaluator
-from motif.evaluators.named import LATEST
+from motif.evaluators import Evaluator, WeightFile
+from motif.evaluators.named import LATEST, weights_called
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -136,6 +136,7 @@ def fit(
     name: str | None = None,
     version: int = 0,
     parent: str | None = None,
+    start: str | WeightFile | None = None,
     term_table: Path | str | None = None,
     jobs: int | None = None,
     **changes: Unpack[FitKeywords],
@@ -151,7 +152,9 @@ def fit(
     out
         The weight file to write, ``NAME.yaml``.
     name, version, parent
-        What the weights are called (by default as `out` is), their version, and what labelled the data.
+        Name of the weights (by default that of `out`), their version, and what labelled the data.
+    start
+        Weights, or their name, from which a fit with as many hidden units starts; by default random ones.
     term_table
         A file for the terms with their standard errors, ``NAME.parquet``.
     jobs
@@ -176,6 +179,7 @@ def fit(
             name=name or (Path(out).name.partition(".")[0] if out else "fit"),
             version=version,
             parent=parent,
+            start=weights_called(start) if isinstance(start, str) else start,
             term_table=None if term_table is None else Path(term_table),
             jobs=jobs,
         )

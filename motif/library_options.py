@@ -69,8 +69,6 @@ class FitKeywords(TypedDict, total=False):
     backgammons: Literal["pairs", "race", "linear"]
     heads: Literal["all", "win"]
     hidden: int
-    start: str | None
-    rate: float
     ranking: float | None
     ridge: float
     equity_ridge: float

@@ -84,11 +84,14 @@ def sample(
 
 @dataclass(frozen=True)
 class FitOutputs:
-    """What the weights are called, and what is written beside them."""
+    """What the weights are called, what they start from, and what is written beside them."""
 
     name: Annotated[str | None, option("Name of the weights; by default FILE's.")] = None
     version: Annotated[int, option("Version of the weights.", min=0, hidden=True)] = 0
     parent: Annotated[str | None, option("Whose rollouts labelled the samples.", "NAME", hidden=True)] = None
+    start: Annotated[
+        str | None, option("Weights with as many hidden units to start from.", "NAME", hidden=True)
+    ] = None
     plot: Annotated[Path | None, option("Draw how the error fell, to a PNG or SVG.")] = None
     term_table: Annotated[
         Path | None, option("Write terms and standard errors, NAME.parquet.", hidden=True)
@@ -96,7 +99,7 @@ class FitOutputs:
 
 
 _ALONE = FitOutputs()
-_RARE = ("terms", "backgammons", "start", "rate", "ranking", "equity_ridge", "bearoff", "tolerance")
+_RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
 """Settings whose options the help leaves out: a --config file is the place for them."""
 
 
@@ -125,11 +128,9 @@ def fit(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Fit weights to datasets.
-
-    Several are pooled.
-    """
+    """Fit weights to one dataset, or to several pooled."""
     from motif.analysis.term_report import with_words
+    from motif.evaluators.named import weights_called
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
@@ -147,6 +148,7 @@ def fit(
         name=outputs.name or out.stem,
         version=outputs.version,
         parent=outputs.parent,
+        start=None if outputs.start is None else weights_called(outputs.start),
         term_table=outputs.term_table,
         jobs=jobs,
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
     from motif.evaluators.lookahead import Rolled
     from motif.evaluators.static import StaticEvaluator
+    from motif.evaluators.weight_file import WeightFile
 
 
 LATEST = "latest"
@@ -273,6 +274,14 @@ def load_static(name: str) -> "StaticEvaluator":
     raise PlayerError(
         f"{quoted(name)} is {entry.kind}; rollouts and self-play need a static evaluator: {static_words()}"
     )
+
+
+def weights_called(name: str) -> "WeightFile":
+    """Return the weights of the player called `name`; raises `PlayerError` for one that has none."""
+    weights = load_static(name).weights
+    if weights is None:
+        raise PlayerError(f"{name} has no weights")
+    return weights
 
 
 def without_plies(name: str) -> str:

@@ -43,7 +43,7 @@ from motif.learning.heads import (
     heads_to_fit,
     term_errors,
 )
-from motif.learning.hidden import METHOD, fit_hidden_classes
+from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
@@ -79,6 +79,7 @@ def fit_dataset(
     name: str,
     version: int = 0,
     parent: str | None = None,
+    start: WeightFile | None = None,
     term_table: Path | None = None,
     cross_check: bool = False,
     checkpoints: Path | None = None,
@@ -86,7 +87,8 @@ def fit_dataset(
 ) -> FittedWeights:
     """Fit a weight file to the datasets in `folders`, pooled.
 
-    `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
+    A fit with hidden units can `start` from weights with as many of them.  `term_table` is a file for the
+    table of terms with their standard errors (`motif.fitting.significance`).
     `checkpoints` is a folder in which the fit of hidden layers keeps its state after every pass: the same
     call continues from there.  With `cross_check` SciPy fits one of the heads too, beside the others
     (`motif.learning.cross_check`).  The same data and settings give the same weights for any number of
@@ -94,13 +96,15 @@ def fit_dataset(
     its subclass `FailedFitError` where a head has no usable fit, `FileError` when a file cannot be written.
     """
     settings.check()
+    if start is not None:
+        check_start(start, settings)
     if settings.hidden and term_table is not None:
         raise FitError(NO_TERM_TABLE, "term_table")
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         if settings.hidden:
-            fit = _fit_hidden_layers(rows, parameters, settings, name, checkpoints, jobs)
+            fit = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
         else:
             fit = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
         weights = replace(fit.weights, name=name, version=version, parent=parent)
@@ -125,7 +129,7 @@ def fit_dataset(
             overall_errors(rows, weights, fit.win_errors.validation, settings),
             fit.check,
         )
-    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start)))
 
 
 def _fit_heads(
@@ -164,13 +168,16 @@ def _fit_hidden_layers(
     parameters: ParameterSet,
     settings: FitSettings,
     name: str,
+    start: WeightFile | None,
     checkpoints: Path | None,
     jobs: int | None,
 ) -> _Fit:
     """Fit the probabilities of each class together with a hidden layer."""
     trained = {of: (part,) for of, part in rows.items() if part.training}
     steps = _each(filter_steps, trained, f"fitting the move filter of {name}", jobs)
-    learned = fit_hidden_classes(rows, parameters, settings, name=name, jobs=jobs, checkpoints=checkpoints)
+    learned = fit_hidden_classes(
+        rows, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
+    )
     weights = _unnamed(parameters, learned.classes, steps, settings)
     weights = replace(weights, hidden_layers=learned.layers)
     return _Fit(weights, learned.results, win_errors_of_weights(rows, weights))
@@ -236,7 +243,9 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
             )
 
 
-def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
+def _facts(
+    result: FittedWeights, folders: Sequence[Path], settings: FitSettings, start: WeightFile | None
+) -> dict[str, Any]:
     """Return what the weight file tells of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
@@ -252,7 +261,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
             "hidden": settings.hidden,
             "passes": settings.hidden_passes,
             "ranking": settings.ranking_weight,
-            **({} if settings.start is None else {"start": settings.start, "rate": settings.rate}),
+            **({} if start is None else {"start": start.name}),
         }
         return {"method": METHOD, **how, **data, **errors, **origin}
     return {

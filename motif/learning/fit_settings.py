@@ -35,10 +35,6 @@ class FitSettings:
     hidden: int = setting(
         0, "Hidden units of each class, fitted with the pairs of its probabilities, without an equity head."
     )
-    start: str | None = setting(
-        None, "Weights with as many hidden units, from which the fit starts; random hidden units by default."
-    )
-    rate: float = setting(1e-3, "Adam's learning rate at the start of a fit with hidden units.")
     ranking: float | None = setting(
         None,
         "Weight of the errors between plays of a decision: 5 with gauss-newton, 10 with hidden units, "
@@ -82,8 +78,6 @@ class FitSettings:
         solver(self.method)
         if self.hidden:
             self._check_hidden()
-        elif self.start is not None:
-            raise FitError("start: only a fit with hidden units starts from weights", "start")
         parameter_set(self.parameters)
 
     def _check_numbers(self) -> None:
@@ -91,7 +85,7 @@ class FitSettings:
 
         if not 0 <= self.validation < 1:
             raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
-        for name in ("ranking", "rate", "ridge", "equity_ridge", "prune", "tolerance"):
+        for name in ("ranking", "ridge", "equity_ridge", "prune", "tolerance"):
             check_size(name, getattr(self, name))
         if self.passes is not None and self.passes < 1:
             raise FitError(f"passes must be at least 1, not {self.passes}", "passes")

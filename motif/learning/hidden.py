@@ -8,20 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from motif.evaluators.hidden_unit_words import typical_boards, unit_names
-from motif.evaluators.named import load_static
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, to_digits
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import FitResult, PassRecord
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
 from motif.learning.rows import ClassRows, rows_where
-from motif.parameters import ParameterSet
+from motif.parameters import ParameterSet, parameter_set
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch, progress
 
 METHOD = "adam"
+_RATE, _RATE_FROM_WEIGHTS = 1e-3, 3e-4
+"""Adam's rates at the start of a fit: smaller where the weights are nearly right already."""
 _INPUT_DIGITS = 3
 """Significant digits of what hidden units read: more make no other plays, and a longer file."""
 
@@ -41,6 +42,7 @@ def fit_hidden_classes(
     settings: FitSettings,
     *,
     name: str,
+    start: WeightFile | None = None,
     jobs: int | None = None,
     checkpoints: Path | None = None,
 ) -> HiddenWeights:
@@ -51,7 +53,6 @@ def fit_hidden_classes(
     Raises `FitError` for a class without positions to train on.
     """
     fitted = HiddenWeights({}, {}, {})
-    start = _start(parameters, settings)
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
             watch = Stopwatch()
@@ -63,11 +64,11 @@ def fit_hidden_classes(
                 HiddenSettings(
                     settings.hidden,
                     settings.hidden_passes,
-                    rate=settings.rate,
+                    rate=_RATE if start is None else _RATE_FROM_WEIGHTS,
                     ranking=settings.ranking_weight,
                     seed=settings.seed,
                 ),
-                start=start.get(class_name),
+                start=_start_of(start, class_name),
                 jobs=worker_count(jobs),
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
@@ -78,21 +79,23 @@ def fit_hidden_classes(
     return fitted
 
 
-def _start(parameters: ParameterSet, settings: FitSettings) -> dict[str, FittedClass]:
-    """Return the weights that each class starts from."""
-    if settings.start is None:
-        return {}
-    weights = load_static(settings.start).weights
-    if weights is None:
-        raise FitError(f"start: {settings.start} has no weights", "start")
-    if weights.parameters.fingerprint != parameters.fingerprint:
-        raise FitError(f"start: {settings.start} has other parameters than {parameters.name}", "start")
-    layers = weights.hidden_layers
-    units = {len(layer.bias) for layer in layers.values()} or {0}
+def check_start(start: WeightFile, settings: FitSettings) -> None:
+    """Raise `FitError` unless a fit with these settings can start from the weights."""
+    if not settings.hidden:
+        raise FitError("start: only a fit with hidden units starts from weights", "start")
+    parameters = parameter_set(settings.parameters)
+    if start.parameters.fingerprint != parameters.fingerprint:
+        raise FitError(f"start: {start.name} has other parameters than {parameters.name}", "start")
+    units = {len(layer.bias) for layer in start.hidden_layers.values()} or {0}
     if units != {settings.hidden}:
         found = " and ".join(map(str, sorted(units)))
-        raise FitError(f"start: {settings.start} has {found} hidden units, not {settings.hidden}", "start")
-    return {name: FittedClass(weights.classes[name], layer) for name, layer in layers.items()}
+        raise FitError(f"start: {start.name} has {found} hidden units, not {settings.hidden}", "start")
+
+
+def _start_of(start: WeightFile | None, class_name: str) -> FittedClass | None:
+    if start is None or class_name not in start.hidden_layers:
+        return None
+    return FittedClass(start.classes[class_name], start.hidden_layers[class_name])
 
 
 def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:

@@ -3,13 +3,7 @@
 A form is recognised by its shape; its module then parses the text and explains faults.
 """
 
-from motif.board.identifiers import (
-    ID_LENGTH,
-    KEY_LENGTH,
-    position_from_gnubg_id,
-    position_from_key,
-    quoted,
-)
+from motif.board.identifiers import ID_LENGTH, KEY_LENGTH, position_from_gnubg_id, position_from_key, quoted
 from motif.board.match_ids import XGID_PREFIX, looks_like_ogid, position_from_ogid, position_from_xgid
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.moves import parse_roll

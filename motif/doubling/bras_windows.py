@@ -214,11 +214,7 @@ def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt
 
 
 def _switch(
-    scores: Floats,
-    decisions: npt.NDArray[np.bool_],
-    games: npt.NDArray[np.int64],
-    seed: int,
-    resamples: int,
+    scores: Floats, decisions: npt.NDArray[np.bool_], games: npt.NDArray[np.int64], seed: int, resamples: int
 ) -> tuple[float, float]:
     """Return the score at which half of the decisions are made, and its standard error over games."""
     random = np.random.default_rng(seed)

@@ -45,9 +45,7 @@ _SCORES_KEPT = 24
 
 
 def cube_model_for(
-    state: MatchState,
-    table: MatchEquityTable | None = None,
-    efficiency: float | Efficiency | None = None,
+    state: MatchState, table: MatchEquityTable | None = None, efficiency: float | Efficiency | None = None
 ) -> CubeModel:
     """Return the cube model of `state`, whose player on roll is side 0.
 

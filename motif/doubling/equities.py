@@ -136,11 +136,7 @@ class Outcomes(NamedTuple):
     def switch_sides(self) -> "Outcomes":
         """Return the ends seen by the other player."""
         return Outcomes(
-            1 - self.win,
-            self.lose_gammons,
-            self.lose_backgammons,
-            self.win_gammons,
-            self.win_backgammons,
+            1 - self.win, self.lose_gammons, self.lose_backgammons, self.win_gammons, self.win_backgammons
         )
 
     def rows(self) -> Floats:
@@ -226,10 +222,7 @@ def _curve(ends: Outcomes, cube_model: CubeModel, x: float | Floats) -> Curve:
 
 
 def cube_equities(
-    probabilities: npt.ArrayLike,
-    state: MatchState,
-    x: float | Floats,
-    table: MatchEquityTable | None = None,
+    probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeEquities:
     """Return the three equities of n positions of `probabilities` (n, 5) in `state`.
 
@@ -260,10 +253,7 @@ def cubeful_equity(
 
 
 def cubeful_equities(
-    probabilities: npt.ArrayLike,
-    state: MatchState,
-    x: float | Floats,
-    table: MatchEquityTable | None = None,
+    probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> Floats:
     """Return `cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
     ends = outcomes(probabilities)

@@ -1,4 +1,4 @@
-"""What is measured on a board: named parameters, in sets, from one registry."""
+"""Named parameters of a board, in sets, from one registry."""
 
 from motif.parameters.named_sets import KNOWN_SETS, extend, fitted_set, parameter_set
 from motif.parameters.registry import Parameter, ParameterSet

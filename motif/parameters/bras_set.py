@@ -1,8 +1,7 @@
 """The set ``bras``: the eleven features of the Backgammon Relative Advantage Score (2025).
 
-Each compares the two sides and lies within -1 to 1; switching sides changes its sign.  Points are
-those with two checkers or more; the article leaves that open for the midboard, where it fits its
-example.
+Each compares the two sides and lies between -1 and 1; switching sides changes its sign.  A point needs two
+checkers or more; the article leaves this open for the outfield, where it fits its example.
 """
 
 import numpy as np
@@ -25,56 +24,28 @@ _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference
 # Name, sentence, unit, large value, group.
 
+# fmt: off
 PIP = _difference("pip", "pips by which the player on roll leads", "pips", 15 * 25, "race", better=MORE)
-BAR = _difference(
-    "bar", "checkers that the opponent has more on the bar", "checkers", 15, "attack", better=MORE
-)
-OFF = _difference(
-    "off", "checkers that the player on roll has borne off more", "checkers", 15, "race", better=MORE
-)
-HB = _difference(
-    "hb", "home points that the player on roll has made more", "points", 6, "blocking", better=MORE
-)
-PRIME = _difference(
-    "prime",
-    "points by which the longest prime of the player on roll is longer (six at most count)",
-    "points",
-    6,
-    "blocking",
-    better=MORE,
-)
-ANCH = _difference(
-    "anch", "anchors in the other one's home board that the player on roll has more", "points", 6, "back game"
-)
-BLOT = _difference(
-    "blot",
-    "tenths of risk that the opponent's blots have more: 15 for one in its own home board, 10 in the "
-    "outfields, 12 in the other home board",
-    "tenths",
-    225,
-    "safety",
-    better=MORE,
-)
-STACK = _difference(
-    "stack", "checkers above the fifth on any point that the opponent has more", "checkers", 10, "timing"
-)
-OUT = _difference(
-    "out", "points from 7 to 18 that the player on roll has made more", "points", 12, "mobility", better=MORE
-)
-X1 = _difference(
-    "x1",
-    "home points made times the other one's checkers on the bar, the opponent's product taken off",
-    "points x checkers",
-    90,
-    "attack",
-)
-X2 = _difference(
-    "x2",
-    "length of the longest prime times the other one's anchors, the opponent's product taken off",
-    "points x points",
-    36,
-    "blocking",
-)
+BAR = _difference("bar", "extra checkers of the opponent on the bar", "checkers", 15, "attack", better=MORE)
+OFF = _difference("off", "extra checkers that the player on roll has borne off", "checkers", 15, "race",
+    better=MORE)
+HB = _difference("hb", "extra points of the player on roll in the home board", "points", 6, "blocking",
+    better=MORE)
+PRIME = _difference("prime", "points by which the longest prime of the player on roll is longer (up to six "
+    "count)", "points", 6, "blocking", better=MORE)
+ANCH = _difference("anch", "extra points of the player on roll in the opponent's home board", "points", 6,
+    "back game")
+BLOT = _difference("blot", "tenths by which the opponent's blot risk is higher: 15 per blot in its own home "
+    "board, 10 in the outfield, 12 in the other home board", "tenths", 225, "safety", better=MORE)
+STACK = _difference("stack", "extra checkers of the opponent above the fifth on any point", "checkers", 10,
+    "timing")
+OUT = _difference("out", "extra points that the player on roll has made from the 7 to the 18 point", "points",
+    12, "mobility", better=MORE)
+X1 = _difference("x1", "home points made times the other side's checkers on the bar, minus the opponent's "
+    "product", "points x checkers", 90, "attack")
+X2 = _difference("x2", "length of the longest prime times the other side's anchors, minus the opponent's "
+    "product", "points x points", 36, "blocking")
+# fmt: on
 
 BRAS_SET = _builder.build()
 
@@ -108,7 +79,7 @@ def _count(points):
 
 @inline_kernel
 def _risk(own, own_made):
-    """Tenths of risk of a side's blots."""
+    """Return the blot risk of a side, in tenths."""
     blots = own & ~own_made & ~BAR_BIT
     risk = _HOME_RISK * _count(blots & HOME_POINTS) + _OUTFIELD_RISK * _count(blots & _OUTFIELD_POINTS)
     return risk + _FAR_RISK * _count(blots & _FAR_HOME_POINTS)
@@ -116,7 +87,7 @@ def _risk(own, own_made):
 
 @lean_kernel(NOTHING)
 def measure_bras(words, packed, own, own_made, other, other_made, out):
-    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    """Write the set's unscaled values for a packed board and its masks to `out`."""
     pips, stacked = _pips_and_stacked(packed, 0, own)
     other_pips, other_stacked = _pips_and_stacked(packed, OPPONENT_HALF, other)
     bar, other_bar = np.int64(packed[PACKED_BAR]), np.int64(packed[OPPONENT_HALF + PACKED_BAR])

@@ -1,7 +1,7 @@
 """The set ``keith``: the simple measurements that Tom Keith names in "How Motif Works" (2004).
 
-Pip counts, points held, blots, direct and indirect shots, checkers on the bar and borne off: all of
-them easy to calculate.
+Pip counts, points held, blots, direct and indirect shots, checkers on the bar and borne off: all are easy to
+calculate.
 """
 
 import numpy as np
@@ -16,32 +16,21 @@ _builder = SetBuilder("keith", revision=1)
 _side, _difference = _builder.side, _builder.difference
 # Name, sentence, unit, large value, group and maybe a hint.
 
+# fmt: off
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
 ON_BAR = _side(*BAR)
-HELD = _side(
-    "points_held", "points that {side} holds outside the home board", "points", 6, "blocking", better=MORE
-)
+HELD = _side("points_held", "points that {side} holds outside the home board", "points", 6, "blocking",
+    better=MORE)
 HOME_HELD = _side("home_points", "home points that {side} holds", "points", 6, "blocking", better=MORE)
 BLOTS = _side("blots", "blots of {side}", "blots", 4, "safety", better=LESS)
-DIRECT = _side(
-    "direct_shots",
-    "pairs of a blot of {other} and a distance of 1 to 6 pips at which {side} stands behind it",
-    "shots",
-    6,
-    "attack",
-    better=MORE,
-)
-INDIRECT = _side(
-    "indirect_shots",
-    "pairs of a blot of {other} and a distance of 7 to 12 pips at which {side} stands behind it",
-    "shots",
-    6,
-    "attack",
-    better=MORE,
-)
+DIRECT = _side("direct_shots", "direct shots of {side} (distances of 1 to 6 pips from a blot of {other} to a "
+    "checker behind it)", "shots", 6, "attack", better=MORE)
+INDIRECT = _side("indirect_shots", "indirect shots of {side} (distances of 7 to 12 pips from a blot of "
+    "{other} to a checker behind it)", "shots", 6, "attack", better=MORE)
 REARMOST = _side(*REAR)
 PIP_LEAD = _difference(*LEAD)
+# fmt: on
 
 KEITH_SET = _builder.build()
 _SIDE = KEITH_SET.side_count
@@ -78,7 +67,7 @@ def _measure_side(words, packed, half, own, own_made, other, other_made, out, ba
 
 @lean_kernel(NOTHING)
 def measure_keith(words, packed, own, own_made, other, other_made, out):
-    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    """Write the set's unscaled values for a packed board and its masks to `out`."""
     pips = _measure_side(words, packed, 0, own, own_made, other, other_made, out, 0)
     half = OPPONENT_HALF
     other_pips = _measure_side(words, packed, half, other, other_made, own, own_made, out, _SIDE)

@@ -1,8 +1,7 @@
-"""The set ``motif``: 34 measurements a side and two that speak of both.
+"""The set ``motif``: 34 parameters per side and two of both sides.
 
 They follow the published ideas of Berliner's BKG 9.8, of Tesauro's and gnubg's input lists and of
-Keith's Motif, each written from its definition in the sentence beside it; the kernels below are its
-compiled twin.
+Keith's Motif.  Each sentence defines its parameter; the kernels below compute them.
 """
 
 import numpy as np
@@ -42,267 +41,80 @@ from motif.parameters.shots import best_block, escapes, shots
 _builder = SetBuilder("motif", revision=2)
 _side, _shared, _difference = _builder.side, _builder.shared, _builder.difference
 # Name, sentence, unit, large value, group and maybe a hint.
+# fmt: off
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
-NOTHING_OFF = _side(
-    "nothing_off",
-    "whether {side} has yet to bear off a checker",
-    "yes or no",
-    1,
-    "race",
-    better=LESS,
-    label="{side} bearoff still to begin",
-)
-BRING_HOME = _side(
-    "bring_home",
-    "pips that {side} needs to bring every checker home",
-    "pips",
-    100,
-    "race",
-    better=LESS,
-    label="{side} pips to bring home",
-)
+NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race",
+    better=LESS, label="{side} bearoff still to begin")
+BRING_HOME = _side("bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race",
+    better=LESS, label="{side} pips to bring home")
 REARMOST = _side(*REAR)
-SPREAD = _side(
-    "spread",
-    "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
-    "squared pips",
-    1000,
-    "timing",
-    label="spread of {side} checkers",
-)
-STACKED = _side(
-    "stacked",
-    "checkers of {side} above the third on any point or on the bar",
-    "checkers",
-    6,
-    "timing",
-    better=LESS,
-    label="{side} stacked checkers",
-)
-SPARES_HOME = _side(
-    "spares_home",
-    "checkers of {side} above the second on home points",
-    "checkers",
-    6,
-    "timing",
-    label="{side} spares at home",
-)
-DEEP = _side(
-    "deep_checkers",
-    "checkers of {side} buried on the ace and deuce points",
-    "checkers",
-    6,
-    "timing",
-    better=LESS,
-    label="{side} buried checkers",
-)
+SPREAD = _side("spread", "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
+    "squared pips", 1000, "timing", label="spread of {side} checkers")
+STACKED = _side("stacked", "checkers of {side} above the third on any point or on the bar", "checkers", 6,
+    "timing", better=LESS, label="{side} stacked checkers")
+SPARES_HOME = _side("spares_home", "checkers of {side} above the second on home points", "checkers", 6,
+    "timing", label="{side} spares at home")
+DEEP = _side("deep_checkers", "checkers of {side} buried on the ace and deuce points", "checkers", 6,
+    "timing", better=LESS, label="{side} buried checkers")
 ON_BAR = _side(*BAR)
 HOME_MADE = _side("home_points", "home points that {side} has made", "points", 6, "blocking", better=MORE)
-OUTFIELD_MADE = _side(
-    "outfield_points",
-    "points that {side} has made outside both home boards",
-    "points",
-    6,
-    "blocking",
-    better=MORE,
-)
-PRIME = _side(
-    "longest_prime",
-    "longest run of points in a row that {side} has made",
-    "points",
-    6,
-    "blocking",
-    better=MORE,
-    label="points in {side} longest prime",
-)
-CONTAINED = _side(
-    "contained",
-    "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double two dice) "
-    "because of {side}'s points",
-    "rolls",
-    36,
-    "blocking",
-    OF_REAR,
-    better=MORE,
-    label="rolls that {side} points take from the straggler",
-)
-BEST_BLOCK = _side(
-    "best_block",
-    "rolls of 36 that a checker could not play in full (of a double two dice) because of {side}'s "
-    "points, at the worst of the places from {other}'s 16 point back to the bar",
-    "rolls",
-    36,
-    "blocking",
-    better=MORE,
-    label="rolls that {side} best block takes",
-)
-BOARD_ON_BAR = _side(
-    "board_against_bar",
-    "square of the number of home points that {side} has made, while {other} is on the bar",
-    "squared points",
-    36,
-    "attack",
-    better=MORE,
-    label="{side} board against the bar",
-)
-BLOTS_HOME = _side(
-    "blots_home",
-    "blots of {side} in the home board",
-    "blots",
-    3,
-    "safety",
-    better=LESS,
-    label="{side} blots at home",
-)
-BLOTS_ELSEWHERE = _side(
-    "blots_elsewhere",
-    "blots of {side} outside the home board",
-    "blots",
-    4,
-    "safety",
-    better=LESS,
-    label="{side} blots outside",
-)
-HITTING = _side(
-    "hitting_rolls",
-    "rolls of 36 with which {side} can hit (with several checkers on the bar: by entering)",
-    "rolls",
-    36,
-    "attack",
-    better=MORE,
-)
-DIRECT = _side(
-    "direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack", better=MORE
-)
-HIT_LOSS = _side(
-    "hit_loss",
-    "pips that {other} loses to {side}'s next roll on average, the dearest blot of each roll counted",
-    "pips",
-    15,
-    "attack",
-    better=MORE,
-    label="pips that {side} hits cost",
-)
-BACK = _side(
-    "back_checkers",
-    "checkers of {side} in {other}'s home board or on the bar",
-    "checkers",
-    4,
-    "back game",
-    better=LESS,
-)
-ADVANCED_ANCHOR = _side(
-    "advanced_anchor",
-    "points that {side} has made among {other}'s bar, five and four points",
-    "points",
-    2,
-    "back game",
-    better=MORE,
-    label="{side} advanced anchors",
-)
-DEEP_ANCHORS = _side(
-    "deep_anchors",
-    "points that {side} has made among {other}'s three, deuce and ace points",
-    "points",
-    2,
-    "back game",
-)
-MIDFIELD = _side(
-    "midfield_checkers",
-    "checkers of {side} on the points 9 to 15, where they help to bring others home",
-    "checkers",
-    6,
-    "mobility",
-)
-MOBILITY = _side(
-    "mobility",
-    "rolls of 36 that each of {side}'s checkers outside the home board can play in full (of a double "
-    "two dice), times its pips to get home, added up",
-    "rolls x pips",
-    3600,
-    "mobility",
-    better=MORE,
-)
-SECOND_REAR = _side(
-    "second_rear",
-    "point of {side}'s rearmost checker but one (25 is the bar)",
-    "points",
-    25,
-    "race",
-    better=LESS,
-    label="pips of {side} second rearmost checker",
-)
-TO_PASS = _side(
-    "pips_to_pass",
-    "pips that {side}'s checkers need to pass {other}'s rearmost checker",
-    "pips",
-    100,
-    "race",
-    OF_REAR,
-)
-PASSED = _side(
-    "pips_past",
-    "pips left to those of {side}'s checkers that have met or passed {other}'s rearmost checker",
-    "pips",
-    50,
-    "race",
-    OF_REAR,
-    label="{side} pips past the contact",
-)
-GAP = _side(
-    "widest_gap",
-    "pips beyond six between the two neighbouring places of {side}'s checkers that lie farthest apart",
-    "pips",
-    12,
-    "timing",
-    label="pips of {side} widest gap",
-)
-SPARE_PIPS = _side(
-    "spare_pips",
-    "pips that {side} can play without breaking a point or moving back checkers: checkers beyond the "
-    "second down to the ace point at home, such checkers and blots down to the six point elsewhere",
-    "pips",
-    40,
-    "timing",
-)
-BLOTS_BACK = _side(
-    "blots_back",
-    "blots of {side} in {other}'s home board",
-    "blots",
-    2,
-    "safety",
-    OF_BACK,
-    better=LESS,
-    label="{side} blots back",
-)
-FACED = _side(
-    "points_ahead",
-    "points that {other} has made among the six in front of {side}'s rearmost checker",
-    "points",
-    6,
-    "blocking",
-    better=LESS,
-    label="points ahead of {side} rearmost checker",
-)
-HELD_BACK = _side(
-    "board_against_back",
-    "home points that {side} has made, times {other}'s checkers in that board or on the bar",
-    "points x checkers",
-    12,
-    "attack",
-    better=MORE,
-    label="{side} board against back checkers",
-)
+OUTFIELD_MADE = _side("outfield_points", "points that {side} has made outside both home boards", "points", 6,
+    "blocking", better=MORE)
+PRIME = _side("longest_prime", "longest run of points in a row that {side} has made", "points", 6, "blocking",
+    better=MORE, label="points in {side} longest prime")
+CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double "
+    "two dice) because of {side}'s points", "rolls", 36, "blocking", OF_REAR, better=MORE,
+    label="rolls that {side} points take from the straggler")
+BEST_BLOCK = _side("best_block", "rolls of 36 that a checker could not play in full (of a double two dice) "
+    "because of {side}'s points, at the worst of the places from {other}'s 16 point back to the bar", "rolls",
+    36, "blocking", better=MORE, label="rolls that {side} best block takes")
+BOARD_ON_BAR = _side("board_against_bar", "square of the number of home points that {side} has made, while "
+    "{other} is on the bar", "squared points", 36, "attack", better=MORE,
+    label="{side} board against the bar")
+BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS,
+    label="{side} blots at home")
+BLOTS_ELSEWHERE = _side("blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety",
+    better=LESS, label="{side} blots outside")
+HITTING = _side("hitting_rolls", "rolls of 36 with which {side} can hit (with several checkers on the bar: "
+    "by entering)", "rolls", 36, "attack", better=MORE)
+DIRECT = _side("direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack",
+    better=MORE)
+HIT_LOSS = _side("hit_loss", "pips that {other} loses on average to {side}'s next roll, which hits the "
+    "costliest blot", "pips", 15, "attack", better=MORE, label="pips that {side} hits cost")
+BACK = _side("back_checkers", "checkers of {side} in {other}'s home board or on the bar", "checkers", 4,
+    "back game", better=LESS)
+ADVANCED_ANCHOR = _side("advanced_anchor", "points that {side} has made among {other}'s bar, five and four "
+    "points", "points", 2, "back game", better=MORE, label="{side} advanced anchors")
+DEEP_ANCHORS = _side("deep_anchors", "points that {side} has made among {other}'s three, deuce and ace "
+    "points", "points", 2, "back game")
+MIDFIELD = _side("midfield_checkers", "checkers of {side} on the points 9 to 15, where they help to bring "
+    "others home", "checkers", 6, "mobility")
+MOBILITY = _side("mobility", "rolls of 36 that each of {side}'s checkers outside the home board can play in "
+    "full (of a double two dice), times its pips to get home, added up", "rolls x pips", 3600, "mobility",
+    better=MORE)
+SECOND_REAR = _side("second_rear", "point of {side}'s second rearmost checker (25 is the bar)", "points", 25,
+    "race", better=LESS, label="pips of {side} second rearmost checker")
+TO_PASS = _side("pips_to_pass", "pips that {side}'s checkers need to pass {other}'s rearmost checker", "pips",
+    100, "race", OF_REAR)
+PASSED = _side("pips_past", "pips left to those of {side}'s checkers that have met or passed {other}'s "
+    "rearmost checker", "pips", 50, "race", OF_REAR, label="{side} pips past contact")
+GAP = _side("widest_gap", "pips beyond six in the widest gap between {side}'s checkers", "pips", 12, "timing",
+    label="pips of {side} widest gap")
+SPARE_PIPS = _side("spare_pips", "pips that {side} can play without breaking a point or moving back "
+    "checkers: checkers beyond the second down to the ace point at home, such checkers and blots down to the "
+    "six point elsewhere", "pips", 40, "timing")
+BLOTS_BACK = _side("blots_back", "blots of {side} in {other}'s home board", "blots", 2, "safety", OF_BACK,
+    better=LESS, label="{side} blots back")
+FACED = _side("points_ahead", "points that {other} has made among the six in front of {side}'s rearmost "
+    "checker", "points", 6, "blocking", better=LESS, label="points ahead of {side} rearmost checker")
+HELD_BACK = _side("board_against_back", "home points that {side} has made, times {other}'s checkers in that "
+    "board or on the bar", "points x checkers", 12, "attack", better=MORE,
+    label="{side} board against back checkers")
 PIP_LEAD = _difference(*LEAD)
-CONTACT_LEFT = _shared(
-    "contact_left",
-    "pips by which the two rearmost checkers still have to pass each other",
-    "pips",
-    25,
-    "timing",
-    OF_REAR,
-)
+CONTACT_LEFT = _shared("contact_left", "pips by which the two rearmost checkers still have to pass each "
+    "other", "pips", 25, "timing", OF_REAR)
+# fmt: on
 MOTIF_SET = _builder.build()
 
 _SIDE = MOTIF_SET.side_count
@@ -322,7 +134,7 @@ _SIX = np.uint64(0x3F)
 
 @inline_kernel
 def _second_rear(own, own_made):
-    """Point of the rearmost checker but one, 0 when there is none."""
+    """Return the point of the second rearmost checker, or 0."""
     rear = highest_place(own)
     if rear < 0 or own_made >> np.uint64(rear):
         return rear + 1
@@ -331,7 +143,7 @@ def _second_rear(own, own_made):
 
 @inline_kernel
 def _widest_gap(own):
-    """Return pips beyond six between the two neighbouring places in `own` that lie farthest apart, or 0."""
+    """Return the pips beyond six of the widest gap between places in `own`, or 0."""
     widest, left = _WHOLE_DIE, own
     while left & (left - _ONE):
         place = trailing_zeros(left)
@@ -342,7 +154,7 @@ def _widest_gap(own):
 
 @inline_kernel
 def _spare_pips(packed, half, own):
-    """Return pips of spare checkers and blots that are not back, as the sentence of `SPARE_PIPS` has it."""
+    """Return `SPARE_PIPS`: pips of spare checkers and of blots that are not back."""
     pips, left = 0, own & _NOT_BACK
     while left:
         place = np.int64(trailing_zeros(left))
@@ -357,7 +169,7 @@ def _spare_pips(packed, half, own):
 
 @inline_kernel
 def _yet_to_pass(packed, half, own, rear):
-    """Return the checkers in front of the other side's rearmost, at `rear`, and their pips to that place."""
+    """Return the checkers that have yet to pass the opponent's last one, at `rear`, and their pips to it."""
     first = POINTS - rear  # in the own numbering: the next place on the near side
     checkers, pips, left = 0, 0, own >> np.uint64(first)
     while left:
@@ -415,7 +227,7 @@ def _measure_half(words, packed, first, own, own_made, out, base):
 
 @inline_kernel
 def _measure_facing(packed, half, own, own_made, other, other_made, out, base):
-    """Measure what depends on how one side, whose half of `packed` starts at `half`, faces the other."""
+    """Measure what depends on both sides, for the side whose half of `packed` starts at `half`."""
     mobility = 0
     outside = own & ~HOME_POINTS
     while outside:
@@ -437,7 +249,7 @@ def _measure_facing(packed, half, own, own_made, other, other_made, out, base):
 
 @inline_kernel
 def _measure_passing(packed, half, own, other, other_made, out, base):
-    """Measure how far one side has come past the other's rearmost checker."""
+    """Measure how far one side's checkers have passed the opponent's rearmost one."""
     out[base + TO_PASS] = out[base + PASSED] = out[base + FACED] = 0
     if own == 0 or other == 0:
         return
@@ -452,10 +264,10 @@ def _measure_passing(packed, half, own, other, other_made, out, base):
 
 @lean_kernel(NOTHING)
 def measure_motif(words, packed, own, own_made, other, other_made, out, known):
-    """Write the set's values, unscaled, for the packed board whose masks are given to `out`.
+    """Write the set's unscaled values for a packed board and its masks to `out`.
 
-    `known` int64 (5,) remembers the half of the player on roll that `out` was last measured for: the
-    plays of a decision leave it alone unless they hit.  Its last entry 0 means that none is known.
+    `known` int64 (5,) holds the half of the player on roll that `out` was last measured for, which the plays
+    of a decision change only by hitting; its last entry is 0 if there is none.
     """
     half = PACKED_WORDS // 2
     same = known[half] != 0
@@ -472,6 +284,6 @@ def measure_motif(words, packed, own, own_made, other, other_made, out, known):
     out[HELD_BACK] = out[HOME_MADE] * out[_SIDE + BACK]
     out[_SIDE + HELD_BACK] = out[_SIDE + HOME_MADE] * out[BACK]
     out[_BOTH + PIP_LEAD] = out[_SIDE + PIPS] - out[PIPS]
-    # Two rear checkers on points that add up to 25 stand on the same point: places count from 0.
+    # Rear checkers whose points add up to 25 are on the same point; places count from 0.
     rear = highest_place(own) + highest_place(other) + 2
     out[_BOTH + CONTACT_LEFT] = max(0, rear - (POINTS + 1))

@@ -1,4 +1,4 @@
-"""Parameter sets by name, what they measure on boards, and your own sets: Python files that extend a set.
+"""Find and measure parameter sets by name, including your own: Python files that extend a set.
 
     from motif.parameters import extend
 
@@ -8,13 +8,13 @@
     def blots_back(board):
         return sum(board[point] == 1 for point in range(19, 25))
 
-A function gets the board as motif's positions have it, int8 (26,), seen by the side that is measured:
+A function gets a board in the layout of motif's positions, int8 (26,), from the side that is measured:
 ``board[24]`` to ``board[1]`` are the points on its way home, positive numbers its own checkers and
-negative ones the other's, ``board[25]`` its checkers on the bar and ``board[0]`` the other's.  It
-returns a number, and is compiled by numba: numbers, loops and numpy, no dictionaries, no text.  Before
-that it is tried in Python, where a mistake can be named.
+negative ones the opponent's, ``board[25]`` its checkers on the bar and ``board[0]`` the opponent's.  It
+returns a number and is compiled by numba: numbers, loops and numpy, but no dictionaries or text.  It is
+first tried in Python, for better error messages.
 
-The file is read, run, and found again by the weights that were fitted to it.
+Weights find the file of the set that they were fitted to.
 """
 
 import ast
@@ -52,7 +52,7 @@ _BAR = BOARD_SIZE - 1
 
 
 class _Watched(np.ndarray):
-    """A board that refuses a place outside of it: Python would count a negative one from the end."""
+    """A board that refuses places out of range; Python would count negative ones from the end."""
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, int | np.integer) and not 0 <= place < BOARD_SIZE:
@@ -62,9 +62,9 @@ class _Watched(np.ndarray):
 
 @cache
 def _trial_boards() -> npt.NDArray[np.int64]:
-    """Return the position at the start, and others: checkers anywhere or at home, on bars and borne off.
+    """Return the starting position and random positions, some of them bearoffs.
 
-    In the last two one side has none left.
+    In the last two, one side has no checkers left.
     """
     rng = np.random.default_rng(0)
     boards = np.zeros((_BOARDS, BOARD_SIZE), np.int64)
@@ -75,19 +75,19 @@ def _trial_boards() -> npt.NDArray[np.int64]:
             owners[:HOME], owners[HOME:-HOME], owners[-HOME:] = 1, 0, -1
         for sign, bar in ((1, _BAR), (-1, 0)):
             points = 1 + np.flatnonzero(owners == sign)
-            # The last share are those borne off.
+            # The last share is borne off.
             shares = np.ones(len(points) + 2) / (len(points) + 2)
             *on_points, on_bar, _ = rng.multinomial(CHECKERS, shares)
             board[points], board[bar] = sign * np.array(on_points, np.int64), sign * on_bar
     boards[-2] = boards[-2].clip(min=0)
     boards[-1] = boards[-1].clip(max=0)
-    # At home alone, nobody is on the bar.
+    # In bearoffs no checker is on the bar.
     boards[1::3, [0, _BAR]] = 0
     return boards
 
 
 def _try_function(function: Callable[[Any], Any]) -> None:
-    """Raise `ParameterError` when `function` reads outside of a board or gives no finite number."""
+    """Raise `ParameterError` if `function` reads outside a board or returns no finite number."""
     name = function.__name__
     for board in _trial_boards():
         watched = board.view(_Watched)
@@ -99,10 +99,10 @@ def _try_function(function: Callable[[Any], Any]) -> None:
         except ArithmeticError as error:
             raise ParameterError(f"{name}: {error}, on the board {board.tolist()}") from None
         except Exception:
-            # What it calls may be compiled, and take no watched board: the compiler has the last word.
+            # It may call compiled functions, which take no watched board: the compiler decides.
             return
         if not isinstance(value, int | float | np.number | np.bool_) or not math.isfinite(value):
-            raise ParameterError(f"{name}: gives {value!r}, no finite number, on the board {board.tolist()}")
+            raise ParameterError(f"{name}: returns {value!r}, no finite number, for {board.tolist()}")
 
 
 _Measure = TypeVar("_Measure", bound=Callable[[Any], Any])
@@ -111,23 +111,23 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSet(ParameterSet):
-    """A set from a file; its name is the file's."""
+    """A set from a file, whose name it has."""
 
     base: ParameterSet | None
-    """The set of motif's that it extends."""
+    """The built-in set that it extends."""
     text: str
-    """The file's text, from which workers make the set again."""
+    """Text of the file, from which workers rebuild the set."""
     kinds: tuple[int, ...]
     compiled: tuple[BoardFunction, ...] = field(compare=False, repr=False)
-    """The functions of the file in its order, as their `kinds`."""
+    """Functions of the file, in the order of `kinds`."""
 
     def __reduce__(self) -> tuple[Callable[..., "OwnSet"], tuple[str, str, tuple[str, ...]]]:
-        # Addresses mean nothing to another process: it makes the set from its text.
+        # Addresses are meaningless in another process, which rebuilds the set from its text.
         return _own_set_again, (self.name, self.text, self.names)
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the text of the file, and with the base."""
+        """Changes with the text of the file and with the base."""
         return own_fingerprint(self.text, self.base)
 
     @property
@@ -157,13 +157,13 @@ class OwnSet(ParameterSet):
 
 
 def own_fingerprint(text: str, base: ParameterSet | None) -> str:
-    """Return the fingerprint of the set in a file of this `text` that extends `base`; it runs nothing."""
+    """Return the fingerprint of a set that extends `base` by a file of this `text`, without running it."""
     facts = [text, base.fingerprint if base is not None else None]
     return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 class Extension:
-    """What a file declares: all parameters of a base, and your own."""
+    """Declarations of a file: all parameters of a base, and your own."""
 
     def __init__(self, base: ParameterSet | None) -> None:
         self.base = base
@@ -172,22 +172,21 @@ class Extension:
         self._names = set(base.names) if base is not None else set()
 
     def side(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
-        """Declare the function below as a parameter of one side, measured for both.
+        """Declare the decorated function as a parameter that is measured for each side.
 
-        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one;
-        `full` is a large value of it in `unit`, and `group` what players would file it under: race,
-        safety, blocking, attack, timing, mobility or back game.
+        In `sentence`, ``{side}`` stands for the measured player and ``{other}`` for the opponent; `full` is a
+        large value in `unit`, and `group` is race, safety, blocking, attack, timing, mobility or back game.
         """
         return self._declared_by(SIDE, sentence, unit, full, group)
 
     def difference(
         self, sentence: str, *, unit: str, full: float, group: str
     ) -> Callable[[_Measure], _Measure]:
-        """Like `side`, for one parameter: the player on roll's value minus the opponent's."""
+        """Declare one parameter: the function for the player on roll minus the function for the opponent."""
         return self._declared_by(DIFFERENCE, sentence, unit, full, group)
 
     def shared(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
-        """Declare a parameter that speaks of both, measured once, on the board of the player on roll."""
+        """Declare a parameter of both sides, measured on the board of the player on roll."""
         return self._declared_by(SHARED, sentence, unit, full, group)
 
     def _declared_by(
@@ -207,10 +206,10 @@ class Extension:
     def _check(self, name: str, sentence: str, unit: str, full: float, group: str) -> None:
         if not _NAME.fullmatch(name) or name.endswith(OPPONENT_SUFFIX):
             raise ParameterError(
-                f"{name}: a parameter's name has small letters, digits and _, and no {OPPONENT_SUFFIX} behind"
+                f"{name}: a parameter name has lowercase letters, digits and _, no suffix {OPPONENT_SUFFIX}"
             )
         if name in self._names:
-            raise ParameterError(f"{name}: the set has a parameter of this name")
+            raise ParameterError(f"{name}: the set already has a parameter of this name")
         texts = {"sentence": sentence, "unit": unit, "group": group}
         for key, value in texts.items():
             if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -218,14 +217,14 @@ class Extension:
         try:
             sentence.format(side="", other="")
         except (LookupError, ValueError):
-            raise ParameterError(f"{name}: only {{side}} and {{other}} may stand in braces") from None
+            raise ParameterError(f"{name}: only {{side}} and {{other}} may be in braces") from None
         if group not in GROUPS:
             raise ParameterError(f"{name}: group must be one of {', '.join(GROUPS)}, not {shown(group)}")
         if not isinstance(full, int | float) or not 0 < full < math.inf:
             raise ParameterError(f"{name}: full must be a number above 0, not {full!r}")
 
     def finish(self, file_name: str, text: str) -> OwnSet:
-        """Compile what was declared; raises `ParameterError`."""
+        """Compile the declared functions to a set; raise `ParameterError` for faults."""
         if not self._declared:
             raise ParameterError("declares no parameter")
         declared = self._builder.build()
@@ -252,32 +251,32 @@ def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
 
 
 FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
-"""Names folders in which weights find the file that they were fitted to."""
+"""Environment variable with folders in which weights look for the set that they were fitted to."""
 SUFFIX = ".py"
 _FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
 
 
 def extend(base: str | None = None) -> Extension:
-    """Begin your own set with all parameters of the set called `base`, or with none.
+    """Start your own set with all parameters of the set called `base`, or with none.
 
-    Raises `ParameterError` when motif has no such set.
+    Raises `ParameterError` for an unknown set.
     """
     return Extension(_base(base))
 
 
 def load_own_set(path: Path | str) -> OwnSet:
-    """Return the set in the file at `path`; raises `ParameterError`."""
+    """Load the set in the file at `path`; raise `ParameterError` for faults."""
     return _own_set(Path(path).name, _text(Path(path)), str(path))
 
 
 def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
-    """Return the set that weights over `names`, in `folder`, were fitted to, whose file is called `name`.
+    """Find the set, in a file called `name`, to which weights over `names` in `folder` were fitted.
 
-    It may lie in `folder` or one above it, in the current folder, or in one of MOTIF_PARAMETERS.  Nothing
-    but a file of the very text that belongs to `fingerprint` is run.  Raises `ParameterError`.
+    Searches `folder` and those above it, the current folder, and those of MOTIF_PARAMETERS.  Only a file
+    whose text matches `fingerprint` is run.  Raises `ParameterError`.
     """
     if not _FILE_NAME.fullmatch(name):
-        raise ParameterError(f"{shown(name)} is no name of a file of parameters, NAME{SUFFIX}")
+        raise ParameterError(f"{shown(name)} is not the name of a parameter file, NAME{SUFFIX}")
     others = {}
     for path in _places(name, folder):
         text = _text(path)
@@ -287,15 +286,15 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
             return _own_set(name, text, str(path)).fitted(fingerprint, names)
     for path, other in others.items():
         raise ParameterError(
-            f"fitted to another {name} than {path}: they say {shown(fingerprint)}, this is {other}"
+            f"fitted to another {name} than {path}: its fingerprint is {other}, not {shown(fingerprint)}"
         )
     raise ParameterError(
-        f"no {name} in {folder} or a folder above it, here, or in a folder of {FOLDERS_VARIABLE}"
+        f"no {name} in {folder}, the folders above it, the current one or those of {FOLDERS_VARIABLE}"
     )
 
 
 def _places(name: str, folder: Path) -> list[Path]:
-    """Return the files called `name` where weights in `folder` look for it, each once."""
+    """Return the files called `name` in the folders to search, each once."""
     named = [Path(entry) for entry in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if entry]
     folder = folder.absolute()
     folders = dict.fromkeys((folder, *folder.parents, Path.cwd(), *named))
@@ -306,9 +305,9 @@ def _text(path: Path) -> str:
     where = plain_text(str(path))
     if not _FILE_NAME.fullmatch(path.name):
         raise ParameterError(
-            f"{where}: a file of parameters is called NAME{SUFFIX}, with letters, digits, _ and -"
+            f"{where}: a parameter file is called NAME{SUFFIX}, with letters, digits, _ and -"
         )
-    with reading(path, ParameterError, "no such file of parameters"):
+    with reading(path, ParameterError, "no such parameter file"):
         return path.read_text(encoding="utf-8")
 
 
@@ -321,7 +320,7 @@ def _base(name: str | None) -> ParameterSet | None:
 
 
 def _base_in(text: str, where: str) -> str | None:
-    """Return the base that a file's call of `extend` names, found without running the file."""
+    """Return the base named by a file's call of `extend`, without running the file."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -331,12 +330,12 @@ def _base_in(text: str, where: str) -> str | None:
         node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == extend.__name__
     ]
     if len(calls) != 1:
-        raise ParameterError(f"{where}: calls extend {len(calls)} times; a file of parameters does once")
+        raise ParameterError(f"{where}: calls extend {len(calls)} times; a parameter file must do so once")
     given = [*calls[0].args, *(keyword.value for keyword in calls[0].keywords)]
     if not given:
         return None
     if len(given) > 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str | None):
-        raise ParameterError(f'{where}:{calls[0].lineno}: name the set itself, as in extend("motif")')
+        raise ParameterError(f'{where}:{calls[0].lineno}: write the name of the set, as in extend("motif")')
     return given[0].value
 
 
@@ -348,8 +347,7 @@ def _called(call: ast.Call) -> str:
 @cache
 def _own_set(name: str, text: str, where: str) -> OwnSet:
     base = _base_in(text, where)
-    # In a folder named after the text it stays as it is while the user edits the file; there tracebacks find
-    # its lines, if there is a cache.
+    # A copy in a folder named after the text stays the same while the user edits the file, for tracebacks.
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     kept = cache_folder("parameters") / digest / name
     if not kept.is_file():
@@ -359,10 +357,10 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
         module = _run(kept, text, f"motif_parameters_{digest}")
         extensions = {id(value): value for value in vars(module).values() if isinstance(value, Extension)}
         if len(extensions) != 1:
-            raise ParameterError("what extend gives must be kept under a name")
+            raise ParameterError("the result of extend must be assigned to one name")
         (extension,) = extensions.values()
         if (extension.base.name if extension.base is not None else None) != base:
-            raise ParameterError("extends another set than its call of extend names")
+            raise ParameterError("extends a different set than its call of extend names")
         return extension.finish(name, text)
     except MotifError as error:
         raise ParameterError(f"{where}: {error}") from None
@@ -375,7 +373,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
 
 
 class _TextLoader(SourceFileLoader):
-    """Runs a text that is at hand, never its file or bytecode beside that."""
+    """Runs the given text, never the file or its cached bytecode."""
 
     def __init__(self, module_name: str, path: Path, text: str) -> None:
         super().__init__(module_name, str(path))
@@ -395,16 +393,16 @@ def _run(path: Path, text: str, module_name: str) -> ModuleType:
 
 
 def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
-    """Return the set of a file that another process has read, as far as it is known there."""
+    """Rebuild a set that another process loaded, with the parameters known there."""
     return _own_set(name, text, name).known_to(names)
 
 
 KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
-"""What may stand where a set is named."""
+"""Accepted names of sets."""
 
 
 def parameter_set(name: str) -> ParameterSet:
-    """Return the set called `name`, or in the file at the path `name`; raises `ParameterError`."""
+    """Return the set called `name`, or the one in the file `name`; raise `ParameterError` for others."""
     if name.endswith(SUFFIX):
         return load_own_set(name)
     try:
@@ -417,11 +415,11 @@ def parameter_set(name: str) -> ParameterSet:
 def fitted_set(
     name: object, fingerprint: object, folder: Path, names: Collection[str]
 ) -> ParameterSet | None:
-    """Return the set called `name` that weights over `names`, in a file in `folder`, were fitted to.
+    """Return the set called `name` to which weights over `names`, in a file in `folder`, were fitted.
 
-    None when there is none of the name.  Where motif's has another fingerprint, also as it was when it had
-    the parameters in `names` alone, it is given as it is.  Raises `ParameterError` for a file of your own
-    that cannot be found, or is not that of `fingerprint`.
+    Returns None for an unknown name.  A built-in set whose fingerprint differs, even when limited to `names`,
+    is returned in full.  Raises `ParameterError` for a file of your own that is missing or does not match
+    `fingerprint`.
     """
     if not isinstance(name, str):
         return None
@@ -433,7 +431,7 @@ def fitted_set(
 def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
     """Return scaled features float32 (n, len(parameters)) of `boards` int8 (n, 26), in the set's order.
 
-    Raises `ParameterError` when a function of your own gives a value that is not finite.
+    Raises `ParameterError` if a function of your own returns a value that is not finite.
     """
     full = parameters.full_set or parameters
     values = np.empty((len(boards), len(full)), np.float32)
@@ -443,6 +441,6 @@ def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]
 
 
 def measured(parameters: ParameterSet, boards: Board, *, scaled: bool) -> npt.NDArray[np.float32]:
-    """Return `features`, each multiplied by its scale as weights expect, or left as counted."""
+    """Return `features`, scaled as weights expect or in their units."""
     values = features(parameters, boards)
     return values if scaled else np.asarray(values / parameters.scales, np.float32)

@@ -1,11 +1,10 @@
-"""How your own parameters are measured: by functions that kernels know by their addresses alone.
+"""Measure your own parameters by functions that kernels call by their addresses.
 
-A kernel holds what it calls since it was compiled.  A function that is handed to it as a number, the
-address of its machine code in this process, needs no kernel to be compiled again.
+Passing the address of a function's machine code to a kernel avoids compiling the kernel again for every new
+function.
 
-An array int64 (2 + n, 2) tells a kernel what to call: the base's numbers of side and of shared
-parameters; your own; then for each of these n its kind and its function's address.  Empty, it
-stands for a set that is motif's own.
+An array int64 (2 + n, 2) lists the calls: the base's numbers of side and of shared parameters; your own
+numbers; then the kind and the function's address of each of these n.  It is empty for a built-in set.
 """
 
 from collections.abc import Callable
@@ -25,9 +24,9 @@ from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, l
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one for both, and own minus opponent's."""
 BOARD_WORDS = 4
-"""Words of 8 bytes that a board takes in the memory that `measure_own` is lent."""
+"""Words of 8 bytes per board in the memory of `measure_own`."""
 MAX_VALUE = 1e30
-"""Values must be smaller than this, or float32 could not hold their products."""
+"""Limit of values, so that float32 can hold their products."""
 
 OwnFunctions = npt.NDArray[np.int64]
 """(2 + n, 2), or (0, 2)."""
@@ -36,12 +35,12 @@ _SIGNATURE = types.float64(types.CPointer(types.int8))
 
 
 class BoardFunction:
-    """A compiled function of a board; its address holds for as long as the object lives."""
+    """A compiled function of a board; its address is valid while the object exists."""
 
     def __init__(self, function: Callable[[Any], Any], size: int) -> None:
         """Compile `function`, which gets a board int8 (size,) and returns a number.
 
-        Raises `ValueError`, in one line, for a function that cannot be compiled.
+        Raises `ValueError` with a one-line message if it cannot be compiled.
         """
         inner = checked_kernel(function)
 
@@ -56,7 +55,7 @@ class BoardFunction:
 
 
 def _in_one_line(message: str) -> str:
-    """Return what numba complains of, without its advice and without where in its pipeline it happened."""
+    """Return numba's complaint without its advice and the stage of its pipeline."""
     lines = [line.strip() for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
     return reasons[0] if reasons else "cannot be compiled"
@@ -64,7 +63,7 @@ def _in_one_line(message: str) -> str:
 
 @intrinsic
 def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
-    """Return the float64 that the `BoardFunction` at `address` gives for `board` int8, contiguous."""
+    """Return the float64 value of the `BoardFunction` at `address` for `board` int8, contiguous."""
     signature = types.float64(address, board)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -78,13 +77,13 @@ def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
 
 
 def no_functions() -> OwnFunctions:
-    """Return what stands for a set without parameters of your own."""
+    """Return the empty array of a set without parameters of your own."""
     return np.zeros((0, 2), np.int64)
 
 
 @inline_kernel
 def _value(address, board):
-    """Return the function's value and 0, or 0 and 1 where it is not finite or too large."""
+    """Return the function's value and 0, or 0 and 1 if it is not finite or too large."""
     value = call_board_function(address, board)
     if abs(value) < MAX_VALUE:
         return value, 0
@@ -93,10 +92,10 @@ def _value(address, board):
 
 @lean_kernel(WHOLE)
 def measure_own(own, packed, out, memory):
-    """Add your own values, unscaled, to those of the base in `out`; return how many were not finite.
+    """Add your own values, unscaled, to those of the base in `out`; count those that are not finite.
 
     The base's opponent and shared values move up, so that each block of `out` ends with your own.
-    `memory` int64 (2 * BOARD_WORDS,) is lent for the boards.
+    `memory` int64 (2 * BOARD_WORDS,) is working memory for boards.
     """
     base_sides, base_shared = own[0, 0], own[0, 1]
     sides = base_sides + own[1, 0]

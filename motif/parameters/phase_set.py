@@ -1,12 +1,11 @@
 """The set ``phase``: 16 features of the player who moved last, gated by that player's phase.
 
-From the course project whose heuristic, best-of-four player and network motif rebuilds: a player is in
-the early game with more than 8 checkers outside the home board, in the late game with fewer than 3, in the
-middle game otherwise.  Each phase has the 16 features to itself, and those
-of the other phases are 0.
+They come from the course project whose heuristic, best-of-four player and network motif reproduces.  A player
+is in the early game with more than 8 checkers outside the home board, in the late game with fewer than 3, and
+otherwise in the middle game.  Each phase has its own 16 features; those of the other phases are 0.
 
-Where the source is silent: distances are pips to bear off, those of checkers on the points alone (its
-largest sums, 360 and 270, leave the bar out); checkers on the bar count as out of home and in play.
+Where the source is silent, distances are pips to bear off of the checkers on points (its largest sums, 360
+and 270, exclude the bar); checkers on the bar count as outside the home board and in play.
 """
 
 import numpy as np
@@ -25,9 +24,9 @@ _FEATURES = (
     ("occupied_points", "points that {side} has made", "points", 7, "blocking"),
     ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race"),
     ("on_bar", "checkers of {side} on the bar", "checkers", 15, "attack"),
-    ("blot_distance", "pips that the blots of {side} have to go", "pips", 360, "safety"),
-    ("total_distance", "pips that the checkers of {side} on the points have to go", "pips", 360, "race"),
-    ("excess_distance", "pips that {side} needs to bring them home", "pips", 270, "race"),
+    ("blot_distance", "pips that the blots of {side} must still travel", "pips", 360, "safety"),
+    ("total_distance", "pips that the checkers of {side} on points must still travel", "pips", 360, "race"),
+    ("excess_distance", "pips that {side} needs to bring these checkers home", "pips", 270, "race"),
     ("blots", "blots of {side}", "blots", 15, "safety"),
     ("on_board", "checkers of {side} in play", "checkers", 15, "race"),
 )
@@ -90,7 +89,7 @@ def _measure_side(words, packed, half, own, own_made, out, first, step):
 
 @lean_kernel(NOTHING)
 def measure_phase(words, packed, own, own_made, other, other_made, out):
-    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    """Write the set's unscaled values for a packed board and its masks to `out`."""
     out[:_SIZE] = 0
     first = PHASE_FEATURES * phase_of(words, packed, OPPONENT_HALF)
     _measure_side(words, packed, OPPONENT_HALF, other, other_made, out, first, 1)
@@ -100,7 +99,7 @@ def measure_phase(words, packed, own, own_made, other, other_made, out):
 
 @kernel
 def mover_phases(packed):
-    """Phases int8 (n,) of the players who have just moved to packed boards int8 (n, 64)."""
+    """Return the phases int8 (n,) of the players who moved last, for packed boards int8 (n, 64)."""
     words = words_of(packed)
     phases = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):

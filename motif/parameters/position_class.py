@@ -1,8 +1,7 @@
-"""Position classes: race, contact, crashed (gnubg's definitions); and game plans, what each side is about.
+"""Position classes (race, contact and crashed, as gnubg defines them) and game plans.
 
-A plan is what a player would say of a position at a glance: one checker is back, or an anchor is held.
-Each side has an aim; the own aim and the opponent's together are the plan of a contact position.  In a
-crashed position the plan says whose board has crashed, and who still has checkers back.  Races have none.
+The plan of a contact position combines the aims of both sides, such as a straggler or an anchor.  In a
+crashed position it says whose board has crashed, and who still has checkers back.  Races have no plan.
 """
 
 import numpy as np
@@ -16,17 +15,17 @@ CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
 
 _FEW = 6
-# Two rearmost places, each in its side's numbering, that add up to this or more are in contact.
+# Rearmost places, each in its side's numbering, are in contact if they add up to this or more.
 _CONTACT_SUM = 24
 
 AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
-"""No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on the bar,
-six, five or four point; one deeper than that; two anchors or more."""
+"""Checkers in the opponent's home board or on the bar: none; one; several without an anchor; an anchor on the
+bar, 6, 5 or 4 point; a deeper anchor; two anchors or more."""
 FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
 
 WRECKS = ("own board", "opponent's board", "both boards")
 BACK = ("nobody", "player", "opponent", "both")
-"""Who has checkers in the other's home board or on the bar, in a crashed position."""
+"""Players with checkers in the other home board or on the bar, in a crashed position."""
 
 PLANS = (
     *(f"{own} against {other}" for own in AIMS for other in AIMS),
@@ -55,7 +54,7 @@ def in_contact(own, opponent):
 
 @inline_kernel
 def _is_crashed(checkers, ace, deuce):
-    """Apply gnubg's rule to one side: too few checkers left off the two deepest points."""
+    """Apply gnubg's rule to one side: too few checkers off its two deepest points."""
     if checkers <= _FEW:
         return True
     if ace > 1:
@@ -65,14 +64,14 @@ def _is_crashed(checkers, ace, deuce):
 
 @inline_kernel
 def side_is_crashed(words, packed, side):
-    """Return whether the board of the player on roll (side 0) or of the other (1) has crashed."""
+    """Return whether the board of the player on roll (side 0) or of the opponent (1) has crashed."""
     ace = OPPONENT_HALF * side
     return _is_crashed(checkers_on_board(words, side * (PACKED_WORDS // 2)), packed[ace], packed[ace + 1])
 
 
 @inline_kernel
 def classify(words, packed, own, opponent):
-    """Return the class of a packed board, given as int64[8] and int8[64], whose occupied places are known."""
+    """Return the class of a packed board, given as int64[8], int8[64] and masks of its occupied places."""
     if not in_contact(own, opponent):
         return RACE
     if side_is_crashed(words, packed, 0) or side_is_crashed(words, packed, 1):
@@ -103,13 +102,13 @@ def position_class(position: Position) -> str:
 
 @inline_kernel
 def _checkers_back(words, first):
-    """Return checkers back of the side whose half of the packed board starts at word `first`."""
+    """Count the checkers back of the side whose half of the packed board starts at word `first`."""
     return checkers_in(np.uint64(words[first + 2]) >> _S16) + words[first + 3]
 
 
 @inline_kernel
 def _aim(words, first, own_made):
-    """Aim of the side whose half of the packed board starts at word `first`."""
+    """Return the aim of the side whose half of the packed board starts at word `first`."""
     back = _checkers_back(words, first)
     if back == 0:
         return FREE
@@ -139,7 +138,7 @@ def plan_of(words, packed, own_made, other_made, position_class):
 
 @kernel
 def plans_many(packed):
-    """Return numbers of the plans int16 (n,) of packed boards int8 (n, 64)."""
+    """Return plan numbers int16 (n,) of packed boards int8 (n, 64)."""
     words = words_of(packed)
     plans = np.empty(packed.shape[0], np.int16)
     for row in range(packed.shape[0]):

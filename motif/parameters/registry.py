@@ -1,12 +1,12 @@
-"""The registry: a parameter is declared once, and its declaration gives its place in every array.
+"""Declare parameters: each is declared once, which fixes its place in every array.
 
-A set's module declares its parameters with a `SetBuilder` and writes one compiled function that
-measures them; the numbers that the declarations return are the places where it writes.  A `side`
-parameter is measured for both players by the same code: declared as ``blots``, it yields ``blots``
-for the player on roll and its twin ``blots_opponent``.
+A set's module declares its parameters with a `SetBuilder` and has one compiled function that measures them
+and writes to the places that the declarations returned.  A `side` parameter is measured for both players by
+the same code: declared as ``blots``, it yields ``blots`` for the player on roll and its twin
+``blots_opponent``.
 
-Sets only grow.  Weights know the parameters that they were fitted to, and their fingerprint covers these:
-what a set has learned to measure since then stands between the old ones and weighs nothing with them.
+Sets only grow.  Weights and their fingerprint cover the parameters that they were fitted to; parameters
+added since then have no weight.
 """
 
 import hashlib
@@ -21,20 +21,18 @@ import numpy.typing as npt
 OPPONENT_SUFFIX = "_opponent"
 IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
-"""Whom a parameter speaks of; a difference of both changes its sign with the side."""
+"""Players that a parameter describes; a difference changes its sign with the side."""
 SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
-"""Whose a parameter is, in a few words."""
+"""Words for the side of a parameter."""
 GROUPS = ("race", "safety", "blocking", "attack", "timing", "mobility", "back game")
-"""What players file parameters under."""
+"""Groups of parameters."""
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
-"""Hints: of checkers on the bar, which are under attack; of how one stands towards the other's rearmost
-checker, which a hit changes; of the checkers back, split or anchored, which are one matter."""
+"""Hints: checkers on the bar, which are under attack; the relation to the opponent's rearmost checker, which
+a hit changes; checkers back, split or anchored, which are one topic."""
 Better = Literal["more", "less", ""]
 MORE: Better = "more"
 LESS: Better = "less"
-"""What every player would say is better, as a side's parameter is declared; of most there is no telling."""
-
-
+"""What is better for the measured player; empty where that is unclear."""
 _OPPOSITE: dict[Better, Better] = {MORE: LESS, LESS: MORE, "": ""}
 
 
@@ -44,38 +42,36 @@ class Parameter:
 
     name: str
     sentence: str
-    """What it measures, in backgammon terms; for a twin, seen from the opponent."""
+    """What it measures, in backgammon terms; for a twin, of the opponent."""
     unit: str
     scale: float
     """Measured value in `unit` times `scale` is the feature that weights multiply, about 0 to 1."""
     group: str
-    """What players would file it under: one of `GROUPS`."""
+    """One of `GROUPS`."""
     side: Side
     twin: str | None
-    """Name of the same measurement for the other player; None when it speaks of both."""
+    """Name of the same parameter for the other player; None if it describes both."""
     hint: str = ""
-    """Where what it says goes beyond its group: `OF_BAR`, `OF_REAR` or `OF_BACK`."""
+    """Meaning beyond its group: `OF_BAR`, `OF_REAR`, `OF_BACK` or empty."""
     better: Better = ""
-    """What every player would say is better for the player on roll, everything else being equal: `MORE` of it
-    or `LESS`; empty where there is no telling."""
+    """What is better for the player on roll, other things equal: `MORE`, `LESS`, or empty if unclear."""
     label: str = ""
-    """What it is called in a few words, ``{side}`` standing for whose it is; by its name where this is
-    empty."""
+    """Short name, with ``{side}`` for the side; by default made from `name`."""
 
     @property
     def base_name(self) -> str:
-        """The name without what tells a twin from the other."""
+        """The name without a twin's suffix."""
         return self.name.removesuffix(OPPONENT_SUFFIX) if self.side == "opponent" else self.name
 
     @property
     def template(self) -> str:
-        """The label, or the name in words where there is none; ``{side}`` stands for whose it is."""
+        """The label, by default made from the name, with ``{side}`` for the side."""
         whose = "{side} " if self.side in SIDE_WORDS else ""
         return self.label or whose + self.base_name.replace("_", " ")
 
     @property
     def short(self) -> str:
-        """In a few words, such as "opponent's spare pips"."""
+        """Short name, such as "opponent's spare pips"."""
         return self.template.replace("{side}", SIDE_WORDS.get(self.side, "")).strip()
 
 
@@ -85,12 +81,12 @@ class ParameterSet:
 
     name: str
     revision: int
-    """Raised whenever the measured values change although names and scales do not."""
+    """Raised when measured values change but names and scales do not."""
     parameters: tuple[Parameter, ...]
     side_count: int
-    """Features of the player on roll come first, as many of the opponent follow, then the shared ones."""
+    """Number of features of each side: the player on roll's first, then the opponent's, then shared ones."""
     full_set: Self | None = None
-    """The set as it is measured, where this is what older weights know of it."""
+    """The complete set, if this is the part that older weights know."""
 
     def __len__(self) -> int:
         return len(self.parameters)
@@ -107,28 +103,28 @@ class ParameterSet:
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever weights fitted to this set would no longer mean the same."""
+        """Hash that changes whenever fitted weights would change their meaning."""
         facts = [self.name, self.revision, [[p.name, p.scale] for p in self.parameters]]
         return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     @property
     def places(self) -> IntArray:
-        """Where the parameters (n,) stand among those that are measured; (0,) for a full set."""
+        """Places (n,) of the parameters in the full set; (0,) for a full set."""
         names, known = () if self.full_set is None else self.full_set.names, set(self.names)
         return np.array([k for k, name in enumerate(names) if name in known], np.int64)
 
     @property
     def compiled_name(self) -> str | None:
-        """Name of the set whose compiled function measures it, or what it extends; None where none does."""
+        """Name of the set whose compiled function measures it or its base; None if there is none."""
         return self.name
 
     @property
     def functions(self) -> IntArray:
-        """What a kernel calls to measure your own parameters, see `motif.parameters.own_measures`."""
+        """Functions that measure your own parameters, see `motif.parameters.own_measures`."""
         return np.zeros((0, 2), np.int64)
 
     def known_to(self, names: Collection[str]) -> Self:
-        """Return the set as it was with the parameters in `names` alone; itself where it has no other."""
+        """Return the set limited to the parameters in `names`; itself if it has no others."""
         known = tuple(parameter for parameter in self.parameters if parameter.name in names)
         if len(known) == len(self):
             return self
@@ -136,16 +132,13 @@ class ParameterSet:
         return replace(self, parameters=known, side_count=sides, full_set=self)
 
     def fitted(self, fingerprint: object, names: Collection[str]) -> Self:
-        """Return what weights over `names` were fitted to: of the set, or of this when it was smaller.
-
-        The set itself where `fingerprint` belongs to neither.
-        """
+        """Return the set limited to `names` if that part has this `fingerprint`, otherwise the set itself."""
         known = self.known_to(names)
         return known if known.fingerprint == fingerprint != self.fingerprint else self
 
 
 class SetBuilder:
-    """Collects the declarations of one set, behind those of the set `base` where one is given."""
+    """Collects the declarations of a set, after those of its `base`, if any."""
 
     def __init__(self, name: str, revision: int, base: ParameterSet | None = None) -> None:
         self._name = name
@@ -168,8 +161,8 @@ class SetBuilder:
     ) -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
 
-        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one, in `label`
-        ``{side}`` for "own" or "opponent's"; `better` is what is better for the player measured.
+        In `sentence`, ``{side}`` stands for the measured player and ``{other}`` for the opponent, in `label`
+        ``{side}`` for "own" or "opponent's"; `better` is what is better for the measured player.
         """
         own = sentence.format(side="the player on roll", other="the opponent")
         twin = sentence.format(side="the opponent", other="the player on roll")
@@ -182,7 +175,7 @@ class SetBuilder:
         return len(self._sides) - 1
 
     def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
-        """Declare a parameter that speaks of both sides; return its place behind both blocks."""
+        """Declare a parameter of both sides; return its place after both blocks."""
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
         return len(self._shared) - 1
 
@@ -196,7 +189,7 @@ class SetBuilder:
         hint: str = "",
         better: Better = "",
     ) -> int:
-        """Declare what the player on roll has more than the opponent; return its place as `shared` does."""
+        """Declare the difference, own minus opponent's; return its place as `shared` does."""
         scale = 1 / full
         self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
         return len(self._shared) - 1

@@ -1,4 +1,4 @@
-"""The sets that exist, and the compiled function that measures any of them."""
+"""The built-in sets, and the kernel that measures any set."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ PARAMETER_SETS: dict[str, ParameterSet] = {
 DEFAULT_SET = MOTIF_SET.name
 
 SET_CODES = {name: code for code, name in enumerate(PARAMETER_SETS)}
-"""The number by which compiled code knows each set."""
+"""Number of each set in kernels."""
 _MOTIF_CODE = SET_CODES[MOTIF_SET.name]
 _KEITH_CODE = SET_CODES[KEITH_SET.name]
 _BRAS_CODE = SET_CODES[BRAS_SET.name]
@@ -26,22 +26,22 @@ _NOTHING_CODE = -1
 
 _FLAG = PACKED_WORDS // 2
 KNOWN = _FLAG + 1 + 2 * BOARD_WORDS
-"""Length of what `measure` remembers of a half board, and writes boards to."""
+"""Length of the memory of `measure`, for a half board with its flag, and two boards."""
 MAX_PARAMETERS = 256
-"""Parameters that any set may have."""
+"""Most parameters of a set."""
 
 
 def code_of(parameters: ParameterSet) -> int:
-    """Return the number by which compiled code knows a set, or the one that it extends."""
+    """Return the number of a set, or of its base, in kernels."""
     return _NOTHING_CODE if parameters.compiled_name is None else SET_CODES[parameters.compiled_name]
 
 
 @inline_kernel
 def measure(set_code, own_functions, words, packed, own, own_made, other, other_made, out, known):
-    """Write the values, unscaled, of a set to `out`; return how many of your own were not finite.
+    """Write a set's unscaled values to `out`; return the number of your own that are not finite.
 
-    `set_code` is what `code_of` gives for the set, and `own_functions` are its `functions`.  `known` int64
-    (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the last measurement.
+    `set_code` is `code_of` the set, and `own_functions` are its `functions`.  `known` int64 (KNOWN,), zero at
+    first, records what `out` still holds from the last measurement.
     """
     if set_code == _MOTIF_CODE:
         measure_motif(words, packed, own, own_made, other, other_made, out, known)
@@ -60,7 +60,7 @@ def measure(set_code, own_functions, words, packed, own, own_made, other, other_
 
 @inline_kernel
 def take_places(places, out, known):
-    """Leave in `out` the values at `places` (n,), which rise, of a set that was just measured."""
+    """Keep in `out` only the values at the ascending `places` (n,) of a set that was just measured."""
     for k in range(places.shape[0]):
         out[k] = out[places[k]]
     known[_FLAG] = 0
@@ -68,9 +68,9 @@ def take_places(places, out, known):
 
 @kernel
 def measure_packed(set_code, own_functions, packed, scales, features):
-    """Write the scaled values of packed boards (n, 64) to `features`; return how many are not finite.
+    """Write the scaled values of packed boards (n, 64) to `features`, float32 (n, size of the set).
 
-    These are float32 (n, size of the set); a user's own parameters alone can fail to be finite.
+    Returns the number of values that are not finite, which only your own parameters can yield.
     """
     words = words_of(packed)
     half = PACKED_WORDS // 2

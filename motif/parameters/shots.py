@@ -1,12 +1,11 @@
-"""Rolls that hit, what they cost the side that is hit, and rolls that let a checker escape a block.
+"""Rolls that hit and the pips they cost, and rolls with which a checker escapes a block.
 
-All masks are in the numbering of the side that shoots: bit p - 1 for point p, bit 24 for its bar.
-The blots are gone through from the dearest down, so that each roll counts for the dearest that it
-can hit.
+All masks are in the numbering of the shooting side: bit p - 1 for point p, bit 24 for its bar.  Blots are
+visited from the costliest down, so each roll counts for the costliest one that it can hit.
 
-Bit k of a set of rolls stands for ``ROLLS[k]``, the 21 different ones; of 36, a double counts once and any
-other roll twice.  Tables hold those that reach a distance, seen from the target: bit d - 1 of a mask is the
-place d pips behind it, where a checker may shoot from, or land on its way.
+Bit k of a set of rolls is ``ROLLS[k]``, one of 21; among the 36 rolls, a double counts once and any other
+roll twice.  Tables of rolls that cover a distance are relative to the target: bit d - 1 of a mask is the
+place d pips behind it, from which a checker may shoot, or where it may land on its way.
 """
 
 from itertools import permutations
@@ -23,7 +22,7 @@ _DICE = 6
 _FACES = range(1, _DICE + 1)
 _NEAR = 1 << _DICE
 _REACH = 12
-"""Farthest distance that the tables know; what doubles reach beyond is worked out by `_long_doubles`."""
+"""Largest distance in the tables; `_long_doubles` finds longer shots."""
 
 
 def roll_set(*wanted: tuple[int, int]) -> int:
@@ -36,16 +35,15 @@ _DOUBLES = np.uint64(sum(_SETS[die, die] for die in _FACES))
 
 
 def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
-    """Union over the last axis of those sets `rolls` where `shown` is true."""
+    """Return the union, over the last axis, of the sets `rolls` where `shown` is true."""
     sets: RollSets = np.bitwise_or.reduce(np.where(shown, rolls, 0), axis=-1).astype(np.uint32)
     return sets
 
 
 def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
-    """Return the rolls that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
+    """Return the rolls that move one checker exactly `distance` pips by several dice: uint32 (n,).
 
-    `is_open` (n, 6): which of the places 1 to 6 pips before the target are open; the way may lead
-    through these alone.
+    `is_open` (n, 6) says which of the places 1 to 6 pips before the target are open to stop at.
     """
     sets = np.zeros(len(is_open), np.uint32)
     for (high, low), roll in _SETS.items():
@@ -84,7 +82,7 @@ _S6 = np.uint64(6)
 
 @inline_kernel
 def rolls_in(rolls):
-    """Return how many of the 36 rolls are in a set."""
+    """Return the number of 36 rolls in a set."""
     return np.int64(popcount(rolls) + popcount(rolls & ~_DOUBLES))
 
 
@@ -116,7 +114,7 @@ def _flag(bit, rolls):
 
 @inline_kernel
 def _long_doubles(shooters, landing):
-    """Doubles that hit by way of a place more than six pips before the target."""
+    """Return the doubles that hit via a place more than six pips before the target."""
     threes = (landing >> _D3) & (landing >> _D6) & (landing >> _D9) & (shooters >> _D12)
     fours = (landing >> _D4) & (landing >> _D8)
     fours &= (shooters >> _D12) | ((landing >> _D12) & (shooters >> _D16))
@@ -129,7 +127,7 @@ def _long_doubles(shooters, landing):
 
 @inline_kernel
 def enter_and_hit(entries, hitting):
-    """Return the rolls of two different dice, one of `entries`, the other of the lowest six of `hitting`."""
+    """Return the rolls with one die in `entries` and a different one in the lowest six of `hitting`."""
     return np.uint64(_ENTER_AND_HIT[entries & _DICE_BITS, hitting & _DICE_BITS])
 
 
@@ -144,7 +142,7 @@ def _highest(mask):
 
 @inline_kernel
 def _shots_from_board(shooters, blots, open_points):
-    """Return `shots` with nobody on the bar."""
+    """Return `shots` with no checker on the bar."""
     hitting, direct, pips = np.uint64(0), np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -193,7 +191,7 @@ def _shots_from_bar(shooters, blots, open_points):
     while blots:
         place = _highest(blots)
         blots ^= _ONE << place
-        # The checker on the bar by itself, or another one with the die that does not enter.
+        # Either the checker on the bar hits, or another one with the die that does not enter.
         hit = shots_at((BAR_BIT >> place) >> _S1, (open_points >> place) >> _S1)
         hit |= enter_and_hit(entries, (others >> place) >> _S1)
         hit = without_doubles(hit)
@@ -218,11 +216,11 @@ def _shots_by_entering(blots):
 
 @inline_kernel
 def shots(shooters, on_bar, blots, blocks):
-    """Return how many of 36 rolls hit, how many hit directly, and the pips that they cost in all.
+    """Return the numbers of 36 rolls that hit and that hit directly, and the total pips that they cost.
 
-    `shooters`: places of the side that shoots, with `on_bar` checkers on its bar; `blots` and
-    `blocks`: single checkers and made points of the other side.  Direct means by one die.  Of
-    several blots that a roll can hit the one that loses most is counted.
+    `shooters` are the places of the shooting side, which has `on_bar` checkers on its bar; `blots` and
+    `blocks` are the single checkers and points of the other side.  A direct hit takes one die.  Each roll
+    counts for the costliest blot that it can hit.
     """
     behind = (_ONE << (np.uint64(63) - leading_zeros(shooters | _ONE))) - _ONE
     blots &= behind
@@ -241,10 +239,10 @@ _FIRST_BLOCKED = 15
 
 
 def _escape_table() -> npt.NDArray[np.uint8]:
-    """Count, of 36 rolls, those that one checker can play in full; bit d - 1 of the index blocks distance d.
+    """Count the rolls of 36 that one checker can play in full; bit d - 1 of the index blocks distance d.
 
-    A roll counts when the point at the sum of the dice is open and so is a point on the way there;
-    of a double, two dice count.  (The measure is Berliner's and gnubg's "escapes".)
+    A roll counts if the point at the sum of the dice and a point on the way are open; of a double, two dice
+    count.  (These are Berliner's and gnubg's "escapes".)
     """
     is_open = ~(np.arange(1 << _REACH)[:, None] >> np.arange(_REACH) & 1).astype(np.bool_)
     high, low = ROLLS.T - 1
@@ -267,7 +265,7 @@ def escapes(index, blockers):
 
 @inline_kernel
 def best_block(blockers):
-    """Return how many of 36 rolls a checker could not run in full, at the worst of the places 15 to 24.
+    """Return the number of 36 rolls that a checker cannot run in full from the worst of the places 15 to 24.
 
     `blockers` as for `escapes`.
     """

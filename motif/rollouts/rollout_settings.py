@@ -129,22 +129,18 @@ class RolloutSettings:
     cut: int = setting(0, "End after this many plies with the evaluator's value; 0: never.")
     stop_at_race: bool = setting(False, "End with the evaluator's value when contact ends.")
     stop_at_bearoff: bool = setting(
-        False,
-        "End with the value of the bearoff tables where these cover the position.",
+        False, "End with the value of the bearoff tables where these cover the position."
     )
     stratified: bool = setting(
-        False,
-        "Let the first roll, and the first two, of the trials run evenly through all that can come.",
+        False, "Let the first roll, and the first two, of the trials run evenly through all that can come."
     )
     luck_plies: int = setting(
-        0,
-        "Adjust results for the luck of this many first rolls, by the evaluator; 0: none.",
+        0, "Adjust results for the luck of this many first rolls, by the evaluator; 0: none."
     )
     every_play: bool = setting(False, "Evaluate every legal play, without the pre-filter of the weight file.")
     se: float = setting(0.0, "Stop at this standard error of the equity; 0: never.")
     eliminate: bool = setting(
-        False,
-        "Drop each of several plays compared as soon as it is certain to be worse.",
+        False, "Drop each of several plays compared as soon as it is certain to be worse."
     )
     error_rate: float = setting(0.05, "Chance, at most, that `eliminate` drops the best play of a decision.")
     scoring: str = setting("money", "What is played for: money, dmp or no-gammons.")

@@ -297,12 +297,7 @@ def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
 
 
 def _play(
-    model: Model,
-    rules: PlayoutRules,
-    seed: int,
-    scoring: str,
-    after_a_play: bool,
-    portion: _Portion,
+    model: Model, rules: PlayoutRules, seed: int, scoring: str, after_a_play: bool, portion: _Portion
 ) -> tuple[int, Values]:
     """Return, from a worker, where a portion starts and its results (n, trials, 6)."""
     start, packed, items, first, trials = portion

@@ -36,14 +36,7 @@ from motif.runtime.errors import DatasetError, PositionError, SettingError, plai
 from motif.runtime.files import decoded, reason, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
 from motif.sampling.dataset import OUTPUTS, read_manifest
-from motif.sampling.samples import (
-    ROWS_A_PART,
-    Dataset,
-    boards_of_lines,
-    labelled,
-    read_parts,
-    write_pieces,
-)
+from motif.sampling.samples import ROWS_A_PART, Dataset, boards_of_lines, labelled, read_parts, write_pieces
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"

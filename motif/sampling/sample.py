@@ -57,29 +57,24 @@ class SamplePlan:
     games: int = field(metadata={"help": "Games of self-play."})
     trials: int = field(metadata={"help": "Rollouts that label each position."})
     decide: Literal["evaluator", "rollout"] = setting(
-        "evaluator",
-        "What chooses the plays: the evaluator, or rollouts of every legal play.",
+        "evaluator", "What chooses the plays: the evaluator, or rollouts of every legal play."
     )
     candidates: int = setting(
-        0,
-        "Plays of a decision that are recorded at most, the chosen one among them; 0: all.",
+        0, "Plays of a decision that are recorded at most, the chosen one among them; 0: all."
     )
     rate: float = setting(1.0, "Share of the decisions that are recorded.")
     crashed_rate: float | None = setting(
-        None,
-        "Share for crashed positions, which are few; that of `rate` when absent.",
+        None, "Share for crashed positions, which are few; that of `rate` when absent."
     )
     race_rate: float | None = setting(None, "Share for races; that of `rate` when absent.")
     noise: float = setting(0.0, "Share of the plays that are drawn by lot, so that odd positions occur too.")
     cut: int = setting(0, "End rollouts after this many plies with the evaluator's value; 0: never.")
     stop_at_race: bool = setting(False, "End rollouts with the evaluator's value when contact ends.")
     stop_at_bearoff: bool = setting(
-        False,
-        "End rollouts with the value of the bearoff tables where these cover the position.",
+        False, "End rollouts with the value of the bearoff tables where these cover the position."
     )
     stratified: bool = setting(
-        False,
-        "Let the first roll, and the first two, of the rollouts run evenly through all that can come.",
+        False, "Let the first roll, and the first two, of the rollouts run evenly through all that can come."
     )
 
     def rates(self) -> npt.NDArray[np.float64]:

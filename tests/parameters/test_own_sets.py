@@ -261,7 +261,7 @@ def test_an_edited_file_is_another_set(tmp_path):
     path.write_text(path.read_text().replace("full=5", "full=4"))
     second = parameter_set(str(path))
     assert (first.scales[9], second.scales[9]) == pytest.approx((0.2, 0.25))
-    with pytest.raises(WeightFileError, match=f"they say 'sha256:.*, this is {second.fingerprint}"):
+    with pytest.raises(WeightFileError, match=f"its fingerprint is {second.fingerprint}, not 'sha256:"):
         load_static(str(tmp_path / "weights.yaml"))
 
 
@@ -275,18 +275,18 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
         ("", r"calls extend 0 times"),
         ("a = (", r"tall_towers\.py:1: '\(' was never closed"),
         (HEAD, r"declares no parameter"),
-        ("from motif.parameters import extend\nextend('keith')", r"must be kept under a name"),
+        ("from motif.parameters import extend\nextend('keith')", r"must be assigned to one name"),
         (
             "from motif.parameters import extend\nmine = extend('tesauro')",
             r"no set to extend is called 'tesauro'",
         ),
         (
             "from motif.parameters import extend\nx = 'keith'\nmine = extend(x)",
-            r"\.py:3: name the set itself",
+            r"\.py:3: write the name of the set",
         ),
         (HEAD + "\n1 / 0", r"tall_towers\.py:4: ZeroDivisionError: division by zero"),
-        (HEAD + DECLARED + "def blots(board):\n    return 1", r"blots: the set has a parameter of this name"),
-        (HEAD + DECLARED + "def Own(board):\n    return 1", r"Own: a parameter's name has small letters"),
+        (HEAD + DECLARED + "def blots(board):\n    return 1", r"blots: the set already has a parameter"),
+        (HEAD + DECLARED + "def Own(board):\n    return 1", r"Own: a parameter name has lowercase letters"),
         (
             HEAD + DECLARED.replace("'x', ", "'{me}', ", 1) + "def own(board):\n    return 1",
             r"own: only {side}",
@@ -302,7 +302,7 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
         ),
         (HEAD + DECLARED + "def own(board):\n    return board[26]", r"own: there is no board\[26\]"),
         (HEAD + DECLARED + "def own(board):\n    return board[-1]", r"own: there is no board\[-1\]"),
-        (HEAD + DECLARED + "def own(board):\n    return 'many'", r"own: gives 'many', no finite number"),
+        (HEAD + DECLARED + "def own(board):\n    return 'many'", r"own: returns 'many', no finite number"),
         (HEAD + DECLARED + "def own(board):\n    return 1 / board[25]", r"own: .*, on the board \["),
         (HEAD + DECLARED + "def own(board):\n    return {}['x']", r"own: .+"),
         (HEAD + DECLARED + "def own(board):\n    return board.points", r"own: .*points"),
@@ -317,7 +317,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, message):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("none.py", r"none\.py: no such file of parameters"), ("two words.py", r"is called NAME\.py")],
+    [("none.py", r"none\.py: no such parameter file"), ("two words.py", r"is called NAME\.py")],
 )
 def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
     with pytest.raises(ParameterError, match=message):

@@ -34,12 +34,12 @@ def test_each_side_has_its_block_in_the_same_order(chosen):
         chosen.parameters[n : 2 * n],
         chosen.parameters[2 * n :],
     )
-    for mine, his in zip(own, opponent, strict=True):
-        assert (mine.side, his.side) == ("own", "opponent")
-        assert (mine.twin, his.twin) == (his.name, mine.name)
-        assert his.name == mine.name + OPPONENT_SUFFIX
-        assert (mine.scale, mine.unit, mine.group) == (his.scale, his.unit, his.group)
-        assert mine.sentence != his.sentence
+    for mine, twin in zip(own, opponent, strict=True):
+        assert (mine.side, twin.side) == ("own", "opponent")
+        assert (mine.twin, twin.twin) == (twin.name, mine.name)
+        assert twin.name == mine.name + OPPONENT_SUFFIX
+        assert (mine.scale, mine.unit, mine.group) == (twin.scale, twin.unit, twin.group)
+        assert mine.sentence != twin.sentence
     assert all(parameter.side in ("both", "difference") and parameter.twin is None for parameter in both)
 
 

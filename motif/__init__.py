@@ -16,9 +16,13 @@ Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselv
 wrong is a `MotifError` of one line.  ``help(motif.rank)`` tells more; so do the pages in docs/how-to.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from motif.compiler.program import Program, configure
+from motif.runtime.cache_folder import cache_folder, cache_problem, open_private
 from motif.runtime.package import lazy_names
+from motif.runtime.progress import COMPILATION
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
@@ -184,6 +188,9 @@ _HOMES = {
     "motif.sampling.conversion": ("convert",),
     "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset"),
 }  # fmt: skip
+configure(
+    Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)
+)
 # Imported on first use, so that a command which needs only the rules does not wait for the rest.
 __getattr__ = lazy_names(__name__, _HOMES)
 

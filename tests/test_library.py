@@ -98,7 +98,7 @@ def test_frames():
 def test_without_pandas_and_polars(monkeypatch):
     for name in ("pandas", "polars"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(motif.MotifError, match=r"^a frame needs pandas or polars"):
+    with pytest.raises(motif.MotifError, match=r"^a data frame needs pandas or polars"):
         motif.evaluate_many([START], PLAYER, as_frame=True)
 
 
@@ -113,8 +113,8 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.rank(START, "31", "lates"), "no player is called 'lates'; did you mean 'latest'"),
         (lambda: motif.rank(START, "31", 5), "a player is a name such as 'latest', weights"),
         (lambda: motif.rank(START, "31", "random"), "the player 'random' chooses plays but cannot"),
-        (lambda: motif.rank(START, "31", lenght=3), "there is no setting 'lenght'; did you mean 'length'"),
-        (lambda: motif.rollout(START, trails=3), "there is no setting 'trails'; did you mean 'trials'"),
+        (lambda: motif.rank(START, "31", lenght=3), "unknown setting 'lenght'; did you mean 'length'"),
+        (lambda: motif.rollout(START, trails=3), "unknown setting 'trails'; did you mean 'trials'"),
         (lambda: motif.rollout(START, "random"), "the player 'random' chooses plays but cannot"),
         (lambda: motif.rollout(START, 7), "a player is a name such as 'latest', weights"),
         (lambda: motif.play_matches("latest", 5), "a player is a name such as 'latest', weights"),

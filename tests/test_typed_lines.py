@@ -70,11 +70,11 @@ def test_a_line_works(line, names):
 
 SAYS = {
     "motif.fit('runs/none')": "runs/none: no dataset",
-    "motif.fit(path, parametres='motif')": "there is no setting 'parametres'; did you mean 'parameters'?",
+    "motif.fit(path, parametres='motif')": "unknown setting 'parametres'; did you mean 'parameters'?",
     "motif.sample(player='simple', games=3)": "out: the folder of the dataset is missing: out='runs/try'",
     "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple': is it player=?",
     "motif.sample(games=3, out='x')": "player: who plays is missing: player='latest'",
-    "motif.sample(player='simple', game=3, out='x')": "there is no setting 'game'; did you mean 'games'?",
+    "motif.sample(player='simple', game=3, out='x')": "unknown setting 'game'; did you mean 'games'?",
     "motif.from_sklearn(3)": "3 is no fitted estimator: it has no method predict",
     "data.y('wins')": "did you mean 'win'?",
     "data.X('motiv')": "motiv",

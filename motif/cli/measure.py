@@ -348,7 +348,7 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
     image, a classroom, or a first impression.
     """
-    from motif.compiler.kernel_cache import kept_kernels, kernel_folder, kernel_folder_problem
+    from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder, kernel_folder_problem
     from motif.runtime.errors import FileError
     from motif.runtime.parallel import run_ordered
     from motif.runtime.progress import COMPILATION, SECONDS_OF_ALL, progress
@@ -358,13 +358,13 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     note(f"compiling every kernel that is not kept yet: all take about {SECONDS_OF_ALL} s on two idle cores")
     COMPILATION.is_said = True
     started = time.monotonic()
-    before = kept_kernels()
+    before = cached_kernel_count()
     with TemporaryDirectory() as folder, progress("compiling kernels", len(_WARMING)) as advance:
         for line, error in run_ordered(_run_lines, [(lines, folder) for lines in _WARMING], jobs):
             if error:
                 raise FileError(f"motif {line}: {error}")
             advance()
-    seconds, kernels = time.monotonic() - started, kept_kernels()
+    seconds, kernels = time.monotonic() - started, cached_kernel_count()
     if json:
         record = {"seconds": seconds, "kernels": kernels, "compiled": kernels - before}
         print(json_line({**record, "folder": kernel_folder()}))

@@ -1,1 +1,4 @@
-"""Compiles the functions that numbers go through, with numba, and keeps their machine code."""
+"""Compile numerical functions with numba and cache their machine code.
+
+Nothing here depends on the program that uses it, which introduces itself by `program.configure`.
+"""

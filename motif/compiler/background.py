@@ -1,35 +1,43 @@
-"""A second process that compiles kernels beside one that starts on a new machine."""
+"""A second process that compiles kernels while the first one starts on a new machine."""
 
 import atexit
+import os
 import subprocess
 import sys
 from contextlib import suppress
 
 from motif.compiler.choice import STOCK, way
-from motif.compiler.kernel_cache import kept_kernels, kernel_folder_problem
-from motif.runtime.parallel import worker_count
+from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder_problem
 
-_is_asked = False
+_is_started = False
 
 
 def precompile_in_background(function: str) -> None:
-    """Let a second process call `function`, ``module:name``, if no kernel is kept and a core is free.
+    """Call `function`, ``module:name``, in a second process if no kernel is cached and a core is free.
 
-    numba's own way compiles a kernel with all that it calls: there it would only be in the way.
-
-    It shares nothing with this process but the folder, without which it is not started, says nothing, and
-    ends with it at the latest.  One is enough: who asks again, as a step of what asked first, gets no other.
+    The process is silent, shares only the cache folder with this one, and ends with it at the latest.  At
+    most one is started.  With numba's own `njit` none is: that compiles a kernel together with its callees,
+    so a second process would only compete for the processor.
     """
-    global _is_asked
-    if _is_asked or way() == STOCK or worker_count(None) == 1 or kernel_folder_problem() or kept_kernels():
+    global _is_started
+    if _is_started or way() == STOCK or _core_count() == 1:
         return
-    _is_asked = True
+    if kernel_folder_problem() or cached_kernel_count():
+        return
+    _is_started = True
     module, _, name = function.partition(":")
     call = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
     nowhere = subprocess.DEVNULL
     with suppress(OSError):
-        beside = subprocess.Popen([sys.executable, "-c", call], stdin=nowhere, stdout=nowhere, stderr=nowhere)
-        atexit.register(_end, beside)
+        process = subprocess.Popen(
+            [sys.executable, "-c", call], stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
+        atexit.register(_end, process)
+
+
+def _core_count() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,7 @@
-"""Which of its two ways the compiler takes: kernels linked through cells, or numba's own `njit`.
+"""The choice between two ways to compile: linked kernels, or numba's own `njit`.
 
-Linking (`linker`) relies on numba's internals, so it is for versions of numba that it is tested with.  Any
-other version gets `stock`, which asks numba for nothing but what its manual describes.
+Linking (`linker`) relies on numba's internals, so it is used only with the versions of numba that it is
+tested with.  With any other version `stock` uses only what numba's manual documents.
 """
 
 import os
@@ -11,33 +11,37 @@ from functools import cache
 
 import numba
 
+from motif.compiler.program import program
+
 LINKED, STOCK = "linked", "numba"
-VARIABLE = "MOTIF_COMPILER"
-"""Environment variable that says which way: `LINKED` or `STOCK`; without it the version of numba decides."""
 TESTED = ("0.68",)
-"""Versions of numba that linking is tested with, without their last number."""
+"""Versions of numba that linking is tested with, major and minor number."""
+
+
+def variable() -> str:
+    """Return the environment variable that may name the way, such as ``MOTIF_COMPILER``."""
+    return f"{program().name.upper()}_COMPILER"
 
 
 @cache
 def way() -> str:
-    """Return `LINKED` or `STOCK`.
+    """Return `LINKED` or `STOCK`: as the environment variable says, otherwise by numba's version.
 
-    That an untested numba takes the second is said once, on stderr; processes started from here inherit the
-    choice, and say nothing.
+    An untested version is reported once, on stderr; child processes inherit the choice silently.
     """
-    wanted = os.environ.get(VARIABLE, "")
+    wanted = os.environ.get(variable(), "")
     if wanted in (LINKED, STOCK):
         return wanted
     if wanted:
-        _say(f"invalid {VARIABLE} {wanted!r}: it must be {LINKED} or {STOCK}")
+        _say(f"invalid {variable()} {wanted!r}: it must be {LINKED} or {STOCK}")
     version = numba.__version__
     if ".".join(version.split(".")[:2]) in TESTED:
         return LINKED
     _say(f"numba {version} is not a tested version ({', '.join(TESTED)}): kernels take longer to compile")
-    os.environ[VARIABLE] = STOCK
+    os.environ[variable()] = STOCK
     return STOCK
 
 
 def _say(line: str) -> None:
-    with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
-        print(f"motif: {line}", file=sys.stderr, flush=True)
+    with suppress(OSError, ValueError):  # stderr may be closed
+        print(f"{program().name}: {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""No search for garbage while something is compiled."""
+"""Pauses of the garbage collector."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """No search for garbage in the block: a compiler's many objects live as long as it runs."""
+    """Pause the garbage collector: a compiler makes many objects that live until it is done."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,4 @@
-"""JIT options in one place, and the bit operations that numba lacks.
-
-What is compiled is heard by `motif.runtime.progress`, which says so and keeps it out of what is timed.
-"""
+"""Decorators that compile kernels, with their numba options, and bit operations that numba lacks."""
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
@@ -14,17 +11,17 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from motif.compiler.choice import LINKED, way
-from motif.runtime.progress import COMPILATION
+from motif.compiler.program import program
 
 
 class _Listener(event.Listener):
-    """Hears numba begin and end each compilation; those of callees lie within their callers'."""
+    """Passes the begin and end of each compilation on; those of callees lie within their callers'."""
 
-    def on_start(self, event: Any) -> None:
-        COMPILATION.begin()
+    def on_start(self, event: object) -> None:
+        program().monitor.begin()
 
-    def on_end(self, event: Any) -> None:
-        COMPILATION.end()
+    def on_end(self, event: object) -> None:
+        program().monitor.end()
 
 
 event.register("numba:compile", _Listener())
@@ -52,19 +49,19 @@ __all__ = [
     "words_of",
 ]
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., object])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 NOTHING, FLAG, WHOLE = types.none, types.bool_, types.int64
 SINGLE, DOUBLE = types.float32, types.float64
-"""What a kernel returns: nothing, a bool, an int64, a float32, a float64."""
+"""Return types of kernels: nothing, bool, int64, float32, float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
 DOUBLES = types.UniTuple(types.float64, 2)
 """Two float64."""
 
 
-def _compiled(function: _F, block: bool = False, returns: Any = None, **options: Any) -> _F:
+def _compiled(function: _F, block: bool = False, returns: types.Type | None = None, **options: object) -> _F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     options = {"nogil": True, "error_model": "numpy", "boundscheck": None, **options}
@@ -78,40 +75,39 @@ def _compiled(function: _F, block: bool = False, returns: Any = None, **options:
 
 
 def kernel(function: _F) -> _F:
-    """Compile `function` on first use: no Python objects, no GIL, kept on disk."""
+    """Compile `function` on first use, without Python objects or the GIL, and cache it on disk."""
     return _compiled(function)
 
 
 def fast_kernel(function: _F) -> _F:
-    """Like `kernel`, for sums of floats whose order does not matter: lets LLVM vectorise them."""
+    """Like `kernel`, but let LLVM reorder sums of floats to vectorise them."""
     return _compiled(function, fastmath=_SUM_IN_ANY_ORDER)
 
 
-def lean_kernel(returns: Any) -> Callable[[_F], _F]:
-    """Like `kernel`, for functions that make no array and return none, but what `returns` says.
+def lean_kernel(returns: types.Type) -> Callable[[_F], _F]:
+    """Like `kernel`, for functions that create no array and return the type `returns`.
 
-    They do without reference counts, which otherwise cost more than the work: a tuple of arrays that
-    is passed on has every one of them counted up and down.  Where a kernel calls them they are compiled
-    once it gets there.
+    They skip reference counting, which would cost more than their work: passing a tuple of arrays counts
+    each of them up and down.  They are compiled when a running kernel first calls them.
     """
     return lambda function: _compiled(function, returns=returns, **_LEAN)
 
 
 def checked_kernel(function: _F) -> _F:
-    """Like `kernel`, with every index checked: for functions that motif did not write."""
+    """Like `kernel`, but check every index: for functions written by users."""
     return _compiled(function, boundscheck=True)
 
 
 def inline_kernel(function: _F) -> _F:
-    """Mark a small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
+    """Like `lean_kernel`, but always compile the function into its callers."""
     return _compiled(function, block=True, forceinline=True, **_LEAN)
 
 
-def compile_ahead(wanted: Iterable[Any]) -> None:
-    """Compile those of the kernels that compiled ones may call, each before it is reached.
+def compile_ahead(wanted: Iterable[Callable[..., object]]) -> None:
+    """Compile those of the `wanted` kernels that compiled ones may call, before they are called.
 
-    What another process is compiling is left to it.  Without linking there is nothing to do: numba compiles
-    what a kernel calls with the kernel.
+    Kernels that another process is compiling are skipped.  Without linking this does nothing, because numba
+    compiles callees with their caller.
     """
     if way() == LINKED:
         from motif.compiler.linker import compile_ahead
@@ -120,7 +116,7 @@ def compile_ahead(wanted: Iterable[Any]) -> None:
 
 
 def compilation_target() -> tuple[str, str]:
-    """Name and features of the processor that kernels are compiled for."""
+    """Return the name and the features of the processor that kernels are compiled for."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
     return name, features
 
@@ -142,19 +138,19 @@ def _zero_is_defined(builder: Any) -> Any:
 
 
 popcount = _bit_intrinsic(lambda builder, value: builder.ctpop(value))
-"""Number of one bits of a uint64."""
+"""Number of set bits of a uint64."""
 trailing_zeros = _bit_intrinsic(lambda builder, value: builder.cttz(value, _zero_is_defined(builder)))
-"""Index of the lowest one bit of a uint64; 64 for zero."""
+"""Number of zero bits below the lowest set bit of a uint64; 64 for zero."""
 leading_zeros = _bit_intrinsic(lambda builder, value: builder.ctlz(value, _zero_is_defined(builder)))
-"""64 minus one, minus the index of the highest one bit of a uint64; 64 for zero."""
+"""Number of zero bits above the highest set bit of a uint64; 64 for zero."""
 reversed_bits = _bit_intrinsic(lambda builder, value: builder.bitreverse(value))
-"""The bits of a uint64 in the opposite order."""
+"""The bits of a uint64 in reverse order."""
 
 
 def _reinterpreted(target: Any) -> Any:
     """Return an intrinsic that reads the bytes of a C-contiguous array as `target`.
 
-    Numba's own, the method ``view``, takes a third of a second to compile.
+    numba's method ``view`` does the same, but takes a third of a second to compile.
     """
 
     def typing_function(typing_context: Any, array: Any) -> Any:

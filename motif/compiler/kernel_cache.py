@@ -1,13 +1,14 @@
-"""Machine code of kernels in files, each compiled once a machine.
+"""Cached machine code of kernels, each compiled once per machine.
 
-A file is named after all that went into it, so a file that is there is the right one, wherever the package
-lies and whenever it was written.  A process that compiles holds a lock; others wait, and load, or do
-something else.
+A file's name is a hash of all that its machine code depends on, so a file that exists is the right one,
+wherever the package is installed.  A process that compiles holds a lock; others wait and then load the file,
+or do something else meanwhile.
 
-A file is a header, the kernel's name and its pickled machine code.  The header tells the format, how long
-both are, and a digest over all the rest.  All of it is checked before anything is unpickled, because damaged
-machine code ends the process: a file that is torn, damaged, another kernel's or of another format is written
-again.  A digest is no signature: what keeps out those who mean harm is the folder (`cache_folder`).
+A file consists of a header, the kernel's name and its pickled machine code.  The header holds the format,
+both lengths and a digest over the rest.  All of it is checked before anything is unpickled, because damaged
+machine code crashes the process: a file that is truncated, damaged, of another kernel or of another format is
+replaced.  The digest protects against accidents only; against attacks the folder's permissions do (see
+`program.Program.open_cached`).
 """
 
 import hashlib
@@ -18,47 +19,56 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import Struct
 from tempfile import mkstemp
-from typing import Any
+from typing import TypeVar
 
 from motif.compiler.choice import LINKED, STOCK, way
-from motif.runtime.cache_folder import cache_folder, cache_problem, open_private
-from motif.runtime.progress import COMPILATION
+from motif.compiler.program import program
+
+_Kernel = TypeVar("_Kernel")
 
 _FOLDERS = {LINKED: "kernels", STOCK: "numba"}
 _SUFFIX = ".kernel"
 _SUFFIXES = {LINKED: _SUFFIX, STOCK: ".nbc"}
-_MAGIC = b"motif-kernel"
+_MAGIC = b"kernel-cache"
 _FORMAT = 1
 _HEADER = Struct(">12sHHQ32s")
-"""`_MAGIC`, `_FORMAT`, bytes of the name, bytes of the payload, SHA-256 over these four, the name and the
-payload."""
+"""`_MAGIC`, `_FORMAT`, lengths of name and payload in bytes, SHA-256 over these four, name and payload."""
 
 
 def kernel_folder() -> Path:
-    """Where machine code is kept; a path where nothing can be, where there is no cache."""
-    return cache_folder(_FOLDERS[way()])
+    """Return the folder of cached kernels; without a cache, a path where nothing can be written."""
+    return program().cache_folder(_FOLDERS[way()])
 
 
 def kernel_folder_problem() -> str | None:
-    """Why no machine code can be kept, in one line; None where it can."""
-    return cache_problem(_FOLDERS[way()])
+    """Return why kernels cannot be cached, in one line; None if they can."""
+    return program().cache_problem(_FOLDERS[way()])
 
 
-def kept_kernels() -> int:
-    """How many kernels are kept."""
+def cached_kernel_count() -> int:
+    """Return the number of cached kernels."""
     return sum(1 for _ in kernel_folder().rglob(f"*{_SUFFIXES[way()]}"))
 
 
 def load_or_make(
-    name: str, rebuild: Callable[[Any], Any], make: Callable[[], tuple[Any, Any]], wait: bool = True
-) -> Any:
-    """Return what `rebuild` makes of the file called `name`, or else what `make` returns first.
+    name: str,
+    rebuild: Callable[[object], _Kernel | None],
+    make: Callable[[], tuple[_Kernel, object]],
+    wait: bool = True,
+) -> _Kernel | None:
+    """Load the kernel of the file called `name`, or make it and write the file.
 
-    Its second, the contents, is written to the file unless it is None.
-
-    While another process makes them it is waited for, or with `wait` false None is returned.  A file that
-    cannot be read, was damaged, or is not what `rebuild` knows is written again; where none can be written,
-    none is.
+    Parameters
+    ----------
+    name
+        Name of the file, without its suffix.
+    rebuild
+        Restores a kernel from the contents of its file; a file for which it returns None or raises is
+        replaced.
+    make
+        Returns the kernel and the contents to write, or None to write nothing.
+    wait
+        Whether to wait for another process that is making the file; otherwise None is returned.
     """
     path = kernel_folder() / f"{name}{_SUFFIX}"
     loaded = _loaded(path, name, rebuild)
@@ -72,13 +82,13 @@ def load_or_make(
 
 
 def framed(name: str, payload: bytes) -> bytes:
-    """Return the file of the kernel called `name`."""
+    """Return the contents of the file of the kernel called `name`."""
     title = name.encode()
     return _header(title, payload) + title + payload
 
 
 def payload_of(name: str, content: bytes) -> memoryview | None:
-    """Return the payload in the file `content`; None unless it is undamaged and of kernel `name`."""
+    """Return the payload of a file; None if it is damaged or of another kernel than `name`."""
     title = name.encode()
     start = _HEADER.size + len(title)
     payload = memoryview(content)[start:]
@@ -94,28 +104,28 @@ def _header(title: bytes, payload: bytes | memoryview) -> bytes:
     return _HEADER.pack(*facts, digest.digest())
 
 
-def _loaded(path: Path, name: str, rebuild: Callable[[Any], Any]) -> Any:
+def _loaded(path: Path, name: str, rebuild: Callable[[object], _Kernel | None]) -> _Kernel | None:
     try:
-        with open_private(path) as file:
+        with program().open_cached(path) as file:
             payload = payload_of(name, file.read())
         return None if payload is None else rebuild(pickle.loads(payload))
-    # Whatever pickle raises of classes that have moved, and numba of contents of another shape.
+    # Anything: pickle raises for classes that have moved, numba for contents of another shape.
     except Exception:
         return None
 
 
-def _save(path: Path, name: str, contents: Any) -> None:
+def _save(path: Path, name: str, contents: object) -> None:
     if contents is None:
         return
-    # Not above: numba's way needs nothing of it.
+    # Imported here because stock kernels do not need it.
     from numba.core.serialize import dumps
 
     content = framed(name, dumps(contents))
     with suppress(OSError):
-        # What processes have left behind that were killed at this point; only who holds the lock is here.
+        # Leftovers of killed processes: whoever gets here holds the lock.
         for left in path.parent.glob(f".{path.stem}.*"):
             left.unlink(missing_ok=True)
-        # Readable by this user alone, whatever the umask.
+        # mkstemp makes it private, whatever the umask.
         number, temporary = mkstemp(dir=path.parent, prefix=f".{path.stem}.")
         try:
             with os.fdopen(number, "wb") as file:
@@ -128,18 +138,16 @@ def _save(path: Path, name: str, contents: Any) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold the lock of the file at `path` for the block, where the file system has locks.
+    """Hold the system's lock of the file at `path`, if its file system has locks.
 
-    Yields whether no other process holds it, which without `wait` may be.
-
-    It is the system's, and vanishes with the process that holds it.
+    Yields False if another process holds it and `wait` is false.
     """
     from filelock import FileLock, Timeout
 
     lock = FileLock(f"{path}.lock", mode=0o600, fallback_to_soft=False)
     try:
-        # What others compile for this process is said, and left out of what is timed, like its own.
-        with COMPILATION.under_way():
+        # Waiting for another process's compilation counts as compiling.
+        with program().monitor.under_way():
             lock.acquire(blocking=wait)
     except Timeout:
         yield False
@@ -150,7 +158,7 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
     try:
         yield True
     finally:
-        # Removed while it is held, so that nobody holds a file that has gone (filelock looks).
+        # Removed while held, so that no process holds a file that no longer exists (filelock checks).
         with suppress(OSError):
             Path(lock.lock_file).unlink()
         lock.release()

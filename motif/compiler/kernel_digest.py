@@ -1,8 +1,8 @@
-"""What machine code is made from, as one hash: a function's own code and, by value, all that it refers to.
+"""A hash of all that the machine code of a function depends on.
 
-The code is Python's bytecode, which is what numba reads: comments, docstrings, line numbers and the rest of
-the file do not count.  What cannot be taken by value counts with the text of its module and of all modules
-of motif that this one imports.
+It covers the function's bytecode, which is what numba compiles, and by value everything that the function
+refers to; comments, docstrings, line numbers and the rest of its file do not count.  A reference that cannot
+be hashed by value counts with the text of its module and of all modules of the program that this one imports.
 """
 
 import enum
@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -24,10 +24,10 @@ from numba.core import types
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing import Signature
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(motif[\w.]*)(?:\s+import\s+(.*))?", re.MULTILINE)
+from motif.compiler.program import program
+
 _VERSIONED = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}
-"""Packages that are what their version says; those of the versions in `VERSIONS`."""
+"""Packages that their version identifies, which is in `VERSIONS`."""
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
 _HAS_DOCSTRING = 0x4000000
 
@@ -35,13 +35,13 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
 class NoDigestError(Exception):
-    """Something that is known only by its address."""
+    """A value that only its address identifies."""
 
 
-def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
-    """Return what changes with whatever changes the machine code of `function`, compiled with `options`.
+def digest_of(function: FunctionType, options: Mapping[str, object]) -> str | None:
+    """Return a digest of all that the machine code of `function` with some `options` depends on.
 
-    None where nothing can promise that: then the machine code is not to be kept.
+    None if there is no such digest; then the machine code must not be cached.
     """
     try:
         return _hash("kernel", _options(options), _Digester().function(function)).hex()
@@ -49,8 +49,8 @@ def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
         return None
 
 
-def type_text(kind: Any) -> str:
-    """Return a numba type in words; of a named tuple with its class and fields, which its name leaves out."""
+def type_text(kind: types.Type) -> str:
+    """Return a numba type as text; for a named tuple with its class and fields, which `str` omits."""
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
         of_class = kind.instance_class
         fields = ", ".join(
@@ -64,14 +64,14 @@ def type_text(kind: Any) -> str:
 
 @cache
 def module_digest(name: str) -> str:
-    """Return what changes with the code of a module, but not with its comments."""
+    """Return a digest of the bytecode of a module."""
     loader: Any = importlib.util.find_spec(name).loader  # type: ignore[union-attr]
     return _code(loader.get_code(name)).hex()
 
 
 @cache
 def _module_text(file: Path) -> bytes:
-    """Hash of the text of a module of motif and of all those that it imports, one way or another."""
+    """Return a hash over the text of a module of the program and of all that it imports, also indirectly."""
     reached: set[Path] = set()
     waiting = {file}
     while waiting:
@@ -83,15 +83,16 @@ def _module_text(file: Path) -> bytes:
 @cache
 def _imports(file: Path) -> frozenset[Path]:
     files = set()
-    for name, imported in _IMPORTED.findall(file.read_text(encoding="utf-8")):
+    imports = rf"^\s*(?:from|import)\s+({program().name}[\w.]*)(?:\s+import\s+(.*))?"
+    for name, imported in re.findall(imports, file.read_text(encoding="utf-8"), re.MULTILINE):
         for dotted in (name, *(f"{name}.{word}" for word in re.findall(r"\w+", imported))):
-            path = _PACKAGE.parent.joinpath(*dotted.split("."))
+            path = program().package.parent.joinpath(*dotted.split("."))
             files |= {each for each in (path / "__init__.py", path.with_suffix(".py")) if each.is_file()}
     return frozenset(files)
 
 
 def _hash(*parts: str | bytes) -> bytes:
-    """Return a hash over `parts`, which are kept apart."""
+    """Return a hash over `parts`, delimited by their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -99,7 +100,7 @@ def _hash(*parts: str | bytes) -> bytes:
     return digest.digest()
 
 
-def _options(options: dict[str, Any]) -> str:
+def _options(options: Mapping[str, object]) -> str:
     return repr(sorted((name, sorted(v) if isinstance(v, set) else v) for name, v in options.items()))
 
 
@@ -111,19 +112,19 @@ _known: dict[FunctionType, bytes] = {}
 
 
 class _Digester:
-    """Goes from one function to all that it refers to."""
+    """Hashes a function and, recursively, all that it refers to."""
 
     def __init__(self) -> None:
         self._under_way: list[FunctionType] = []
 
     def function(self, function: FunctionType) -> bytes:
-        """Hash of a function and its surroundings; raises `NoDigestError`."""
+        """Return the hash of a function and of what it refers to; raises `NoDigestError`."""
         if _is_versioned(function.__module__):
             return _hash("function", function.__module__, function.__qualname__)
         if function in _known:
             return _known[function]
         if function in self._under_way:
-            raise NoDigestError  # one that calls itself, perhaps by way of others
+            raise NoDigestError  # recursion, perhaps indirect
         self._under_way.append(function)
         named = function.__globals__
         names = [name for name in sorted(set(names_of(function.__code__))) if name in named]
@@ -138,8 +139,8 @@ class _Digester:
         self._under_way.pop()
         return _known[function]
 
-    def _value(self, value: Any, home: FunctionType) -> bytes:
-        """Hash of what `home` refers to."""
+    def _value(self, value: object, home: FunctionType) -> bytes:
+        """Return the hash of a value that the function `home` refers to."""
         kind = type(value)
         of = partial(self._value, home=home)
         if kind in _PLAIN:
@@ -170,15 +171,15 @@ class _Digester:
         return self._module_of(home)
 
     def _module_of(self, home: FunctionType) -> bytes:
-        """Hash of all that may have made a value that cannot be hashed; raises `NoDigestError`."""
+        """Return the hash of all code that may have made a value; raises `NoDigestError`."""
         file = Path(home.__code__.co_filename).resolve()
-        if _PACKAGE not in file.parents:
+        if program().package not in file.parents:
             raise NoDigestError
         return _module_text(file)
 
 
 def names_of(code: CodeType) -> Iterator[str]:
-    """Names in the code of a function and of those within it; those of builtins, too, may be a module's."""
+    """Yield the global names in the code of a function and of the functions within it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -186,7 +187,7 @@ def names_of(code: CodeType) -> Iterator[str]:
 
 
 def _code(code: CodeType) -> bytes:
-    """Hash of a function's bytecode, without its docstring and without where it stands."""
+    """Return the hash of a function's bytecode, without its docstring and line numbers."""
     constants = list(code.co_consts)
     documented = bool(code.co_flags & _HAS_DOCSTRING) or sys.version_info < (3, 13)
     if documented and constants and isinstance(constants[0], str) and code.co_name[0] != "<":
@@ -199,7 +200,7 @@ def _code(code: CodeType) -> bytes:
     )
 
 
-def _constant(value: Any) -> bytes:
+def _constant(value: object) -> bytes:
     if isinstance(value, CodeType):
         return _code(value)
     if isinstance(value, tuple):

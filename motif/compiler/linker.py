@@ -1,12 +1,11 @@
-"""A kernel: a function that numba compiles, and how kernels call each other.
+"""Kernels that call each other through cells, so that each is compiled once and only when it is called.
 
-numba copies whatever a function calls into the function, and optimises all of it again for every caller.
-Here a kernel takes in its building blocks alone, and calls another kernel through a cell.  So every kernel is
-compiled once, and only when it is reached.
+numba copies the callees of a function into it and optimises them again for every caller.  Here a kernel
+includes only its inline building blocks, and calls other kernels through cells.
 
-A cell is two words of memory with a name: the address of a kernel's machine code, 0 at first, and a number
-by which `_resolve` finds the kernel, has it loaded or compiled, and fills the cell.  Machine code knows cells
-by their names, so it can be kept in a file.
+A cell is two words of memory with a name: the address of a kernel's machine code, initially 0, and a number
+by which `_resolve` finds the kernel, has it loaded or compiled, and fills the cell.  Machine code refers to
+cells by name, so it can be cached in a file.
 """
 
 import ctypes
@@ -37,13 +36,13 @@ _FOR_OTHERS = {
         "NopythonRewrites",
     ),
 }
-"""numba's steps for with-blocks, functions within functions, loops over tuples and arithmetic of arrays."""
+"""numba's passes for with-blocks, nested functions, loops over tuples and array expressions."""
 
 
 _Dispatcher: Any = CPUDispatcher
-CELL = "motif.cell."
-"""How the names of cells begin."""
-_CALL, _RESOLVE = "motif.call.", "motif.resolve"
+CELL = "kernel.cell."
+"""Prefix of the names of cells."""
+_CALL, _RESOLVE = "kernel.call.", "kernel.resolve"
 _WORD = ir.IntType(64)
 _DONE, _FAILED, _INTERRUPTED = 1, 0, -1
 
@@ -51,26 +50,26 @@ Arguments = tuple[types.Type, ...]
 
 
 class Callee(Protocol):
-    """What stands behind a cell."""
+    """A kernel that is called through a cell."""
 
     def address(self, arguments: Arguments) -> int:
-        """Address of the machine code for arguments of these types."""
+        """Return the address of the machine code for arguments of these types."""
 
     def prepare(self, arguments: Arguments) -> None:
-        """Make that machine code now, unless another process is at it."""
+        """Load or compile that machine code now, unless another process is compiling it."""
 
     def cell_name(self, arguments: Arguments) -> str:
-        """Name of the cell for arguments of these types."""
+        """Return the name of the cell for arguments of these types."""
 
 
 _cells: dict[str, tuple[Callee, Arguments, Any]] = {}
-"""By name: whose cell it is, for which arguments, and the cell."""
+"""Kernel, argument types and memory of each cell, by its name."""
 _names: list[str] = []
 """Names of the cells by their numbers."""
 
 
 def cell_of(kernel: Callee, arguments: Arguments) -> str:
-    """Name of a kernel's cell, which machine code may refer to from now on."""
+    """Return the name of a kernel's cell, which is created on first use."""
     name = kernel.cell_name(arguments)
     if name not in _cells:
         cell = (ctypes.c_int64 * 2)(0, len(_names))
@@ -82,7 +81,7 @@ def cell_of(kernel: Callee, arguments: Arguments) -> str:
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 def _resolve(number: int) -> int:
-    """Fill a cell; called by a kernel that runs."""
+    """Fill a cell; called by machine code."""
     try:
         kernel, arguments, cell = _cells[_names[number]]
         cell[0] = kernel.address(arguments)
@@ -98,7 +97,7 @@ binding.add_symbol(_RESOLVE, ctypes.cast(_resolve, ctypes.c_void_p).value)
 
 
 def call_through(name: str) -> Callable[..., Any]:
-    """Return what writes a call of the kernel of the cell `name`, as numba's `user_function` does."""
+    """Return a function that generates a call through the cell `name`, as numba's `user_function` does."""
 
     def implementation(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         callee = _caller_of(context, builder.module, name, signature)
@@ -114,7 +113,7 @@ def call_through(name: str) -> Callable[..., Any]:
 
 
 def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
-    """Return the function of a module that calls through a cell."""
+    """Return the LLVM function of a module that calls through a cell."""
     kind = context.call_conv.get_function_type(signature.return_type, signature.args)
     function = cgutils.get_or_insert_function(module, kind, _CALL + name.removeprefix(CELL))
     if not function.is_declaration:
@@ -139,7 +138,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
 
 
 def compile_ahead(wanted: Iterable[Any]) -> None:
-    """Compile the kernels that compiled ones may call, except those that another process compiles."""
+    """Compile `wanted` kernels that compiled ones may call, unless another process is compiling them."""
     for kernel in wanted:
         for callee, arguments, _ in list(_cells.values()):
             if callee is kernel:
@@ -147,16 +146,16 @@ def compile_ahead(wanted: Iterable[Any]) -> None:
 
 
 def cells_in(library: Any) -> list[tuple[str, Any, Arguments]]:
-    """Return the cells that machine code refers to: name, kernel and arguments."""
+    """Return the cells that machine code refers to: name, kernel and argument types."""
     names = [variable.name for variable in library._final_module.global_variables]
     return [(name, *_cells[name][:2]) for name in names if name in _cells]
 
 
 class Kernel(_Dispatcher):
-    """A compiled function, for Python and for other kernels.
+    """A compiled function that Python and other kernels can call.
 
-    A `block` is compiled into its callers, and by itself only for Python.  Where `returns` says what the
-    kernel returns, it is compiled when a kernel that runs reaches it, else with the first one that calls it.
+    A `block` is compiled into its callers, and separately only for calls from Python.  A kernel whose return
+    type `returns` is given is compiled when it is first called, any other one with its first caller.
     """
 
     def __init__(
@@ -166,24 +165,24 @@ class Kernel(_Dispatcher):
         self._block = block
         self._returns = returns
         self._called: dict[Arguments, tuple[Any, typing.Signature]] = {}
-        """For calls from kernels, by arguments: what numba finds the implementation by, and the signature."""
+        """Key of numba's implementation and signature of calls from kernels, by argument types."""
         self._native: dict[Arguments, Any] = {}
-        """What was compiled for calls from kernels, without all that Python needs for a call."""
+        """Code for calls from kernels alone, without the wrapper that Python needs."""
 
     def __reduce__(self) -> str:
         return str(self.__qualname__)
 
     @cached_property
     def digest(self) -> str | None:
-        """Changes with whatever changes the machine code; None for a kernel that is not to be kept."""
+        """Digest of all that the machine code depends on; None if it must not be cached."""
         return digest_of(self.py_func, self.targetoptions)
 
     def compile(self, sig: Any) -> Any:
-        """Make ready for a call from Python; see numba's dispatcher."""
+        """Prepare a call from Python; see numba's dispatcher."""
         arguments, _ = sigutils.normalize_signature(sig)
         with global_compiler_lock:
             if tuple(arguments) not in self.overloads:
-                self.add_overload(self._kept(tuple(arguments), for_python=True))
+                self.add_overload(self._cached(tuple(arguments), for_python=True))
             return self.overloads[tuple(arguments)].entry_point
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -197,31 +196,31 @@ class Kernel(_Dispatcher):
         return template, python_signature, arguments, {}
 
     def get_overload(self, sig: Any) -> Any:
-        """Return what numba finds the implementation of a call from a kernel by; see its dispatcher."""
+        """Return the key of the implementation of a call from a kernel; see numba's dispatcher."""
         arguments, _ = sigutils.normalize_signature(sig)
         return self._called[tuple(arguments)][0]
 
     def address(self, arguments: Arguments) -> int:
-        """Address of the machine code for calls from kernels."""
+        """Return the address of the machine code for calls from kernels."""
         with global_compiler_lock:
             if (result := self.overloads.get(arguments, self._native.get(arguments))) is None:
-                result = self._native[arguments] = self._kept(arguments, for_python=False)
+                result = self._native[arguments] = self._cached(arguments, for_python=False)
         return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
     def prepare(self, arguments: Arguments) -> None:
-        """Do now what `address` would have to do, unless another process is at it."""
+        """Load or compile the code for calls from kernels, unless another process is compiling it."""
         with global_compiler_lock:
             if arguments not in self.overloads and arguments not in self._native:
-                result = self._kept(arguments, for_python=False, wait=False)
+                result = self._cached(arguments, for_python=False, wait=False)
                 if result is not None:
                     self._native[arguments] = result
 
     def cell_name(self, arguments: Arguments) -> str:
-        """Name of the cell through which kernels call this one."""
+        """Return the name of the cell through which kernels call this one."""
         return CELL + self._key(arguments, for_python=False)
 
     def _linked(self, arguments: Arguments) -> tuple[Any, typing.Signature]:
-        """Compile for callers to take in."""
+        """Compile for inclusion in callers."""
         library = _BlockLibrary(self.targetctx.codegen(), self.__name__)
         library.enable_object_caching()
         result = self._compiled(arguments, library=library, no_cpython_wrapper=True, no_compile=True)
@@ -230,7 +229,7 @@ class Kernel(_Dispatcher):
         return found_by, result.signature
 
     def _walled(self, arguments: Arguments) -> tuple[Any, typing.Signature]:
-        """Let callers call through a cell."""
+        """Prepare calls through a cell."""
         returns = self._returns
         if returns is None:
             self.address(arguments)
@@ -241,7 +240,7 @@ class Kernel(_Dispatcher):
         return found_by, signature
 
     def _key(self, arguments: Arguments, for_python: bool) -> str:
-        """Names the machine code for some arguments."""
+        """Return a name for the machine code for some argument types."""
         made_of = self.digest or self._unique
         kinds = [type_text(kind) for kind in arguments]
         target = self.targetctx.codegen().magic_tuple()
@@ -252,11 +251,13 @@ class Kernel(_Dispatcher):
     def _unique(self) -> str:
         return uuid.uuid4().hex
 
-    def _kept(self, arguments: Arguments, for_python: bool, wait: bool = True) -> Any:
-        """Load or compile; without `wait` None while another process compiles."""
+    def _cached(
+        self, arguments: Arguments, for_python: bool, wait: bool = True
+    ) -> compiler.CompileResult | None:
+        """Load or compile; without `wait`, return None while another process compiles."""
         key = self._key(arguments, for_python)
 
-        def make() -> tuple[Any, Any]:
+        def make() -> tuple[compiler.CompileResult, object]:
             details = {"dispatcher": self, "args": arguments, "return_type": self._returns}
             with event.trigger_event("numba:compile", data=details), without_collecting():
                 result = self._compiled(arguments, key, no_cpython_wrapper=not for_python)
@@ -267,10 +268,11 @@ class Kernel(_Dispatcher):
 
         return make()[0] if self.digest is None else load_or_make(key, self._rebuilt, make, wait)
 
-    def _rebuilt(self, contents: Any) -> Any:
-        """Return what was compiled, from what is kept of it.
+    def _rebuilt(self, contents: Any) -> compiler.CompileResult | None:
+        """Restore compiled code from the contents of its file.
 
-        None where that calls another kernel than this one does; any exception where it is something else.
+        Returns None if the code calls other kernels than this one does, and may raise anything for contents
+        of another kind.
         """
         cells, reduced = contents
         reached = {_name(kernel): kernel for kernel in _reached(self)}
@@ -279,7 +281,7 @@ class Kernel(_Dispatcher):
             if kernel is None or kernel.cell_name(kinds) != name:
                 return None
             cell_of(kernel, kinds)
-        # Of all that compiling would need, code that is loaded needs the counting of references alone.
+        # Loaded code needs only numba's reference counting, not the rest of the compiler.
         rtsys.initialize(self.targetctx)
         return compiler.CompileResult._rebuild(self.targetctx, *reduced)
 
@@ -298,7 +300,7 @@ class Kernel(_Dispatcher):
 
 
 class _ShortPipeline(compiler.CompilerBase):
-    """numba's compiler without what functions that make no arrays have no use for."""
+    """numba's compiler without the passes that functions without new arrays do not need."""
 
     def define_pipelines(self) -> list[Any]:
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -308,7 +310,7 @@ class _ShortPipeline(compiler.CompilerBase):
 
 
 class _Flags(compiler.Flags):
-    """numba's options for one function; `key` makes the names of its machine code nobody else's."""
+    """numba's options for one function; `key` makes the symbols of its machine code unique."""
 
     key = ""
 
@@ -317,10 +319,10 @@ class _Flags(compiler.Flags):
 
 
 class _BlockLibrary(JITCodeLibrary):
-    """Code for callers alone: it becomes machine code as a part of them.
+    """Code that becomes machine code only as a part of its callers.
 
-    It is simplified before they take it in, by numba's passes over single functions: without them kernels
-    are one to three parts in a hundred slower, and compile no faster.
+    numba's passes over single functions simplify it first; without them kernels run 1 to 3 % slower and
+    compile no faster.
     """
 
     def _optimize_final_module(self) -> None:
@@ -341,7 +343,7 @@ def _name(kernel: Kernel) -> str:
 
 
 def _reached(kernel: Kernel) -> set[Kernel]:
-    """Return a kernel and all those that it may call."""
+    """Return a kernel and all kernels that it may call, also indirectly."""
     reached: set[Kernel] = set()
     waiting = {kernel}
     while waiting:

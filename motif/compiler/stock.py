@@ -1,7 +1,7 @@
-"""Kernels by numba's own means: `njit`, and its cache.
+"""Kernels compiled by numba's `njit` with its own cache.
 
-numba keeps a function by the text of its own file alone.  So there is a cache for each state of the package:
-whatever changes in it, all is compiled again.
+numba checks only the file of the function itself for changes.  Therefore each state of the package has a
+cache of its own, and any change compiles everything again.
 """
 
 import hashlib
@@ -17,23 +17,22 @@ from numba import config, njit
 
 from motif.compiler.garbage import without_collecting
 from motif.compiler.kernel_cache import kernel_folder
-from motif.runtime.progress import COMPILATION
+from motif.compiler.program import program
 
-_PACKAGE = Path(__file__).resolve().parent.parent
 _CACHED_FILES = {".py", ".npy", ".npz", ".json", ".yaml", ".txt", ".csv"}
 
 
-def stock_kernel(function: FunctionType, options: dict[str, Any]) -> Any:
-    """Return `function` compiled by numba, with those `options` of `njit`.
+def stock_kernel(function: FunctionType, options: dict[str, Any]) -> object:
+    """Return `function` compiled by `njit` with some `options`.
 
-    A function from outside the package is not kept: nothing tells when what it refers to has changed.
+    Functions from outside the package are not cached, because changes of what they refer to go unnoticed.
     """
     options = {**options, "no_cfunc_wrapper": True}
-    if _PACKAGE not in Path(function.__code__.co_filename).resolve().parents:
+    if program().package not in Path(function.__code__.co_filename).resolve().parents:
         return njit(**options)(function)
     with _caching_in(_folder()):
-        kernel = njit(cache=True, **options)(function)
-    # Processes that need the same kernels compile them once: the others wait, and then find them kept.
+        kernel: Any = njit(cache=True, **options)(function)
+    # Of several processes one compiles; the others wait and then load from the cache.
     kernel.compile = partial(_alone, kernel.compile)
     return kernel
 
@@ -45,16 +44,17 @@ def _folder() -> Path:
 
 def _package_digest() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*")):
+    package = program().package
+    for path in sorted(package.rglob("*")):
         if path.suffix in _CACHED_FILES:
             content = path.read_bytes()
-            digest.update(f"{path.relative_to(_PACKAGE)} {len(content)} ".encode() + content)
+            digest.update(f"{path.relative_to(package)} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]
 
 
 @contextmanager
 def _caching_in(folder: Path) -> Iterator[None]:
-    """Let numba keep the functions that are decorated in the block in `folder`."""
+    """Let numba cache functions that are decorated in the block in `folder`."""
     before = config.CACHE_DIR  # type: ignore[attr-defined]
     config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
@@ -68,10 +68,10 @@ def _lock() -> FileLock:
     return FileLock(_folder() / "lock", fallback_to_soft=False)
 
 
-def _alone(compile_for: Callable[[Any], Any], signature: Any) -> Any:
-    """Compile, or load, while no other process does."""
+def _alone(compile_for: Callable[[object], object], signature: object) -> object:
+    """Compile or load while no other process does."""
     try:
-        with COMPILATION.under_way():
+        with program().monitor.under_way():
             _lock().acquire()
     except (OSError, NotImplementedError):
         return compile_for(signature)

@@ -1,1 +1,1 @@
-"""What every floor may use: errors, random streams, JIT options, parallel execution, progress, files."""
+"""Services for all other packages: errors, files, progress, parallel execution, random streams."""

@@ -1,8 +1,8 @@
-"""The cache folder: this user's alone, or none.
+"""The cache folder, which only its user may write to.
 
-Kernels are loaded from it as code, so it is held to what OpenSSH asks of the folders of its keys: they belong
-to the user, and nobody else can write to them.  That holds for every kernel's file, too.  What is made here
-is made so, whatever the umask.  Anything else is refused: then motif works without a cache, and says so once.
+Kernels in it are loaded as code.  Therefore the folder and each kernel's file must belong to the user and be
+writable by no one else, as OpenSSH requires of the folder of its keys.  Folders are created so, whatever the
+umask.  If the folder cannot be trusted, motif works without a cache and reports that once.
 """
 
 import os
@@ -19,39 +19,39 @@ _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _NOWHERE = Path(os.devnull) / "cache"
 """A path below which nothing can be read or written."""
-# Windows has neither of them; there a user's own folders are closed to others anyway.
+# Windows lacks geteuid and modes, but protects users' folders anyway.
 _user: Callable[[], int] | None = getattr(os, "geteuid", None)
 _CAN_OPEN_IN_A_FOLDER = os.open in os.supports_dir_fd
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-# A named pipe, which nobody writes to, would be waited for.
+# Without O_NONBLOCK, opening a named pipe would wait for a writer.
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Notice:
-    """That motif works without a cache, and why; said once a process, on stderr."""
+    """A notice on stderr that motif works without a cache, printed once per process."""
 
     def __init__(self) -> None:
         self.is_said = False
-        """Nothing more is said."""
+        """Whether to print nothing more."""
 
     def say(self, problem: str) -> None:
-        """Say so, unless it was said."""
+        """Print the notice with its cause, once."""
         if self.is_said:
             return
         self.is_said = True
         line = f"motif: working without a cache, compiling again: {problem}"
-        with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
+        with suppress(OSError, ValueError):  # stderr may be closed
             print(line, file=sys.stderr, flush=True)
 
 
 NOTICE = Notice()
-"""That of this process; workers leave it to the process that started them."""
+"""The notice of this process; workers stay silent."""
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder called `name` in the cache, made where it is missing.
+    """Return the folder called `name` in the cache, creating it if necessary.
 
-    Where the cache cannot be made or trusted, which is said once, a path where nothing can be kept.
+    If it cannot be created or trusted, print the notice and return a path where nothing can be written.
     """
     folder = cache_root() / name
     if problem := _problem(folder):
@@ -61,7 +61,7 @@ def cache_folder(name: str) -> Path:
 
 
 def cache_problem(name: str) -> str | None:
-    """Why `cache_folder` gives no folder called `name`, in one line; None where it does."""
+    """Return why the folder called `name` in the cache cannot be used, in one line; None if it can."""
     return _problem(cache_root() / name)
 
 
@@ -70,32 +70,32 @@ def _problem(wanted: Path) -> str | None:
         try:
             fault = fault_of(_facts_of(folder), stat.S_ISDIR, "folder")
         except OSError as error:
-            fault = f"cannot be made: {reason(error)}"
+            fault = f"cannot be created: {reason(error)}"
         if fault is not None:
             return f"{folder} {fault}"
     return None
 
 
 def _facts_of(folder: Path) -> os.stat_result:
-    """Return what the system says of `folder`, which is made, closed to others, where it is missing."""
+    """Return the status of `folder`, creating it as a private folder if it is missing."""
     with suppress(FileNotFoundError):
         return os.lstat(folder)
     missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     for path in reversed(missing):
-        with suppress(FileExistsError):  # another process has just made it; it is looked at like any other
+        with suppress(FileExistsError):  # another process has just created it; it is checked like any other
             path.mkdir(mode=_PRIVATE)
     return os.lstat(folder)
 
 
 def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -> str | None:
-    """Return what keeps a file or folder with these `facts` from being trusted; None where nothing does.
+    """Return why a file or folder with the status `facts` cannot be trusted; None if it can.
 
-    `is_kind` says from its mode whether it is what it should be, a `kind`.
+    `is_kind` tests its mode for being a `kind`: a file or a folder.
     """
     if stat.S_ISLNK(facts.st_mode):
         return "is a symbolic link"
     if not is_kind(facts.st_mode):
-        return f"is no {kind}"
+        return f"is not a {kind}"
     if _user is None:
         return None
     if facts.st_uid != _user():
@@ -106,10 +106,10 @@ def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file that, like its folder, belongs to this user and cannot be written by others.
+    """Open a file that only this user can write, in a folder that only this user can write.
 
-    Both are looked at once they are open, so that nobody can put another in their place in between.  Raises
-    `OSError`, a `PermissionError` for one that cannot be trusted.
+    Both are checked after they are opened, so that they cannot be exchanged in between.  Raises `OSError`, a
+    `PermissionError` if one of them cannot be trusted.
     """
     if not _CAN_OPEN_IN_A_FOLDER:
         return _checked(os.open(path, _FILE), path)

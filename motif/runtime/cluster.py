@@ -1,7 +1,7 @@
 """Work on a dask cluster.  The only module that imports dask.
 
-joblib has a dask backend, but a call that dask gives up, because too many workers died over it, never
-comes back from there, and what calls share goes with each of them.  So calls are handed to dask itself.
+joblib has a dask backend, but it never returns from a call that dask abandons because too many workers died,
+and it sends data that calls share with every call.  Therefore calls are submitted to dask directly.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def build_facts() -> dict[str, str]:
-    """Return what two processes have to share for the same bytes to come of the same work, by its name.
+    """Return, by name, what two processes must have in common to compute identical bytes.
 
-    Kernels are compiled for the processor that they run on; tanh is the C library's there, and numpy's
-    own for the processor elsewhere.  A last bit can decide a play.
+    Kernels are compiled for the processor they run on and call the C library's tanh; numpy has a tanh of its
+    own for each kind of processor.  The last bit of a value can decide between two plays.
     """
     from numpy import show_config
 
@@ -61,18 +61,18 @@ def build_facts() -> dict[str, str]:
 
 @cache
 def build_id() -> str:
-    """One short name for all of `build_facts`."""
+    """Return a digest of `build_facts`."""
     return _digest(repr(build_facts()).encode())
 
 
 def _sources() -> list[bytes]:
-    """Name and text of every module of motif."""
+    """Return name and text of every module of motif."""
     paths = sorted(_PACKAGE.rglob("*.py"))
     return [part for path in paths for part in (str(path.relative_to(_PACKAGE)).encode(), path.read_bytes())]
 
 
 def _digest(*parts: bytes) -> str:
-    """Return the beginning of a hash over `parts`, which are kept apart."""
+    """Return a short hash over `parts`, delimited by their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -84,34 +84,34 @@ _ATTEMPTS = 5
 _ANSWER_SECONDS = 5
 _FIRST_WORKER_SECONDS = 10
 _WITHOUT_WORKERS_SECONDS = 60
-"""How long a cluster may be without any worker before the work is given up."""
+"""How long to wait for a worker before giving up."""
 _SECONDS_BETWEEN_LOOKS = 2
 _CALLS_A_THREAD = 3
-"""Calls handed out at a time: enough that nobody waits while the first of them is slow."""
+"""Calls submitted in advance per thread, so that no worker idles while the first one is slow."""
 _MAX_TRIES = 10
-"""How often dask may give a call up, because workers died over it, before the call is to blame."""
+"""Times that dask may abandon a call because workers died, before the call is blamed."""
 
 
 @contextmanager
 def connected(address: str) -> Iterator["Cluster"]:
-    """Provide the cluster whose scheduler is at `address`, ``tcp://HOST:PORT``.
+    """Connect to the cluster whose scheduler is at `address`, ``tcp://HOST:PORT``.
 
-    Raises `ClusterError` when dask is not installed, nobody answers, there is no worker, or a worker
-    would not give the same bytes as this process.
+    Raises `ClusterError` if dask is not installed, the scheduler does not answer, there is no worker, or a
+    worker would not compute the same bytes as this process.
     """
     _check_address(address)
     try:
-        import distributed  # noqa: F401 - whether it is there
+        import distributed  # noqa: F401 - only to test that it is installed
     except ImportError:
         raise ClusterError(f"a cluster needs dask: {install_command('cluster')}") from None
     with _quiet():
         try:
-            # In a thread, because the caller may have an event loop of its own, as a notebook does.
+            # In a thread, because the caller may run an event loop, as notebooks do.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(asyncio.run, _greet(address)).result()
             client = client_of(address)
         except (OSError, ValueError, RuntimeError, ImportError, AssertionError) as error:
-            reason = " ".join(str(error).split()) or "it is silent"
+            reason = " ".join(str(error).split()) or "no reply"
             raise ClusterError(f"{address}: no dask scheduler answers: {reason}") from None
         with client:
             _check_workers(client, address)
@@ -121,8 +121,8 @@ def connected(address: str) -> Iterator["Cluster"]:
 def client_of(address: str) -> "Client":
     """Return dask's client of the scheduler at `address`.
 
-    dask takes it for a fault (an `AssertionError`) when more comes along with the scheduler's first word, as
-    it may on a busy machine; so it is asked again.
+    On a busy machine the scheduler's first message may arrive together with a second one, for which dask
+    raises an `AssertionError`; then the connection is tried again.
     """
     from distributed import Client
 
@@ -134,7 +134,7 @@ def client_of(address: str) -> "Client":
 
 
 async def _greet(address: str) -> None:
-    """Exchange greetings with the scheduler; a `Client` would wait for a silent stranger for ever."""
+    """Test that a scheduler answers; a `Client` would wait forever."""
     from distributed import Security
     from distributed.core import connect
 
@@ -144,7 +144,7 @@ async def _greet(address: str) -> None:
 
 
 class Cluster:
-    """Workers that do the calls of `motif.runtime.parallel.run_ordered`."""
+    """Workers for the calls of `motif.runtime.parallel.run_ordered`."""
 
     def __init__(self, client: "Client", address: str) -> None:
         self.address = address
@@ -159,9 +159,9 @@ class Cluster:
         calls: Iterable[tuple[Any, ...]],
         stop: "StopRequest | None" = None,
     ) -> Generator[_Result | None, None, None]:
-        """See `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
+        """Like `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
 
-        None for what is not done soon after a `stop` has been asked for.
+        Yields None for calls that are not done soon after a `stop` is requested.
         """
         work = _Work(self._client, self.address, function)
         waiting: deque[_Call] = deque()
@@ -173,11 +173,11 @@ class Cluster:
             while waiting:
                 yield self._result(work, waiting, stop)
         finally:
-            with suppress(Exception):  # a scheduler that has gone need not know
+            with suppress(Exception):  # the scheduler may be gone
                 self._client.cancel([call.future for call in waiting], force=True)
 
     def _result(self, work: "_Work", waiting: "deque[_Call]", stop: "StopRequest | None") -> Any:
-        """Return what comes of the first of the calls, which then waits no longer; None if it is given up."""
+        """Remove the first waiting call and return its result; None if it is abandoned."""
         from distributed import KilledWorker
 
         tries = 1
@@ -186,7 +186,7 @@ class Cluster:
                 is_due = stop is not None and stop.is_due
                 result = waiting[0].fetched.result(timeout=0 if is_due else _SECONDS_BETWEEN_LOOKS)
             except TimeoutError:
-                if waiting[0].fetched.done():  # the function's own
+                if waiting[0].fetched.done():  # raised by the function
                     raise
                 if is_due:
                     self._client.cancel([waiting.popleft().future], force=True)
@@ -195,8 +195,8 @@ class Cluster:
             except KilledWorker:
                 if tries == _MAX_TRIES:
                     where = f"{self.address}: {waiting[0].future.key}"
-                    raise ClusterError(f"{where}: every worker dies over it: too little memory?") from None
-                # Not dask's own `retry`: an answer that comes before its end is forgotten.
+                    raise ClusterError(f"{where}: every worker died of it: too little memory?") from None
+                # Not dask's `retry`, which loses a result that arrives before it returns.
                 tries += 1
                 waiting[0] = work.submit(waiting[0].arguments)
             except CancelledError:
@@ -206,7 +206,7 @@ class Cluster:
                 return result
 
     def _thread_count(self) -> int:
-        """Threads of all workers, at least 1; raises `ClusterError` when there have been none for long."""
+        """Return the threads of all workers, at least 1; raises `ClusterError` after too long without any."""
         now = time.monotonic()
         if now - self._looked >= _SECONDS_BETWEEN_LOOKS:
             self._looked = now
@@ -222,16 +222,16 @@ class Cluster:
 
 
 class _Call(NamedTuple):
-    """A call that has been handed out."""
+    """A submitted call."""
 
     arguments: tuple[Any, ...]
     future: "Future"
     fetched: "Fetched[Any]"
-    """The result, which comes here as soon as it is there, and so is not lost with its worker."""
+    """The result, fetched as soon as it is there, so that it is not lost with its worker."""
 
 
 class _Work:
-    """One function, sent once, and calls of it."""
+    """A function, sent once, and its calls."""
 
     def __init__(self, client: "Client", address: str, function: Callable[..., Any]) -> None:
         from distributed.protocol.pickle import dumps
@@ -244,10 +244,10 @@ class _Work:
         self._sent: Future | None = None
 
     def submit(self, arguments: tuple[Any, ...]) -> _Call:
-        """Hand out one call."""
+        """Submit a call."""
         if self._client.status != "running":
             raise ClusterError(f"{self._address}: the scheduler has gone")
-        if self._sent is None or self._sent.status == "error":  # workers died over it
+        if self._sent is None or self._sent.status == "error":  # workers died
             self._sent = self._send()
         future = self._client.submit(_called, self._sent, arguments, build_id(), key=self._key())
         fetching = self._client.gather(future, asynchronous=True)
@@ -255,7 +255,7 @@ class _Work:
         return _Call(arguments, future, asyncio.run_coroutine_threadsafe(fetching, loop.asyncio_loop))
 
     def _send(self) -> "Future":
-        # Made by a call, and not scattered, so that dask makes it again where a worker took it along.
+        # A call, not scattered data, so that dask can repeat it if the worker that holds it dies.
         return self._client.submit(_unpacked, self._packed, key=f"function-of-{self._key()}")
 
     def _key(self) -> str:
@@ -269,7 +269,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         well_formed = False
     if not well_formed:
-        raise ClusterError(f"a cluster is named tcp://HOST:PORT, not {address!r}")
+        raise ClusterError(f"invalid cluster {address!r}: the form is tcp://HOST:PORT")
 
 
 def _check_workers(client: "Client", address: str) -> None:
@@ -279,13 +279,13 @@ def _check_workers(client: "Client", address: str) -> None:
         raise ClusterError(f"{address}: the scheduler has no workers") from None
     for worker, facts in client.run(build_facts, on_error="return").items():
         if isinstance(facts, OSError):
-            continue  # it has just died; the workers are checked again at each call
+            continue  # the worker has just died; workers are also checked at each call
         if isinstance(facts, BaseException):
             raise ClusterError(f"{worker}: cannot run motif: {' '.join(str(facts).split())}")
         for name, value in build_facts().items():
             if (other := facts.get(name)) != value:
-                both = f"has {name} {other}, this program {value}"
-                raise ClusterError(f"{worker}: {both}: its results would not be the same")
+                both = f"has {name} {other}, this program has {value}"
+                raise ClusterError(f"{worker}: {both}; results would differ")
 
 
 def _name(function: Callable[..., Any]) -> str:
@@ -295,24 +295,24 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _unpacked(packed: bytes) -> Any:
-    """Run on a worker: the function that was sent."""
+    """Return the function that was sent (on a worker)."""
     from distributed.protocol.pickle import loads
 
     return loads(packed)
 
 
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...], build: str) -> Any:
-    """Run on a worker: one call, refused by a worker of another build that came later than the check."""
+    """Run a call on a worker; one of another build, which joined after the check, refuses."""
     if build != build_id():
         from distributed import get_worker
 
-        raise ClusterError(f"{get_worker().address}: has another motif or other libraries than this program")
+        raise ClusterError(f"{get_worker().address}: its motif or its libraries differ from this program's")
     return function(*arguments)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence dask's own words: what matters of them is raised as an error."""
+    """Silence dask's log messages; failures raise errors."""
     from dask import config
 
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]
@@ -320,7 +320,7 @@ def _quiet() -> Iterator[None]:
     for name in names:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
-        # The one large thing that is sent is a function's data.
+        # Only the function itself is large.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             yield
     finally:

@@ -1,11 +1,9 @@
-"""A document of mappings, lists, texts and numbers, read entry by entry; a fault is named by its key's path.
+"""Documents read entry by entry, with errors that name the path of the key, and a safe subset of YAML.
 
-weights.yaml: classes.contact.win.bias: must be a number, not None
+An error reads ``weights.yaml: classes.contact.win.bias: must be a number, not None``.
 
-And the YAML that motif reads: plain data, not deep, every key given once.  Weight files and configurations
-hold texts, numbers, lists and mappings.  What else YAML knows is refused, because a small file of it can take
-all memory or time: aliases (a list of ten lists of ten lists ...), explicit tags, deep nesting.  A date stays
-the text that it is, and so do yes, no, on and off.
+YAML may hold texts, numbers, lists and mappings, each key once.  Aliases, explicit tags and deep nesting are
+refused, because with them a small file can take all memory or time.  Dates, yes, no, on and off stay texts.
 """
 
 import math
@@ -27,22 +25,22 @@ _KINDS: dict[Any, tuple[type, ...]] = {
     int | None: (int, type(None)),
     float | None: (float, int, type(None)),
 }
-"""What may stand for a field of a dataclass, by its annotation; anything for other ones."""
+"""Accepted types of a dataclass field, by its annotation; other annotations accept anything."""
 MAX_DEPTH = 20
-"""Lists and mappings within each other."""
+"""Nested lists and mappings."""
 LONGEST_SCALAR = 10_000
-"""Characters of one text or number."""
+"""Characters of a text or number."""
 _TRUTH: dict[str, Any] = {"true": True, "false": False}
 _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Entry:
-    """A value in a document, which knows where it stands; the first is the whole document."""
+    """A value in a document together with its path; the first one is the whole document."""
 
     def __init__(
         self, value: Any, where: str, error: type[MotifError], key: str = "", joint: str = "."
     ) -> None:
-        """`where` begins every message of `error`; `key` names the document, `joint` joins its keys."""
+        """`where` begins messages of the class `error`; `key` is the path, `joint` its separator."""
         self.value, self.key = value, key
         self._where, self._error, self._joint, self._prefix = where, error, joint, ""
 
@@ -52,7 +50,7 @@ class Entry:
         raise self._error(f"{self._where}: {key}{problem}")
 
     def child(self, value: Any, key: object) -> Self:
-        """`value`, which is in this one under `key`."""
+        """Return the entry of a `value` below this one."""
         return self._at(value, f"{self._prefix}{key}")
 
     def _at(self, value: Any, key: str) -> Self:
@@ -61,7 +59,7 @@ class Entry:
         return entry
 
     def of(self, *kinds: type, wanted: str = "") -> Any:
-        """Return the value, which is of one of `kinds`; True and False are no numbers."""
+        """Return the value if its type is one of `kinds`; bool is not int."""
         if type(self.value) not in kinds:
             self.fail(f"must be {wanted or kinds[0].__name__}, not {shown(self.value)}")
         return self.value
@@ -69,28 +67,28 @@ class Entry:
     def mapping(
         self, known: Collection[object] = (), needed: Collection[str] = (), wanted: str = "a mapping"
     ) -> dict[Any, Any]:
-        """Return the mapping, which has all `needed` keys and, where some are `known`, no others."""
+        """Return the mapping if it has all `needed` keys and, if `known` are given, no others."""
         self.of(dict, wanted=wanted)
         for key in self.value:
             if known and key not in known:
-                message = f"unknown key; known are {', '.join(map(str, known))}"
+                message = f"unknown key; known keys: {', '.join(map(str, known))}"
                 self.child(None, key).fail(message)
         for name in needed:
             self[name]
         return self.value
 
     def __getitem__(self, name: object) -> Self:
-        """Return the entry of a mapping that must have it."""
+        """Return a required entry of a mapping."""
         if name not in self.value:
             self.child(None, name).fail("missing")
         return self.child(self.value[name], name)
 
     def get(self, name: object, default: Any = None) -> Self:
-        """Return the entry of a mapping, of `default` where there is none."""
+        """Return an entry of a mapping; without one, an entry of `default`."""
         return self.child(self.value.get(name, default), name)
 
     def items(self) -> Iterator[tuple[Any, Self]]:
-        """Keys and entries of a mapping."""
+        """Yield the keys and entries of a mapping."""
         for name, value in self.mapping().items():
             yield name, self.child(value, name)
 
@@ -99,7 +97,7 @@ class Entry:
         return [self._at(value, f"{self.key}[{k}]") for k, value in enumerate(self.of(list, wanted=wanted))]
 
     def fields(self, kind: Any, *, partly: bool = False) -> dict[str, Any]:
-        """Return the fields of the dataclass `kind`; all without a default are needed unless `partly`."""
+        """Return the fields of the dataclass `kind`; unless `partly`, fields without default are required."""
         known = {item.name: item for item in fields(kind)}
         needed = [
             name
@@ -117,7 +115,7 @@ class Entry:
         return str(self.of(str, wanted="text"))
 
     def truth(self) -> bool:
-        """Return true or False."""
+        """Return the truth value."""
         return bool(self.of(bool, wanted="true or false"))
 
     def whole(self, low: int, high: float = math.inf) -> int:
@@ -128,40 +126,40 @@ class Entry:
         return self.value
 
     def number(self, below: float = math.inf) -> float:
-        """Return the number, whose amount is finite and less than `below`."""
+        """Return the number if its absolute value is finite and less than `below`."""
         value = self.of(float, int, wanted="a number")
         try:
             number = float(value)
-        except OverflowError:  # a whole number of more than 308 digits
+        except OverflowError:  # an int of more than 308 digits
             number = math.inf
         if not abs(number) < below:
             self.fail(f"must be a finite number, not {shown(value)}")
         return number
 
     def numbers(self, below: float = math.inf) -> dict[Any, float]:
-        """Return a mapping of such numbers."""
+        """Return a mapping of numbers with absolute values less than `below`."""
         numbers: dict[Any, float] = self.mapping()
         if not all(type(value) is float and abs(value) < below for value in numbers.values()):
             return {name: entry.number(below) for name, entry in self.items()}
         return numbers
 
     def row(self, count: int, wanted: str, below: float = math.inf) -> list[float]:
-        """Return a list of `count` such numbers; faults of theirs are named by the list."""
+        """Return a list of `count` numbers with absolute values less than `below`."""
         if type(self.value) is not list or len(self.value) != count:
             self.fail(f"must be {wanted}, not {shown(self.value)}")
         return [self._at(value, self.key).number(below) for value in self.value]
 
 
 class YamlTextError(ValueError):
-    """A text that is no YAML, or YAML of a kind that is not read here; the message is one line."""
+    """Invalid YAML, or YAML outside the accepted subset; the message is one line."""
 
 
 class YamlSizeError(YamlTextError):
-    """A text of more than is read."""
+    """A text beyond the limits of size."""
 
 
 class _Loader(_C_OR_PYTHON):
-    """A safe loader that refuses a key given twice and a number that could not be written again."""
+    """A safe loader that refuses duplicate keys and numbers that could not be written again."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
@@ -170,18 +168,18 @@ class _Loader(_C_OR_PYTHON):
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)
                 if key in seen:
-                    raise YamlTextError(f"{_line(key_node)}: the key {key_node.value!r} is given twice")
+                    raise YamlTextError(f"{_line(key_node)}: duplicate key {key_node.value!r}")
                 seen.add(key)
         return mapping
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         number: int = super().construct_yaml_int(node)
-        # Hexadecimal digits and sexagesimal ones (1:30:00) pass int()'s own limit, which this meets.
+        # Hexadecimal and sexagesimal numbers (1:30:00) bypass the limit of digits, which str() checks.
         str(number)
         return number
 
     def construct_yaml_bool(self, node: yaml.ScalarNode) -> Any:
-        # As in YAML 1.2; before that, checkers that are `off` were a truth value.
+        # As in YAML 1.2; in YAML 1.1 `off` would be false.
         return _TRUTH.get(node.value.lower(), node.value)
 
 
@@ -198,13 +196,13 @@ def parse_yaml(text: str) -> Any:
         return yaml.load(text, _Loader)
     except YamlSizeError:
         raise
-    # A fault in the text shows itself as a KeyError or an AttributeError, too, in the constructors.
+    # The constructors also raise KeyError and AttributeError for faults in the text.
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise YamlTextError(" ".join(str(error).split())) from None
 
 
 def _check_size(text: str) -> None:
-    """Raise `YamlTextError` for a text that is too large to look at it event by event."""
+    """Raise `YamlTextError` for a text that is too large to be parsed."""
     for limit, count in (
         (YAML_UNPACKED, len(text)),
         (YAML_BREAKS, text.count("\n") + text.count(",")),
@@ -214,7 +212,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_shape(text: str) -> None:
-    """Look for what is refused, event by event, before anything is built: building recurses."""
+    """Check the events of a text before anything is constructed, which recurses."""
     depth = values = documents = 0
     for event in yaml.parse(text, _C_OR_PYTHON):
         if isinstance(event, yaml.ScalarEvent):
@@ -225,7 +223,7 @@ def _check_shape(text: str) -> None:
             values += 1
             depth += 1
             if depth > MAX_DEPTH:
-                raise YamlTextError(f"{_line(event)}: more than {MAX_DEPTH} lists and mappings in each other")
+                raise YamlTextError(f"{_line(event)}: more than {MAX_DEPTH} nested lists and mappings")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -234,19 +232,19 @@ def _check_shape(text: str) -> None:
 
 
 def _check_event(event: Any, values: int, documents: int) -> None:
-    """Raise `YamlTextError` for what makes a small text large, and for more `values` than are read."""
+    """Raise `YamlTextError` for events that let a text expand, and for too many `values`."""
     if getattr(event, "tag", None) is not None:
-        raise YamlTextError(f"{_line(event)}: tags are not read here")
+        raise YamlTextError(f"{_line(event)}: tags are not accepted")
     if isinstance(event, yaml.AliasEvent):
-        raise YamlTextError(f"{_line(event)}: aliases are not read here")
+        raise YamlTextError(f"{_line(event)}: aliases are not accepted")
     if documents > 1:
-        raise YamlTextError(f"{_line(event)}: a second document begins; one is read here")
+        raise YamlTextError(f"{_line(event)}: a second document begins; only one is accepted")
     if values > YAML_VALUES.size:
         raise YamlSizeError(YAML_VALUES.refusal)
 
 
 def _line(marked: Any) -> str:
-    """Where a node or an event stands."""
+    """Return the line of a node or an event."""
     return f"line {marked.start_mark.line + 1}"
 
 
@@ -256,18 +254,18 @@ _NUMBERS = re.compile(
     r"(?!(?P=margin)  )",
     re.MULTILINE | re.ASCII,
 )
-"""A key, and below it nothing but names with a number each.
+"""A key with a block of names and numbers below it.
 
-Possessive (++): fewer lines never match where all of them do not, and no state is kept for each of them.
+The quantifier ++ is possessive: backtracking cannot help, and would keep a state for each line.
 """
 _NO_NAMES = {"null", "true", "false"}
 _MARK = "numbers left out: "
 
 
 def parse_large_yaml(text: str) -> Any:
-    """Return what `parse_yaml` gives for `text`, sooner where most of it are lines of a name and a number.
+    """Do the same as `parse_yaml`, but faster for long blocks of names and numbers.
 
-    These are read apart, and the rest as YAML; whatever is unusual is read as a whole.  Raises
+    The blocks are parsed separately and the rest as YAML; anything unusual is parsed as a whole.  Raises
     `YamlTextError`.
     """
     _check_size(text)
@@ -290,14 +288,14 @@ def parse_large_yaml(text: str) -> Any:
                 return document
         except YamlSizeError:
             raise
-        # A mark that was not made here is a LookupError.
+        # A LookupError is a mark in the text itself.
         except (ValueError, LookupError):
             pass
     return parse_yaml(text)
 
 
 def _put_back(document: Any, left_out: list[dict[str, float]]) -> int:
-    """Put the numbers where their marks are in the mappings of `document`; return how many there are."""
+    """Replace the marks in `document` by their numbers; return how many there were."""
     if not isinstance(document, dict):
         return 0
     count = 0

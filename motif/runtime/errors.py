@@ -1,8 +1,7 @@
-"""Failures that motif itself reports, and values as their messages show them.
+"""Exceptions of motif, and the format of values in their messages.
 
-A message is one line that names what is wrong and where.  The command line prints it and exits
-with code 2, with 1 for a `FailedFitError`; a library caller catches `MotifError` or the subclass that it
-can handle.
+A message is one line that names the fault and its place.  The command line prints it and exits with code 2,
+or 1 for a `FailedFitError` and a `WorkerError`.
 """
 
 import reprlib
@@ -16,16 +15,23 @@ _Settings = TypeVar("_Settings")
 
 
 class MotifError(Exception):
-    """Root of all errors that motif raises on purpose."""
+    """Base class of all errors that motif raises for bad input and failed work.
+
+    Parameters
+    ----------
+    problem
+        The message, one line.
+    fields
+        Names of the settings at fault.  One of them may begin `problem`; others are in it as ``{field}``.
+    """
 
     def __init__(self, problem: str = "", *fields: str) -> None:
-        """`fields` are settings at fault: one begins `problem`, others are in it as ``{field}``."""
         self.fields = fields
         self.problem = problem
         super().__init__(self.naming({}))
 
     def naming(self, names: Mapping[str, str]) -> str:
-        """Return the message with other `names` for its fields, such as the options of a command."""
+        """Return the message with `names` in place of its fields, such as the options of a command."""
         text = self.problem
         for field in self.fields:
             name = names.get(field, field)
@@ -36,23 +42,23 @@ class MotifError(Exception):
 
 
 class PositionError(MotifError):
-    """A board that cannot occur, or an identifier that does not encode one."""
+    """An impossible board, or an identifier that does not encode one."""
 
 
 class PlayError(MotifError):
-    """A roll that no dice show, a play that is not legal, or notation that cannot be read."""
+    """An impossible roll, an illegal play, or unreadable notation."""
 
 
 class WeightFileError(MotifError):
-    """A weight file that cannot be read, or that does not fit this program's parameters."""
+    """A weight file that cannot be read, or that does not match this version's parameters."""
 
 
 class ParameterError(MotifError):
-    """A file of parameters of your own that cannot be found, read, compiled or measured."""
+    """A file of user-defined parameters that cannot be found, read, compiled or evaluated."""
 
 
 class PlayerError(MotifError):
-    """A player's name that means nothing here, or a player asked for what it cannot do."""
+    """An unknown player, or a player without the required ability."""
 
 
 class DatasetError(MotifError):
@@ -60,19 +66,19 @@ class DatasetError(MotifError):
 
 
 class FitError(MotifError):
-    """A fit that cannot be done: no data, a non-finite number, options that exclude each other."""
+    """A fit that is impossible: no data, non-finite numbers, or contradictory settings."""
 
 
 class FailedFitError(FitError):
-    """A fit that found no weights of use, though nothing was wrong with its input: exit code 1."""
+    """A fit that found no useful weights although its input was valid; exit code 1."""
 
 
 class FileError(MotifError):
-    """A file or folder that cannot be written, or in which another process is at work."""
+    """A file or folder that cannot be written, or that another process is using."""
 
 
 class RecordError(MotifError):
-    """A record of games that cannot be read, or actions that cannot follow one another."""
+    """A match record that cannot be read, or an action that is not allowed now."""
 
 
 class BenchmarkError(MotifError):
@@ -80,35 +86,35 @@ class BenchmarkError(MotifError):
 
 
 class SettingError(MotifError):
-    """A setting outside its range, or settings that exclude each other."""
+    """A setting outside its range, or contradictory settings."""
 
 
 class WorkerError(MotifError):
-    """Work that was not done because the process that did it was killed."""
+    """Work that was lost because its process was killed."""
 
 
 class ClusterError(MotifError):
-    """A cluster that cannot be reached, has no workers, or whose workers would give other results."""
+    """A cluster that cannot be reached, has no workers, or has workers whose results would differ."""
 
 
 TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
-"""Environment variable that lets faults of the program itself show where they are."""
+"""Environment variable that makes internal errors print their traceback."""
 _LONGEST = 40
 _LONGEST_LINE = 1000
 _CUT = "..."
 
 
 class _Short(reprlib.Repr):
-    """Looks at a few elements of the outer levels only, so that no value takes long to show."""
+    """Visits only a few elements of the outer levels, so that no value takes long."""
 
     def __init__(self) -> None:
         super().__init__()
         self.maxlevel = 3
-        # Only what `shown` cuts anyway.
+        # `shown` cuts the rest anyway.
         self.maxstring = self.maxother = 2 * _LONGEST
 
     def repr_int(self, number: int, level: int) -> str:
-        """Return the number; Python itself refuses to write one of thousands of digits."""
+        """Return the number as text; Python refuses to convert one of thousands of digits."""
         try:
             return repr(number)
         except ValueError:
@@ -119,38 +125,38 @@ _SHORT = _Short()
 
 
 def shown(value: object) -> str:
-    """`value` as Python writes it, cut to 40 characters."""
+    """Return the `repr` of a value, cut to 40 characters."""
     text = _SHORT.repr(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - len(_CUT)] + _CUT
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'latest'?"`` where `word` is like one of the `known` words, else nothing."""
+    """Return ``"; did you mean 'latest'?"`` if `word` resembles a `known` word, otherwise nothing."""
     similar = get_close_matches(word, known, 1)
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
-    """Return dataclass `settings` with some `changes`; raises `SettingError` for an unknown one."""
+    """Return a copy of dataclass `settings` with `changes`; raises `SettingError` for unknown fields."""
     known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
     for name in changes:
         if name not in known:
-            others = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-            raise SettingError(f"there is no setting {name!r}{others}")
+            hint = did_you_mean(name, known) or f"; known settings: {', '.join(known)}"
+            raise SettingError(f"unknown setting {name!r}{hint}")
     return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
 
 
 def plain_text(text: str) -> str:
-    """`text` as it is where that is one short line, otherwise as `shown` has it."""
+    """Return `text` if it is one short line, otherwise its `shown` form."""
     return text if text.isprintable() and len(text) <= _LONGEST_LINE else shown(text)
 
 
 SEED_LIMIT = 2**63
-"""Seeds are below this: compiled code takes them as 64-bit numbers."""
+"""Upper bound of seeds, which compiled code takes as 64-bit integers."""
 
 
 def check_seed(seed: object) -> None:
-    """Raise `SettingError` unless `seed` is a whole number, at least 0 and below `SEED_LIMIT`."""
+    """Raise `SettingError` unless `seed` is an integer from 0 to `SEED_LIMIT` - 1."""
     if not isinstance(seed, Integral):
         raise SettingError(f"seed must be a whole number, not {shown(seed)}", "seed")
     if int(seed) < 0:

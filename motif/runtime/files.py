@@ -1,10 +1,10 @@
-"""Files that are either whole or not there, and that stay when the power goes; folders for one run at a time.
+"""Atomic and durable writes, bounded reads, locked folders, and the places of caches and state.
 
-A file is written to a temporary name beside it, flushed to disk and renamed; then its folder is
-flushed, because the new name stands there.  Whatever the system refuses is a `FileError`.
+A file is written under a temporary name beside it, flushed to disk and renamed; then its folder, which holds
+the name, is flushed.  What the system refuses raises a `FileError`.
 
-A folder's lock is the system's (``flock``, or its like on Windows) on its file ``.lock``, which says who
-holds it.  It vanishes with the process, however that one ends: a file left behind locks nothing.
+A folder is locked by the system's lock (``flock``, or its equivalent on Windows) on its file ``.lock``, which
+names the holder.  The lock ends with its process: a file left behind locks nothing.
 """
 
 import csv
@@ -28,41 +28,40 @@ TEMPORARY_SUFFIX = ".tmp"
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether `path` is a temporary file of `replacing`, as a process that was killed leaves behind."""
+    """Return whether `path` is a temporary file of `replacing`, such as a killed process leaves behind."""
     return path.name.startswith(".") and TEMPORARY_SUFFIX in path.suffixes
 
 
 def clear_temporaries(folder: Path) -> None:
-    """Remove what killed processes left in `folder`; the caller knows that nobody is writing there."""
+    """Remove temporary files of killed processes; the caller must hold the folder's lock."""
     with refusals(folder):
         for path in filter(is_temporary, folder.iterdir()):
             path.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and those above it, to stay; raises `FileError` when that cannot be done."""
+    """Create `folder` and its parents durably; raises `FileError`."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in missing:
             _flush_folder(path.parent)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {reason(error)}") from None
+        raise FileError(f"{folder}: cannot be created: {reason(error)}") from None
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Provide a temporary path beside `path`; on success it is flushed to disk and renamed to `path`.
+    """Yield a temporary path beside `path`, which is flushed to disk and renamed to `path` at the end.
 
-    When the block fails, the temporary file is removed and `path` stays as it was.  An `OSError`, in
-    the block too, becomes a `FileError` that names `path`.
+    If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, also one of the
+    block, becomes a `FileError` that names `path`.
     """
     with refusals(path):
         if not path.name or path.is_dir():
             raise IsADirectoryError(errno.EISDIR, None)
         make_folder(path.parent)
-        # The process in its name keeps two writers apart; the suffix stays last, because writers
-        # (matplotlib, say) choose the format by it.
+        # The process ID separates two writers; writers such as matplotlib infer the format from the suffix.
         temporary = path.with_name(f".{path.stem}.{os.getpid()}{TEMPORARY_SUFFIX}{path.suffix}")
         try:
             yield temporary
@@ -76,27 +75,26 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` in UTF-8, whole or not at all; raises `FileError`."""
+    """Write `text` to `path` atomically in UTF-8; raises `FileError`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a CSV file's text: the names of its columns and its rows."""
+    """Return the text of a CSV file with the names of its columns in the first line."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([columns, *rows])
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
     return text.getvalue()
 
 
 def reason(error: OSError) -> str:
-    """Return what the system said, without its number and the file's name, which the message has already."""
+    """Return the system's message without its number and the file's name."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
 @contextmanager
 def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[None]:
-    """Make what refuses `path` to be read in the block a `failure`, which says `missing` of no file."""
+    """Turn errors of reading `path` into a `failure`; `missing` is its message if there is no file."""
     where = plain_text(str(path))
     try:
         yield
@@ -104,16 +102,15 @@ def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[Non
         raise failure(f"{where}: {missing}") from None
     except OSError as error:
         raise failure(f"{where}: cannot be read: {reason(error)}") from None
-    # A name with a zero byte in it, or a text that is not UTF-8.
+    # A null byte in the name, or text that is not UTF-8.
     except ValueError as error:
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
 def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> bytes:
-    """Return the bytes of the file `path`, which may be a pipe or a device.
+    """Return the bytes of a file, which may be a pipe or a device, reading no more than `limit`.
 
-    Raises a `failure` that names it where it cannot be read, and where it is larger than `limit`: then no
-    more than that is read.  With `missing` the message says so of a file that is not there.
+    Raises a `failure` if the file cannot be read or is too large; `missing` is its message if there is none.
     """
     where = plain_text(str(path))
     try:
@@ -121,7 +118,7 @@ def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str
             facts = os.fstat(handle.fileno())
             if stat.S_ISREG(facts.st_mode):
                 limit.check(facts.st_size, where, failure)
-            # Mostly all of it; room for the limit is asked for only where the size is not known.
+            # Usually everything; memory for the limit is allocated only if the size is unknown.
             content = handle.read(min(facts.st_size, limit.size))
             content += read_within(handle, limit, where, failure) if handle.peek(1) else b""
             limit.check(len(content), where, failure)
@@ -129,13 +126,13 @@ def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str
     except OSError as error:
         what = missing if isinstance(error, FileNotFoundError) else ""
         raise failure(f"{where}: {what or f'cannot be read: {reason(error)}'}") from None
-    # A name with a zero byte in it.
+    # A null byte in the name.
     except ValueError as error:
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
 def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
-    """Return the text in UTF-8 in the file `path`; otherwise like `content_of`."""
+    """Return the UTF-8 text of a file; like `content_of`."""
     content = content_of(path, failure, limit, missing)
     try:
         return content.decode("utf-8")
@@ -144,19 +141,19 @@ def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = 
 
 
 def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
-    """Return the JSON document in the file `path`; otherwise like `content_of`."""
+    """Return the JSON document in a file; like `content_of`."""
     content = content_of(path, failure, JSON_FILE, missing)
     try:
         return json.loads(content)
-    # Lists within lists, a thousand deep, are a RecursionError.
+    # A thousand nested lists raise a RecursionError.
     except (ValueError, RecursionError) as error:
         raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 
 def whole_lines(path: Path) -> list[str]:
-    """Read the lines of a text file that a run appends to; none where there is no file yet.
+    """Return the complete lines of a text file to which a run appends; none if there is no file.
 
-    A line that a killed run left unfinished is left out.
+    A line that a killed run left unfinished is dropped.
     """
     if not path.exists():
         return []
@@ -165,7 +162,7 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def decoded(content: bytes) -> str:
-    """Text in UTF-8, or in Latin 1, as older programs wrote it."""
+    """Return `content` decoded from UTF-8, or from Latin 1, which older programs wrote."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -174,7 +171,7 @@ def decoded(content: bytes) -> str:
 
 @contextmanager
 def refusals(what: Path | str) -> Iterator[None]:
-    """Make of an `OSError` in the block a `FileError` that says that `what` cannot be written."""
+    """Turn an `OSError` into a `FileError`: `what` cannot be written."""
     try:
         yield
     except OSError as error:
@@ -182,7 +179,7 @@ def refusals(what: Path | str) -> Iterator[None]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to disk: POSIX promises a rename to last only then."""
+    """Flush a folder to disk, without which POSIX does not guarantee that a rename lasts."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -198,10 +195,10 @@ _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Make `folder` if need be and hold it for the block; temporary files of earlier runs are removed.
+    """Hold the lock of `folder`, which is created if necessary; remove temporary files of earlier runs.
 
-    Raises `FileError` at once when another run, also one of this process, holds it.  On a file system
-    that knows no locks there is none.
+    Raises `FileError` if another run, also one of this process, holds it.  File systems without locks are
+    not locked.
     """
     from filelock import FileLock, Timeout
 
@@ -216,20 +213,20 @@ def working_in(folder: Path) -> Iterator[None]:
         if error.errno not in _NO_LOCKS_HERE:
             raise FileError(f"{folder}: cannot be locked: {reason(error)}") from None
     try:
-        # Who holds it is a courtesy: a full disk, say, will be reported by what is really written.
+        # Only informative: a full disk, for example, will be reported by the next real write.
         with suppress(OSError):
             path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         clear_temporaries(folder)
         yield
     finally:
-        # Removed while it is held, so that nobody holds a file that has gone (filelock looks).
+        # Removed while held, so that no process holds a file that no longer exists (filelock checks).
         with suppress(OSError):
             path.unlink()
         lock.release()
 
 
 def contents(folder: Path) -> list[Path]:
-    """Return what lies in `folder`, in order, without a lock and temporary files."""
+    """Return the sorted entries of `folder`, without the lock and temporary files."""
     return sorted(path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path))
 
 
@@ -241,10 +238,10 @@ def _holder(path: Path) -> str:
 
 
 def cache_root() -> Path:
-    """Where the cache is to be, which need not exist; see `motif.runtime.cache_folder.cache_folder`.
+    """Return the path of the cache, which need not exist; see `motif.runtime.cache_folder.cache_folder`.
 
-    That is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``; where a home cannot be
-    written, as in many containers, a folder for temporary files that is this user's alone.
+    It is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or ``~/.cache``; if the home folder is not
+    writable, as in many containers, a private folder among the temporary files.
     """
     if configured := _configured("NUMBA_CACHE_DIR"):
         return configured
@@ -255,10 +252,10 @@ def cache_root() -> Path:
 
 
 def state_root() -> Path:
-    """Where games that go on are kept, which need not exist.
+    """Return the path where unfinished games are stored, which need not exist.
 
-    That is ``motif`` in ``XDG_STATE_HOME`` or in ``~/.local/state``; where a home cannot be written, beside
-    what is kept in `cache_root`.
+    It is ``motif`` in ``XDG_STATE_HOME`` or ``~/.local/state``; if the home folder is not writable, a folder
+    in `cache_root`.
     """
     if configured := _configured("XDG_STATE_HOME"):
         return configured / "motif"
@@ -267,17 +264,17 @@ def state_root() -> Path:
 
 
 def _configured(variable: str) -> Path | None:
-    """Return the folder that an environment variable names.
+    """Return the folder that an environment variable names; None if it names none or a relative one.
 
-    A relative one is ignored, as the XDG Base Directory Specification has it: it would be another folder for
-    every folder that motif is called in, and perhaps one that somebody else has put there.
+    The XDG Base Directory Specification demands this: a relative folder would depend on the current one, and
+    might be somebody else's.
     """
     path = Path(os.environ.get(variable, ""))
     return path if path.is_absolute() else None
 
 
 def home() -> Path:
-    """Return the user's home, or a folder that cannot be written where the system knows none."""
+    """Return the user's home folder; a folder that cannot be written if the user has none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -285,13 +282,13 @@ def home() -> Path:
 
 
 def can_be_written(folder: Path) -> bool:
-    """Whether `folder` can be made, or written where it is there."""
+    """Return whether `folder` is writable, or can be created."""
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
 def _temporary_cache() -> Path | None:
-    """Return a folder that nobody else can write, or None: what lies in it is loaded as code."""
+    """Return a private folder among the temporary files, whose contents are loaded as code, or None."""
     user = getattr(os, "getuid", int)()
     folder = Path(tempfile.gettempdir()) / f"motif-{user}"
     with suppress(OSError):
@@ -303,9 +300,9 @@ def _temporary_cache() -> Path | None:
 
 
 def check_target(path: Path) -> None:
-    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
+    """Check before long work that the file `path` can be written; raises `SettingError`."""
     if path.is_dir():
-        raise SettingError(f"{path}: is a folder, not a file to write")
+        raise SettingError(f"{path}: is a folder, not a file")
     parent = next(folder for folder in path.absolute().parents if folder.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
+        raise SettingError(f"{path}: cannot be written: {parent} is not a writable folder")

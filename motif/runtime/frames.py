@@ -1,4 +1,4 @@
-"""Tables of results: as data frames of whichever library is installed, as text and in notebooks."""
+"""Tables of results: data frames, text, and HTML for notebooks."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ _PLAIN = (str, int, float, bool)
 
 
 def frame(columns: Mapping[str, Any]) -> "DataFrame":
-    """Make a data frame of pandas, else of polars.
+    """Return a data frame of pandas, or of polars if pandas is not installed.
 
-    Raises `SettingError` where neither is installed.
+    Raises `SettingError` if neither is installed.
     """
     try:
         from pandas import DataFrame
@@ -24,19 +24,19 @@ def frame(columns: Mapping[str, Any]) -> "DataFrame":
         try:
             from polars import DataFrame
         except ImportError:
-            raise SettingError("a frame needs pandas or polars: pip install pandas") from None
+            raise SettingError("a data frame needs pandas or polars: pip install pandas") from None
     return DataFrame(columns)
 
 
 class Tabular:
-    """What results have in common: `to_dict` for JSON, `to_frame`, and a table for people."""
+    """A result that converts to a dict, to a data frame and to a table in text or HTML."""
 
     def to_dict(self) -> Row:
-        """Return everything by name, as JSON has it."""
+        """Return the result as a dict that JSON can represent."""
         raise NotImplementedError
 
     def records(self) -> list[Row]:
-        """Return the rows of the table: of one result, its figures."""
+        """Return the rows of the table; by default one row with all figures of the result."""
         row: Row = {}
         for name, value in self.to_dict().items():
             if isinstance(value, _PLAIN):
@@ -46,7 +46,7 @@ class Tabular:
         return [row]
 
     def to_frame(self) -> "DataFrame":
-        """Return the table as a data frame of pandas, else of polars."""
+        """Return the table as a data frame of pandas, or of polars if pandas is not installed."""
         rows = self.records()
         return frame({name: [row.get(name) for row in rows] for name in _names(rows)})
 

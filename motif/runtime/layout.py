@@ -1,7 +1,4 @@
-"""How text is laid out: lines broken between words, tables in characters and in HTML.
-
-HTML is what objects show of themselves in a notebook.
-"""
+"""Line wrapping, and tables in text and in HTML."""
 
 import shutil
 import textwrap
@@ -10,22 +7,22 @@ from html import escape
 from typing import TextIO
 
 _NARROWEST = 20
-"""Columns that no terminal is taken to have fewer of."""
+"""Least width of a terminal."""
 
 
 def columns(stream: TextIO) -> int | None:
-    """How many letters a line of `stream` has room for; None where that is no terminal."""
+    """Return the width of a terminal in characters; None if `stream` is not a terminal."""
     try:
         is_terminal = stream.isatty()
-    except ValueError:  # it was closed
+    except ValueError:  # closed
         return None
     return max(_NARROWEST, shutil.get_terminal_size().columns) if is_terminal else None
 
 
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
-    """`text` with its lines broken between words for `stream`, where that is a terminal; else as it is.
+    """Return `text` wrapped to the width of `stream` if that is a terminal.
 
-    What follows a break begins as far to the right as the line does, and by `indent` letters more.
+    Continuation lines are indented like their first line, plus `indent` characters.
     """
     width = columns(stream)
     return text if width is None else "\n".join(_lines(text, width, indent))
@@ -45,7 +42,7 @@ def _lines(text: str, width: int, indent: int) -> list[str]:
 
 
 def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]], left: int = 1) -> str:
-    """Return a table; its first `left` columns are aligned to the left, the others to the right."""
+    """Return an HTML table; its first `left` columns are left-aligned, the others right-aligned."""
     sides = ["left" if index < left else "right" for index in range(len(columns))]
 
     def row(tag: str, cells: Sequence[object]) -> str:
@@ -60,18 +57,18 @@ def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]], left
 
 
 def html_lines(lines: Iterable[str]) -> str:
-    """Return a paragraph for each line."""
+    """Return an HTML paragraph for each line that is not empty."""
     return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
 
 
 def side_by_side(*parts: str) -> str:
-    """Pictures and other parts in a row, below each other where there is no room."""
+    """Return HTML that puts its parts in a row, wrapped where they do not fit."""
     cells = "".join(f"<div>{part}</div>" for part in parts)
     return f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:start">{cells}</div>'
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Return the same as `html_table`, in characters."""
+    """Return the table of `html_table` as text."""
     lines = [[*columns], *([*cells] for cells in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     return "\n".join(

@@ -1,8 +1,8 @@
-"""Limits of what an input file may hold, and reading that keeps to them.
+"""Limits on the size of input files, and functions that read within them.
 
-A file of unknown origin must neither fill the memory nor keep a program busy without end, whatever it
-unfolds to.  What passes a limit is refused with a message that names it, before it is read, unpacked or
-parsed whole.  Genuine files stay far below.
+A file of unknown origin must not exhaust memory or time, whatever it expands to.  A file beyond a limit is
+refused, with a message that names the limit, before all of it is read, unpacked or parsed.  Genuine files
+stay far below the limits.
 """
 
 import gzip
@@ -20,7 +20,7 @@ _MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limit:
-    """The most of something that a file may hold."""
+    """An upper limit on something in a file."""
 
     most: int
     what: str
@@ -29,17 +29,17 @@ class Limit:
 
     @property
     def size(self) -> int:
-        """The most, counted in ones."""
+        """The limit as a plain number, `most` times `unit`."""
         return self.most * self.unit
 
     @property
     def refusal(self) -> str:
-        """What is said of a file that holds more."""
+        """Message for a file beyond the limit."""
         most = f"{self.most:,}"
-        return f"the file holds more than {most} {self.what}; at most {most} are read"
+        return f"the file holds more than {most} {self.what}, the limit"
 
     def check(self, count: int, where: str, error: type[MotifError]) -> None:
-        """Raise `error`, which begins with `where`, if there are more than so many."""
+        """Raise `error`, whose message begins with `where`, if `count` is beyond the limit."""
         if count > self.size:
             raise error(f"{where}: {self.refusal}")
 
@@ -58,7 +58,7 @@ GAME_MOVES = Limit(1_000, "moves in a game")
 MATCH_MOVES = Limit(50_000, "moves")
 SGF_PARTS = Limit(500_000, "nodes, properties and values")
 CONVERTED_MOVES = Limit(20_000, "moves")
-"""In a file that gammonview converts, which takes more time and memory."""
+"""For a file that gammonview converts, which takes more time and memory."""
 BGF_VALUES = Limit(3_000_000, "values")
 """In BGBlitz's binary JSON."""
 
@@ -66,7 +66,7 @@ YAML_FILE = _megabytes(32)
 YAML_UNPACKED = _megabytes(32, "MB unpacked")
 YAML_BREAKS = Limit(500_000, "lines and commas")
 YAML_VALUES = Limit(600_000, "values")
-"""Lists, mappings, keys and scalars; a weight file that was never so large as now has 424,000."""
+"""Lists, mappings, keys and scalars; the largest weight file has 424,000."""
 
 BENCHMARK_FILE = _megabytes(128)
 BENCHMARK_UNPACKED = _megabytes(128, "MB unpacked")
@@ -81,7 +81,7 @@ TEXT_LINE = Limit(10_000, "characters in a line")
 OUTCOMES_FILE = _megabytes(64)
 OUTCOMES_UNPACKED = _megabytes(128, "MB unpacked")
 OUTCOMES_LINES = Limit(2_000_000, "lines")
-"""In a CSV of positions or scores and who won."""
+"""In a CSV of positions or scores with outcomes."""
 
 JSON_FILE = _megabytes(8)
 HISTORY_FILE = _megabytes(8)
@@ -96,7 +96,7 @@ PARQUET_GROUPS = Limit(100_000, "pieces of columns")
 PARQUET_PAGES = Limit(200_000, "pages")
 PARQUET_TEXT = Limit(500, "bytes in a text")
 PART_ROWS = Limit(1_000_000, "rows")
-"""Of a dataset; they are read some at a time."""
+"""In one file of a dataset."""
 TERMS_ROWS = Limit(500_000, "rows")
 
 NET_FILE = _megabytes(64)
@@ -105,27 +105,27 @@ NET_NUMBERS = Limit(50_000_000, "numbers in one tensor")
 
 _PIECE = 1 << 20
 _XZ_MEMORY = 128 << 20
-"""What the header of an .xz file may ask for; the strongest of its usual settings takes 65 MB."""
+"""Memory that an .xz file may require, in bytes; xz -9 requires 65 MB."""
 
 Compression = Literal["gzip", "xz", "zlib"]
 
 
 def read_within(stream: BinaryIO, limit: Limit, where: str, error: type[MotifError]) -> bytes:
-    """Return the bytes of `stream` up to its end; raises `error` where these are too many."""
+    """Return all bytes of `stream`; raises `error` beyond the limit."""
     content = stream.read(limit.size + 1)
     limit.check(len(content), where, error)
     return content
 
 
 def unpacked(content: bytes, kind: Compression, limit: Limit, where: str, error: type[MotifError]) -> bytes:
-    """Return what the compressed `content` holds; raises `error` where it is damaged or too large."""
+    """Return the decompressed `content`; raises `error` if it is damaged or beyond the limit."""
     return b"".join(unpacked_pieces(content, kind, limit, where, error))
 
 
 def unpacked_pieces(
     content: bytes, kind: Compression, limit: Limit, where: str, error: type[MotifError]
 ) -> Iterator[bytes]:
-    """As `unpacked`, a piece of at most a megabyte after the other."""
+    """Like `unpacked`, in pieces of at most 1 MB."""
     size = 0
     try:
         for piece in _PIECES[kind](content):
@@ -133,9 +133,9 @@ def unpacked_pieces(
             limit.check(size, where, error)
             yield piece
     except EOFError:
-        raise error(f"{where}: cut short") from None
+        raise error(f"{where}: truncated") from None
     except (OSError, lzma.LZMAError, zlib.error) as fault:
-        raise error(f"{where}: its compression is damaged: {fault}") from None
+        raise error(f"{where}: damaged compressed data: {fault}") from None
 
 
 def _of_gzip(content: bytes) -> Iterator[bytes]:
@@ -171,9 +171,9 @@ _PIECES = {"gzip": _of_gzip, "xz": _of_xz, "zlib": _of_zlib}
 def lines_of(
     pieces: Iterable[bytes], limit: Limit, where: str, error: type[MotifError]
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbers, from 1, and the lines of a file that comes in `pieces`, without their ends.
+    """Yield the line numbers, from 1, and the lines of a file in `pieces`, without their line ends.
 
-    Raises `error`, which names the line, for one that is too long; no more than that is held of it.
+    Raises `error`, which names the line, for a line beyond the limit, without reading all of it.
     """
     number, rest = 1, b""
     for piece in pieces:
@@ -188,6 +188,6 @@ def lines_of(
 
 
 def pieces_of(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of `stream`, a piece of at most a megabyte after the other."""
+    """Yield the bytes of `stream` in pieces of at most 1 MB."""
     while piece := stream.read(_PIECE):
         yield piece

@@ -9,23 +9,23 @@ from typing import Any
 from motif.runtime.errors import did_you_mean
 
 DISTRIBUTION = "motif-backgammon"
-"""Name on the package index, where ``motif`` is somebody else's."""
+"""Name on the package index, where ``motif`` is another project."""
 
 try:
     VERSION = version(DISTRIBUTION)
-except PackageNotFoundError:  # run from a checkout that was never installed
+except PackageNotFoundError:  # a checkout that is not installed
     VERSION = "unknown"
 
 
 def install_command(extra: str) -> str:
-    """Return what installs motif with one of its extras, for a person to type."""
+    """Return the command that installs motif with one of its extras."""
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of `package`, whose names are those of the modules `homes`.
+    """Return a `__getattr__` for `package` that imports names from modules on first use.
 
-    ``name=there`` stands for something that is called `there` in its module.
+    `homes` lists the names by module; ``name=original`` stands for a name that is `original` in its module.
     """
     places = {
         name: (home, there or name)

@@ -1,11 +1,10 @@
-"""Parallel execution, and Ctrl-C and SIGTERM in it; the only module that imports joblib.
+"""Parallel execution on the cores of this machine or on a cluster, and its interruption.
 
-A terminal sends SIGINT to every process of the group, and a supervisor may do so with SIGTERM.  Only
-the process that was started decides what comes of it; workers go on until it calls them off, and end
-by themselves when it is gone.
+A terminal sends SIGINT to every process of the group, and a supervisor may send SIGTERM to all of them.  Only
+the main process reacts; workers ignore signals and end when the main process cancels their work or has ended.
 
-Work that can go on another day (`run_until`) is asked to stop: what is under way is finished within some
-seconds or given up, and what has only been handed out is not begun.
+Resumable work (`run_until`) is asked to stop: calls in progress are finished within a few seconds or
+abandoned, calls that are only submitted are not started.
 """
 
 import os
@@ -37,16 +36,16 @@ if TYPE_CHECKING:
 
 
 REQUESTS = (signal.SIGINT, signal.SIGTERM)
-"""Signals that ask for an end."""
+"""Signals that request an end."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 SECONDS_TO_FINISH = 4.0
-"""What is under way when a stop is asked for may take so long to be finished."""
+"""Seconds that calls in progress have to finish after a stop is requested."""
 
 
 class StopRequest:
-    """Whether an end has been asked for, and when."""
+    """A request to stop work."""
 
     def __init__(self) -> None:
         self.made = False
@@ -54,19 +53,19 @@ class StopRequest:
         self._marks: list[Path] = []
 
     def make(self) -> None:
-        """Ask for an end."""
+        """Request the stop."""
         self.made, self._made_at = True, time.monotonic()
         for mark in self._marks:
             _touch(mark)
 
     @property
     def is_due(self) -> bool:
-        """Whether that was so long ago that what is under way is to be given up."""
+        """Whether the request is so old that calls in progress are abandoned."""
         return self.made and time.monotonic() - self._made_at >= SECONDS_TO_FINISH
 
     @contextmanager
     def shown_by(self, mark: Path) -> Iterator[None]:
-        """Let there be a file `mark` in the block as soon as the request is made, for other processes."""
+        """Create the file `mark`, for other processes to see, once the request is made."""
         self._marks.append(mark)
         if self.made:
             _touch(mark)
@@ -77,15 +76,15 @@ class StopRequest:
 
 
 class GivenUpError(Exception):
-    """Raised by `check_stop` in work that is not to be finished."""
+    """Raised by `check_stop` to abandon work."""
 
 
 @contextmanager
 def stop_request(notice: str) -> Iterator[StopRequest]:
-    """Let the first signal in the block only make the request; a second one raises `KeyboardInterrupt`.
+    """Turn the first signal in the block into a request; a second one raises `KeyboardInterrupt`.
 
-    `notice` is said on a terminal at the first one.  Outside of the main thread, which alone hears
-    signals, nothing changes.
+    The first signal prints `notice` on a terminal.  Only the main thread receives signals; in others this has
+    no effect.
     """
     request = StopRequest()
 
@@ -95,7 +94,7 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
         request.make()
         with suppress(OSError, ValueError):
             if sys.stderr.isatty():
-                # Not print, which may be under way in the code that the signal interrupts.
+                # Not print, which the signal may have interrupted.
                 os.write(sys.stderr.fileno(), f"\n{notice}\n".encode())
 
     with handled(REQUESTS, hear):
@@ -104,11 +103,11 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
 
 @contextmanager
 def handled(numbers: tuple[int, ...], handler: Any) -> Iterator[None]:
-    """Let `handler` have those signals in the block, but for those that are ignored (as by ``nohup``)."""
+    """Install `handler` for some signals in the block, except for ignored ones (by ``nohup``)."""
     previous = {}
     if threading.current_thread() is threading.main_thread():
         previous = {number: signal.getsignal(number) for number in numbers}
-    # None is a handler that Python does not know, and could not put back.
+    # None is a handler that was not installed by Python and cannot be restored.
     previous = {n: before for n, before in previous.items() if before not in (None, signal.SIG_IGN)}
     try:
         for number in previous:
@@ -121,15 +120,15 @@ def handled(numbers: tuple[int, ...], handler: Any) -> Iterator[None]:
 
 @contextmanager
 def starting_workers() -> Iterator[None]:
-    """Let processes that are started in the block begin life deaf to signals, as `begin_worker` makes them.
+    """Block signals in processes that start in the block, until `begin_worker` ignores them.
 
-    Otherwise one that comes while they import things kills them, with a traceback.  A program inherits
-    which signals are blocked where it is started; here they are heard when the block is left.
+    Otherwise a signal that arrives while they import modules would kill them with a traceback.  Processes
+    inherit blocked signals; this process receives them at the end of the block.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Started in the block it would let signals through again.
+    # Started now, because it would unblock signals in the block.
     resource_tracker.ensure_running()
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)
     try:
@@ -139,7 +138,7 @@ def starting_workers() -> Iterator[None]:
 
 
 def begin_worker(parent: int) -> None:
-    """Begin a worker process: hear no signals, and end when process `parent` has gone."""
+    """Initialise a worker process: ignore signals, and end when the process `parent` has ended."""
     NOTICE.is_said = True
     for number in REQUESTS:
         signal.signal(number, signal.SIG_IGN)
@@ -147,7 +146,7 @@ def begin_worker(parent: int) -> None:
 
 
 def _end_without(parent: int) -> None:
-    # Compiled work does not hold up this thread: kernels release Python's lock.
+    # Kernels release the GIL, so they do not delay this thread.
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
@@ -155,23 +154,38 @@ def _end_without(parent: int) -> None:
 
 _Result = TypeVar("_Result")
 _cluster: ContextVar["Cluster | None"] = ContextVar("cluster", default=None)
-"""Who works for `run_ordered`; None is this machine."""
+"""The cluster that runs the calls of `run_ordered`; None is this machine."""
 
 
 @contextmanager
 def working_on(cluster: str | None) -> Iterator[None]:
-    """Within the block let long work be done by a dask cluster, or by this machine again for None.
+    """Run long work in the block on a dask cluster.
 
-    `cluster` is the address of its scheduler, ``tcp://HOST:PORT``; `jobs` then counts for nothing.
-    Results have the same bytes as on this machine.  Raises `ClusterError` when dask is not installed,
-    nobody answers, or a worker is of another version.
+    Results are identical to those of this machine.
+
+    Parameters
+    ----------
+    cluster
+        Address of the cluster's scheduler, ``tcp://HOST:PORT``; None is this machine.  On a cluster, `jobs`
+        of functions in the block has no effect.
+
+    Raises
+    ------
+    ClusterError
+        If dask is not installed, the scheduler does not answer, or a worker has another version of motif or
+        of its libraries.
+
+    Examples
+    --------
+    >>> with motif.working_on("tcp://10.0.0.2:8786"):  # doctest: +SKIP
+    ...     motif.rollout("4HPwATDgc/ABMA", trials=10_000)
     """
-    hands: AbstractContextManager[Cluster | None] = nullcontext()
+    connection: AbstractContextManager[Cluster | None] = nullcontext()
     if cluster is not None:
         from motif.runtime.cluster import connected
 
-        hands = connected(cluster)
-    with hands as workers:
+        connection = connected(cluster)
+    with connection as workers:
         token = _cluster.set(workers)
         try:
             yield
@@ -180,24 +194,24 @@ def working_on(cluster: str | None) -> Iterator[None]:
 
 
 def worker_count(jobs: int | None) -> int:
-    """Return the number of worker processes meant by `jobs`: None or -1 is every core of this machine."""
+    """Return the number of worker processes for `jobs`: None and -1 mean all cores of this machine."""
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     if jobs < 1:
-        raise SettingError(f"jobs must be at least 1 (or -1 for every core), not {jobs}", "jobs")
+        raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {jobs}", "jobs")
     return jobs
 
 
 def run_ordered(
     function: Callable[..., _Result], calls: Iterable[tuple[Any, ...]], jobs: int | None = None
 ) -> Generator[_Result, None, None]:
-    """Yield `function(*arguments)` for each of `calls`, in their order, as they become ready.
+    """Yield `function(*arguments)` for each of `calls`, in order, as they become ready.
 
-    With one worker everything runs in this process; in a block of `working_on` a cluster does it.
-    What all calls share is bound to `function` (`functools.partial`): a cluster sends that once a worker.
-    Who may leave before the end, by an error say, closes it (`contextlib.closing`), so that the work
-    under way is called off at once.
+    With one worker everything runs in this process; in a block of `working_on`, on a cluster.  Bind data that
+    all calls share to `function` with `functools.partial`: it is sent to each worker of a cluster once.
+    Close the generator (`contextlib.closing`) if you may leave it early, for example by an exception, so that
+    the remaining work is cancelled at once.
     """
     for result in _run(function, calls, jobs, None):
         yield cast(_Result, result)
@@ -209,25 +223,25 @@ def run_until(
     calls: Iterable[tuple[Any, ...]],
     jobs: int | None = None,
 ) -> Generator[_Result | None, None, None]:
-    """As `run_ordered`, until a `stop` is asked for; from then on None for a call whose work is not done.
+    """Like `run_ordered`, until `stop` is requested; then yield None for calls that are not done.
 
-    Nothing is begun then.  What is under way may be finished within `SECONDS_TO_FINISH`; after that it is
-    given up where `function` calls `check_stop`.
+    No call is started after the request.  Calls in progress may finish within `SECONDS_TO_FINISH`; later
+    they are abandoned where `function` calls `check_stop`.
     """
     return _run(function, takewhile(lambda _: not stop.made, calls), jobs, stop)
 
 
 def check_stop() -> None:
-    """Raise `GivenUpError` where a stop was asked for too long ago for work under way to be finished.
+    """Raise `GivenUpError`, which `run_until` catches, if a requested stop is due.
 
-    For what `run_until` does, between its steps; that catches it.
+    To be called between the steps of a function that `run_until` runs.
     """
     if _Workplace.stop is not None and _Workplace.stop.is_due:
         raise GivenUpError
     if _Workplace.board is None:
         return
     with suppress(OSError):
-        # By the clock of files: the request was made by another process.
+        # By the time of the file, because another process made the request.
         if time.time() - (_Workplace.board / _STOPPING).stat().st_mtime >= SECONDS_TO_FINISH:
             raise GivenUpError
 
@@ -251,7 +265,7 @@ def _run(
     from joblib.externals.loky.backend import resource_tracker
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # A worker whose memory has grown is replaced by a new one, which is as it should be.
+    # joblib replaces workers whose memory has grown.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     runner = joblib.Parallel(
         n_jobs=workers,
@@ -278,11 +292,11 @@ def _run(
         except PicklingError as error:
             *_, last = [line for line in str(error.__cause__ or error).splitlines() if line.strip('" ')]
             raise WorkerError(
-                f"the work cannot be sent to other processes: {last}; take {{jobs}}=1", "jobs"
+                f"the work cannot be sent to other processes: {last}; use {{jobs}}=1", "jobs"
             ) from None
         finally:
             with warnings.catch_warnings():
-                # joblib warns of work that it calls off; here that is what the caller wants.
+                # joblib warns about cancelled work, which is intended here.
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
 
@@ -291,25 +305,25 @@ _CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")
 
 
 def _end_of_a_worker(said: str) -> str:
-    """Return a message for the end of a worker; joblib has `said` the exit code, if it is known."""
+    """Return a message for a worker that ended; joblib's message `said` holds the exit code if known."""
     if crash := next((name for name in _CRASHES if name in said), None):
-        return f"a worker process crashed ({crash}): a fault of motif or of a library that it uses"
-    return "a worker process was killed, probably for lack of memory; fewer {jobs} need less of it"
+        return f"a worker process crashed ({crash}): a fault of motif or of one of its libraries"
+    return "a worker process was killed, probably for lack of memory; fewer {jobs} need less memory"
 
 
 class _Workplace:
-    """Where this process works."""
+    """State of this process as a worker."""
 
     board: Path | None = None
-    """The notice board that it shares with other workers; None for a process that is no worker."""
+    """The notice board shared with other workers; None in the main process."""
     stop: StopRequest | None = None
-    """What may ask for an end of the work that this process does by itself."""
+    """The request that may stop work in this process."""
 
 
 def _done_here(
     function: Callable[..., _Result], arguments: tuple[Any, ...], stop: StopRequest | None
 ) -> _Result | None:
-    """Return what `function` returns; None where it was given up."""
+    """Return the result of `function`; None if it was abandoned."""
     if stop is None:
         return function(*arguments)
     before, _Workplace.stop = _Workplace.stop, stop
@@ -322,10 +336,7 @@ def _done_here(
 
 
 def threads_here() -> int:
-    """Return the best number of threads in this process.
-
-    That is the number of cores; in a worker, its share of them among the workers that are busy now.
-    """
+    """Return the best number of threads for this process: its share of the cores among busy workers."""
     cores, busy = worker_count(None), 1
     if _Workplace.board is not None:
         with suppress(OSError):
@@ -336,18 +347,18 @@ def threads_here() -> int:
 def _work(
     function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: Any
 ) -> tuple[_Result | None, list[Span]]:
-    """Run in a worker: what `function` returns, and when kernels were compiled for it.
+    """Run `function` in a worker; return its result and the times of compilations.
 
-    None where it is not begun, or was given up, because a stop has been asked for.
+    The result is None if a requested stop kept the function from starting or finishing.
 
-    That they are is for the main process to say, unless it `is_said`; a file on the notice board tells it.
-    Workers of a worker are threads of its own process, which is `caller` then, and has heard of it.
+    Only the main process announces compilations, unless that `is_said`; a file on the notice board informs
+    it.  The workers of a worker are threads of its process, `caller`, which records compilations itself.
     """
     if os.getpid() == caller:
         return function(*arguments), []
     if (board / _STOPPING).exists():
         return None, []
-    # Workers live on: what was said is for the main process to know, not for this one.
+    # Workers are reused, so what was announced is up to the main process.
     COMPILATION.is_said = is_said
     if not is_said:
         COMPILATION.say = partial(_touch, board / _COMPILING)
@@ -363,14 +374,14 @@ def _work(
 
 
 _COMPILING, _STOPPING, _BUSY = "compiling", "stopping", "busy-"
-"""What files on the notice board are called: two for all workers, and one for each, before its number."""
+"""Names of files on the notice board: two shared by all workers, and a prefix of one per worker."""
 
 
 @contextmanager
 def _notice_board() -> Iterator[Path]:
-    """Provide a folder where workers leave empty files for other processes to see.
+    """Yield a folder in which workers create empty files as signals to other processes.
 
-    Where none can be made, nobody sees anything, and work goes on without.
+    If it cannot be created, work goes on without these signals.
     """
     board = Path(gettempdir()) / f"motif-{uuid4()}"
     with suppress(OSError):
@@ -393,7 +404,7 @@ def _remove(mark: Path) -> None:
 
 @contextmanager
 def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
-    """Say that workers compile kernels as soon as there is a file `mark`; give whether it was said before."""
+    """Announce compilation once the file `mark` exists; yield whether it was announced before."""
     if COMPILATION.is_said:
         yield True
         return
@@ -402,7 +413,7 @@ def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
     def listen() -> None:
         while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
             pass
-        # Also where it was over before this thread came to look again, as on a busy machine.
+        # Again, because on a busy machine the work may end before this thread looks.
         if mark.exists():
             COMPILATION.announce()
 
@@ -417,7 +428,7 @@ def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let numerical libraries use one thread in the block, so that sums have one order."""
+    """Limit numerical libraries to one thread in the block, so that the order of sums is fixed."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):

@@ -1,11 +1,10 @@
-"""Parquet files, looked through before anything in them is unpacked.
+"""Parquet files, whose sizes are checked before anything is unpacked.
 
-A column of a few bytes can stand for any number of values of any length: by its compression, by a run of one
-entry of a dictionary, by texts that are each said to begin as the one before.  The file's metadata tell of
-sizes, but need not be true; the headers of the pages are what a reader goes by, so these are added up.
+A column of a few bytes can expand to any number of values of any length: by compression, by runs of one
+dictionary entry, or by texts that share prefixes.  Sizes in the file's metadata may be wrong, but readers
+allocate memory by the headers of pages, so these are added up.
 
-Source: the format's specification (github.com/apache/parquet-format), parquet.thrift; Thrift's compact
-protocol.
+Sources: parquet.thrift of github.com/apache/parquet-format; Thrift's compact protocol.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,14 +28,14 @@ from motif.runtime.limits import (
 )
 
 _UNPACKED_SIZE, _PACKED_SIZE, _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 2, 3, 5, 7, 8
-"""Fields of a page's header."""
+"""Field numbers of a page's header."""
 _ENCODING = {_DATA_PAGE: 2, _DICTIONARY_PAGE: 2, _DATA_PAGE_2: 4}
-"""Where the header of each kind of page has the encoding."""
+"""Field number of the encoding in the header of each kind of page."""
 _DELTA_BYTE_ARRAY = 7
-"""Texts that begin as the ones before: their lengths add up to any size."""
+"""Encoding of texts by shared prefixes, which can expand to any size."""
 _LONGEST_HEADER = 1 << 16
 _STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
-"""Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are whole numbers, too."""
+"""Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are integers, too."""
 _DEEPEST = 8
 
 
@@ -44,9 +43,9 @@ _DEEPEST = 8
 def bounded_parquet(
     path: Path, texts: Sequence[str], rows: Limit, error: type[MotifError]
 ) -> Iterator[tuple[pq.ParquetFile, pa.Schema]]:
-    """Provide the Parquet file at `path`, its columns `texts` as dictionaries, and its own schema.
+    """Yield a Parquet file, with its columns `texts` read as dictionaries, and its schema.
 
-    Raises `error` for a file that holds more than is read, and what pyarrow raises for one that is damaged.
+    Raises `error` for a file beyond the limits, and pyarrow's exceptions for a damaged one.
     """
     where = str(path)
     PARQUET_FILE.check(path.stat().st_size, where, error)
@@ -65,7 +64,7 @@ def bounded_parquet(
                 PARQUET_PAGE.check(page, where, error)
                 PARQUET_UNPACKED.check(size, where, error)
                 PARQUET_PAGES.check(pages, where, error)
-        # A column that is a group has others below it, and pyarrow finds none of its own name.
+        # pyarrow finds no column by the name of a group.
         leaves = {plain.schema.column(k).path for k in range(metadata.num_columns)}
     there = [name for name in texts if name in leaves]
     with pq.ParquetFile(path, read_dictionary=there) as file:
@@ -73,7 +72,7 @@ def bounded_parquet(
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifError]) -> list[str]:
-    """Return the texts of a column of `bounded_parquet`; raises `error`, after `where`, for long ones."""
+    """Return the texts of a column of `bounded_parquet`; raises `error` for texts that are too long."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     texts: list[str] = []
     for chunk in chunks:
@@ -87,8 +86,8 @@ def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifEr
 
 
 def _pages(handle: BinaryIO, chunk: Any) -> Iterator[int]:
-    """Yield the unpacked sizes of the pages of a column; raises `ValueError` for invalid headers."""
-    # Of a column without values 0 stands for either.
+    """Yield the unpacked sizes of the pages of a column in bytes; raises `ValueError` for bad headers."""
+    # For a column without values both are 0.
     offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
     place = min(offsets, default=0)
     end = place + chunk.total_compressed_size
@@ -102,22 +101,22 @@ def _pages(handle: BinaryIO, chunk: Any) -> Iterator[int]:
         for kind, encoding in _ENCODING.items():
             about = fields.get(kind)
             if isinstance(about, dict) and about.get(encoding) == _DELTA_BYTE_ARRAY:
-                raise ValueError("texts are encoded as changes of each other, which is not read here")
+                raise ValueError("texts are encoded as DELTA_BYTE_ARRAY, which is not accepted")
         yield max(unpacked, packed)
         place += header.at + packed
 
 
 class _Header:
-    """Reads the structure at the beginning of some bytes."""
+    """A parser of the Thrift structure at the beginning of some bytes."""
 
     def __init__(self, content: bytes) -> None:
         self.at = 0
         self._content = content
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Return the fields by their numbers."""
+        """Return the fields of a structure by their numbers."""
         if depth > _DEEPEST:
-            raise ValueError("a page's header is too deep")
+            raise ValueError("a page's header is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0
         while (head := self._byte()) != _STOP:
@@ -140,7 +139,7 @@ class _Header:
             head = self._byte()
             count = head >> 4 if head >> 4 < 15 else self._varint()
             if count > _LONGEST_HEADER:
-                raise ValueError("a page's header has too long a list")
+                raise ValueError("a page's header has a list that is too long")
             return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == _STRUCT:
             return self.struct(depth + 1)
@@ -148,7 +147,7 @@ class _Header:
 
     def _byte(self) -> int:
         if self.at >= len(self._content):
-            raise ValueError("a page's header is cut short")
+            raise ValueError("a page's header is truncated")
         self.at += 1
         return self._content[self.at - 1]
 
@@ -162,7 +161,7 @@ class _Header:
             number |= (byte & 127) << shift
             if byte < 128:
                 return number
-        raise ValueError("a page's header has too large a number")
+        raise ValueError("a page's header has a number that is too large")
 
     def _whole(self) -> int:
         number = self._varint()

@@ -1,10 +1,9 @@
-"""Progress of long work: a bar, a word on what is compiled, and a stopwatch that leaves compiling out.
+"""Progress of long work: a bar, a notice about compilation, and a stopwatch that excludes compilation.
 
-All is said on stderr, and only after one second; the bar on a terminal alone.  With `heard_by` a function
-hears of the steps instead.  Work that may be called off, as a server's, ends at the next `checkpoint`.
+Both appear on stderr after one second, the bar only on a terminal.  With `heard_by` a function receives the
+progress instead.  Work that is cancelled ends at the next `checkpoint`.
 """
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from motif.runtime.layout import wrapped
 
 
 class Advance(Protocol):
-    """Called with the number of steps done since the last call."""
+    """Function that advances a progress bar."""
 
     def __call__(self, steps: int = 1, /) -> None:
         """Advance by `steps`."""
@@ -25,16 +24,13 @@ class Advance(Protocol):
 
 _QUIET_SECONDS = 1.0
 Listener = Callable[[str, int, int], None]
-"""Called with what is done, how many steps of it are, and how many there are in all."""
+"""Function of a description, the number of steps done and the number of all steps."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[None]:
-    """Let `listener` hear of all progress in the block, in place of a terminal.
-
-    What it raises ends the work.
-    """
+    """Report progress in the block to `listener` instead of the terminal; its exceptions end the work."""
     token = _listener.set(listener)
     try:
         yield
@@ -47,7 +43,7 @@ _check: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None
 
 @contextmanager
 def stopped_by(check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` at every checkpoint in the block; what it raises ends the work."""
+    """Call `check` at every checkpoint in the block; its exceptions end the work."""
     token = _check.set(check)
     try:
         yield
@@ -56,9 +52,9 @@ def stopped_by(check: Callable[[], None]) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Let long work end here if it has been called off.
+    """End the work here if it has been cancelled.
 
-    Called between the parts of whatever may take more than a few tenths of a second.
+    To be called between steps of work that may take more than a few tenths of a second.
     """
     if (check := _check.get()) is not None:
         check()
@@ -66,7 +62,7 @@ def checkpoint() -> None:
 
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Advance]:
-    """Yield a function that advances a bar of `total` steps."""
+    """Show a bar of `total` steps and yield the function that advances it."""
     if (listener := _listener.get()) is not None:
         yield _told_to(listener, description, total)
         return
@@ -118,10 +114,7 @@ def _told_to(listener: Listener, description: str, total: int) -> Advance:
 
 
 SECONDS_OF_A_HINT, SECONDS_OF_ALL = 15, 60
-"""How long it takes, about, to compile what a first hint needs, and every kernel, on two idle cores.
-
-Measured for version 0.1.0 with an empty cache and rounded up: ``motif hint`` 12 s, ``motif warm`` 94 s of
-processor time, which two cores share."""
+"""Approximate seconds to compile the kernels of a first hint, and all kernels, on two idle cores."""
 ON_COMPILING = (
     "motif: compiling kernels, once for this machine and version: about "
     f"{SECONDS_OF_A_HINT} s for a first hint, {SECONDS_OF_ALL} s for all of motif (`motif warm`)"
@@ -129,35 +122,37 @@ ON_COMPILING = (
 ON_COMPILING_BY_NUMBA = (
     "motif: compiling kernels, once for this machine and version: about a minute for a first hint"
 )
-"""The same for kernels that are not linked; see `motif.compiler.choice`."""
+"""The same for stock kernels; see `motif.compiler.choice`."""
 Span = tuple[float, float]
-"""When something began and ended, in seconds of the clock that all processes of a machine share."""
+"""Begin and end in seconds of the monotonic clock, which all processes of a machine share."""
 
 
 def say_that_kernels_compile() -> None:
-    """Say so on stderr, whatever that is."""
-    with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
-        line = ON_COMPILING_BY_NUMBA if os.environ.get("MOTIF_COMPILER") == "numba" else ON_COMPILING
+    """Print the notice about compilation on stderr."""
+    from motif.compiler.choice import STOCK, way
+
+    with suppress(OSError, ValueError):  # stderr may be closed
+        line = ON_COMPILING_BY_NUMBA if way() == STOCK else ON_COMPILING
         print(wrapped(line, sys.stderr), file=sys.stderr, flush=True)
 
 
 class Compilation:
-    """When kernels were compiled, by this process and by its workers; said once, after a second of it."""
+    """Compilations of kernels by this process and its workers, reported once after they took a second."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
-        """Those that have ended; spans of workers may overlap."""
+        """Finished compilations; those of workers may overlap."""
         self.is_said = False
-        """Nothing more is said."""
+        """Whether to print nothing more."""
         self.say: Callable[[], None] = say_that_kernels_compile
-        """How it is said: a worker has its own way."""
+        """Prints the notice; workers replace it."""
         self._depth = 0
         self._began = 0.0
         self._own = 0.0
         self._timer: Timer | None = None
 
     def begin(self) -> None:
-        """Hear that the compiler begins; what a kernel calls may be compiled within that."""
+        """Note that a compilation begins, perhaps within another one."""
         self._depth += 1
         if self._depth > 1:
             return
@@ -168,7 +163,7 @@ class Compilation:
             self._timer.start()
 
     def end(self) -> None:
-        """Hear that the compiler has ended what it began last."""
+        """Note that the compilation that began last has ended."""
         self._depth -= 1
         if self._depth > 0:
             return
@@ -181,7 +176,7 @@ class Compilation:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """Something is compiled, or waited for, in the block."""
+        """Note a compilation, or a wait for one, for the length of the block."""
         self.begin()
         try:
             yield
@@ -189,13 +184,13 @@ class Compilation:
             self.end()
 
     def announce(self) -> None:
-        """Say that kernels are being compiled, unless that was said."""
+        """Print the notice, once."""
         if not self.is_said:
             self.is_said = True
             self.say()
 
     def seconds(self, start: float, end: float) -> float:
-        """How long something was compiled between two moments."""
+        """Return the seconds of compilation between two times."""
         under_way = [(self._began, end)] if self._depth else []
         total, last = 0.0, start
         for first, past in sorted([*self.spans, *under_way]):
@@ -206,17 +201,17 @@ class Compilation:
 
 
 COMPILATION = Compilation()
-"""That of this process."""
+"""Compilations of this process and its workers."""
 
 
 class Stopwatch:
-    """Runs from where it is made, and stands still while kernels are compiled, here or by a worker."""
+    """A stopwatch that starts when it is created and pauses while kernels are compiled."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """What it shows."""
+        """Elapsed seconds without compilation."""
         now = time.monotonic()
         return now - self._start - COMPILATION.seconds(self._start, now)

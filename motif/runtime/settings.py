@@ -1,4 +1,4 @@
-"""Fields of settings with the help that a command shows for them."""
+"""Fields of settings dataclasses with help for the command line."""
 
 from dataclasses import Field, field
 from typing import TypeVar
@@ -7,11 +7,11 @@ _Value = TypeVar("_Value")
 
 
 def setting(default: _Value, help: str) -> _Value:
-    """Return a field of a dataclass of settings; in `help` names of other fields have backquotes."""
+    """Return a dataclass field with a default and `help`, in which other fields are in backquotes."""
     made: _Value = field(default=default, metadata={"help": help})
     return made
 
 
 def help_of(made: "Field[object]") -> str:
-    """Return the help of a field; empty where it has none."""
+    """Return the help of a field, or an empty string."""
     return str(made.metadata.get("help", ""))

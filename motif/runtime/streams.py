@@ -1,8 +1,10 @@
-"""Random streams: SplitMix64, derived from (run seed, item index, trial) and passed explicitly.
+"""Random streams: SplitMix64, derived from a seed, an item and a trial, and passed explicitly.
 
-A stream is one uint64 state in a one-element array.  Source: Steele, Lea and Flood, "Fast
-splittable pseudorandom number generators" (OOPSLA 2014), with the mix of Stafford's variant 13.
-Streams of different (seed, item, trial) start at hashed, unrelated points of the sequence.
+A stream is its uint64 state in a one-element array.  Streams of different (seed, item, trial) start at
+hashed, unrelated points of the generator's sequence.
+
+Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), with the mixing
+function of Stafford's variant 13.
 """
 
 import numpy as np
@@ -16,7 +18,7 @@ _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _S11 = np.uint64(11)
 
 THROWS = 36
-"""Ways in which two dice fall."""
+"""Number of equally likely results of two dice."""
 
 
 @inline_kernel
@@ -29,7 +31,7 @@ def mix(value):
 
 @inline_kernel
 def derive(seed, item, trial):
-    """State of the stream of one trial of one item; all three are uint64."""
+    """Return the initial state of the stream of a trial of an item; all three are uint64."""
     state = mix(seed + _GOLDEN)
     state = mix(state ^ mix(item + _GOLDEN + _GOLDEN))
     return mix(state ^ mix(trial + _GOLDEN + _GOLDEN + _GOLDEN))
@@ -56,7 +58,7 @@ def next_unit(stream):
 
 @inline_kernel
 def dice_of(throw):
-    """Two dice, each 1 to 6, the higher first, of one of the 36 rolls, 0 to 35."""
+    """Return the two dice, the higher first, of a roll's index from 0 to 35."""
     first, second = throw // 6 + 1, throw % 6 + 1
     if first >= second:
         return first, second
@@ -65,13 +67,13 @@ def dice_of(throw):
 
 @inline_kernel
 def next_roll(stream):
-    """Two dice, each 1 to 6, the higher first."""
+    """Return two random dice, each 1 to 6, the higher first."""
     return dice_of(next_below(stream, THROWS))
 
 
 @kernel
 def derive_states(seed, first_item, count, trial):
-    """States of the streams of `count` items from `first_item` on: uint64 (count,)."""
+    """Return the initial states of the streams of `count` items from `first_item` on: uint64 (count,)."""
     states = np.empty(count, np.uint64)
     for k in range(count):
         states[k] = derive(np.uint64(seed), np.uint64(first_item + k), np.uint64(trial))

@@ -182,7 +182,7 @@ def test_a_missing_batch_file_is_named(fault, tmp_path):
 def test_where_nothing_can_be_kept_nothing_is_compiled_ahead(fault, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    assert fault("warm") == f"{tmp_path / 'file'} is no folder"
+    assert fault("warm") == f"{tmp_path / 'file'} is not a folder"
 
 
 OVER = "cAAAAAAAAAAAAA"

@@ -89,7 +89,7 @@ def test_weights_that_have_seen_the_games(motif, motif_json, chances, tmp_path):
         (("--player", "random"), "cannot evaluate"),
         (("--player", "bras", "--out", "made.txt"), "a weight file's name must end in .yaml or .yml"),
         (("--player", "bras", "--plot", "made.gif"), "a picture's name must end in .png or .svg"),
-        (("--player", "bras", "--out", "."), "is a folder, not a file to write"),
+        (("--player", "bras", "--out", "."), "is a folder, not a file"),
     ],
 )
 def test_bad_input(motif, chances, tmp_path, monkeypatch, words, message):

@@ -196,7 +196,7 @@ def test_measured_windows(motif, motif_json, tmp_path):
         (("--score", "pubeval"), "the score S is that of bras or bras:FILE.yaml, not of 'pubeval'"),
         (("--score", "bras:none.yaml"), "none.yaml: no such file of BRAS weights"),
         (("--plot", "windows.gif"), "a picture's name must end in .png or .svg"),
-        (("--plot", "."), "is a folder, not a file to write"),
+        (("--plot", "."), "is a folder, not a file"),
     ],
 )
 def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, said):

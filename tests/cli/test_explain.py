@@ -119,7 +119,7 @@ def test_html_is_written(motif_json, tmp_path):
         ((START, "3", "1", "--versus", "8/2"), "'8/2' is not a legal play"),
         ((START, "3", "7"), "each die must be 1 to 6, not 7"),
         (("4HPwATDgc", "3", "1"), "has 9 characters"),
-        ((START, "3", "1", "--html", "."), "is a folder, not a file to write"),
+        ((START, "3", "1", "--html", "."), "is a folder, not a file"),
     ],
 )
 def test_bad_input_is_one_line(motif, words, said):

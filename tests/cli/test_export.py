@@ -55,7 +55,7 @@ def test_bad_input(motif, weight_file, tmp_path):
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),
         (("export", weight_file, "--onnx", weight_file), "--onnx .* is the weight file itself$"),
-        (("export", weight_file, "--onnx", torn / "x"), "torn.onnx: cannot be made"),
+        (("export", weight_file, "--onnx", torn / "x"), "torn.onnx: cannot be created"),
         (("export", weight_file), "--onnx"),
         (("evaluate", START, "--player", f"onnx:{torn}"), "torn.onnx: not an ONNX net"),
         (("evaluate", START, "--player", f"onnx:{tmp_path}/no"), "no: no such net"),

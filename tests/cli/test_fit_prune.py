@@ -46,7 +46,7 @@ def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
     for words, message in (
         (("--prune", "--hidden", 4), "--prune: hidden units are fitted without"),
         (("--prune-z", "nan"), "--prune-z must be finite and at least 0, not nan"),
-        (("--term-table", tmp_path), "is a folder, not a file to write"),
+        (("--term-table", tmp_path), "is a folder, not a file"),
     ):
         ending = motif(*out, *words)
         assert ending.code == 2

@@ -34,7 +34,7 @@ def refusal(address: str) -> str:
      f"tcp://{HOST}:99999", f"http://{HOST}:8786", f"tcp://{HOST}:8786/path"],
 )  # fmt: skip
 def test_a_malformed_address(address):
-    assert refusal(address) == f"a cluster is named tcp://HOST:PORT, not {address!r}"
+    assert refusal(address) == f"invalid cluster {address!r}: the form is tcp://HOST:PORT"
 
 
 def test_dask_is_not_installed(monkeypatch):
@@ -69,7 +69,7 @@ def test_the_commands_say_so(tmp_path, capfd, words):
     assert main([*filled, "--cluster", "tcp:/127.0.0.1"]) == 2
     assert capfd.readouterr() == (
         "",
-        "motif: error: a cluster is named tcp://HOST:PORT, not 'tcp:/127.0.0.1'\n",
+        "motif: error: invalid cluster 'tcp:/127.0.0.1': the form is tcp://HOST:PORT\n",
     )
     assert not (tmp_path / "out").exists()
 
@@ -122,9 +122,9 @@ def test_a_worker_with_another_source(other_source):
         with working_on(started.address):
             started.add_worker(PYTHONPATH=f"{other_source}:{ROOT}")
             started.wait_for_workers()
-            with pytest.raises(ClusterError, match="has another motif or other libraries than this program"):
+            with pytest.raises(ClusterError, match="its motif or its libraries differ from this program's"):
                 list(run_ordered(napping, ((number, 0.05) for number in range(400))))
         said = refusal(started.address)
         assert said.startswith(f"tcp://{HOST}:")
         assert ": has source " in said
-        assert said.endswith(": its results would not be the same")
+        assert said.endswith("; results would differ")

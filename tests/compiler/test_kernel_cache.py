@@ -10,7 +10,7 @@ import pytest
 
 from motif.compiler import kernel_cache
 from motif.compiler.jit import kernel
-from motif.compiler.kernel_cache import framed, kept_kernels, kernel_folder, load_or_make, payload_of
+from motif.compiler.kernel_cache import cached_kernel_count, framed, kernel_folder, load_or_make, payload_of
 
 NAME = "one-0123"
 CONTENTS = ("machine code", 7)
@@ -57,7 +57,7 @@ def flipped(content: bytes, bit: int) -> bytes:
 
 
 def test_what_is_kept_is_loaded(cache):
-    assert [cache.load(), cache.load(), cache.compiled, kept_kernels()] == [CONTENTS, CONTENTS, 1, 1]
+    assert [cache.load(), cache.load(), cache.compiled, cached_kernel_count()] == [CONTENTS, CONTENTS, 1, 1]
     assert cache.path.read_bytes()[-9:] == WHOLE[-9:]
     assert payload_of(NAME, WHOLE) == pickle.dumps(CONTENTS)
     assert payload_of("one-0124", WHOLE) is None
@@ -210,7 +210,7 @@ def test_what_is_no_contents_of_a_kernel_is_refused_by_it():
     for contents in (None, 7, "ab", (), ([], None), ([], ()), ([], (1, 2)), ([1], ()), ({}, [None] * 9)):
         with pytest.raises(Exception):  # noqa: B017 - any will do
             seven._rebuilt(contents)
-    assert seven._rebuilt(([("motif.cell.x", "motif.gone.x", ())], ())) is None
+    assert seven._rebuilt(([("kernel.cell.x", "motif.gone.x", ())], ())) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX systems")

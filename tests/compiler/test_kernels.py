@@ -250,7 +250,7 @@ def test_swapped_kernels_and_those_of_another_shape_are_compiled_again(kept, tmp
     shapeless.write_bytes(framed(shapeless.stem, pickle.dumps(([], (1, 2, 3)))))
     # What is whole, of this kernel, and calls one that it does not call.
     astray = file_of("cubeful_values", cache)
-    astray.write_bytes(framed(astray.stem, pickle.dumps(([("motif.cell.x", "motif.x", ())], ()))))
+    astray.write_bytes(framed(astray.stem, pickle.dumps(([("kernel.cell.x", "motif.x", ())], ()))))
     assert compiled(folder, cache) == ["classify_many", "cubeful_values", "is_known", "plans_many"]
     assert compiled(folder, cache) == []
 
@@ -299,8 +299,8 @@ def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path)
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "one.kernel").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(background, "_is_asked", False)
-    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background, "_is_started", False)
+    monkeypatch.setattr(background, "_core_count", lambda: 2)
     monkeypatch.setattr(background.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
     background.precompile_in_background("helper:help_out")
 
@@ -308,16 +308,16 @@ def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path)
 def test_nothing_is_started_beside_where_nothing_can_be_kept(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setattr(background, "_is_asked", False)
-    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background, "_is_started", False)
+    monkeypatch.setattr(background, "_core_count", lambda: 2)
     monkeypatch.setattr(background.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
     background.precompile_in_background("helper:help_out")
 
 
 def test_one_process_is_started_beside_and_no_other(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(background, "_is_asked", False)
-    monkeypatch.setattr(background, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(background, "_is_started", False)
+    monkeypatch.setattr(background, "_core_count", lambda: 2)
     monkeypatch.setattr(background.atexit, "register", lambda *_: None)
     started = []
     monkeypatch.setattr(background.subprocess, "Popen", lambda words, **_: started.append(words[-1]))

@@ -34,6 +34,21 @@ step = replace(config.versions[0], games=12, trials=1)
 config = replace(config, versions=(step,), strength_games=60, fit={**config.fit, "terms": "linear"})
 run_bootstrap(sys.argv[1], config, jobs=2)
 """
+WEB = """
+import json, os, sys
+from threading import Thread
+from urllib.request import Request, urlopen
+from motif.serve.http import serve
+from motif.serve.serve_settings import ServeSettings
+
+def ask(address):
+    body = json.dumps({"position": "4HPwATDgc/ABMA", "roll": [3, 1]}).encode()
+    request = Request(f"{address}/api/v1/hint", body, {"Content-Type": "application/json"})
+    print(urlopen(request).read(), flush=True)
+    os._exit(0)
+
+serve(ServeSettings(port=0), lambda address: Thread(target=ask, args=(address,)).start())
+"""
 
 
 def run(script: str, cache: Path, *words: str, way: str = "") -> tuple[str, str]:
@@ -68,12 +83,18 @@ def test_an_unknown_way_is_said_and_not_taken(tmp_path):
 
 
 @pytest.mark.slow
-def test_both_ways_give_the_same_bytes(tmp_path):
-    """A hint, and a small run of two workers that samples, fits and plays."""
-    assert run(HINT, tmp_path / "stock", way="numba")[0] == run(HINT, tmp_path / "linked")[0]
-    weights = []
-    for way, cache in (("linked", "linked"), ("numba", "stock")):
-        folder = tmp_path / f"run-{way}"
-        run(LEARN, tmp_path / cache, str(folder), way=way)
-        weights.append([path.read_bytes() for path in sorted(folder.rglob("*.yaml"))])
-    assert weights[0] == weights[1]
+@pytest.mark.parametrize(
+    ("before", "way"), [("", "numba"), (UNKNOWN, "")], ids=["requested", "untested version"]
+)
+def test_stock_kernels_give_the_bytes_of_linked_ones(tmp_path, before, way):
+    """For a hint, a small run that samples, fits and plays with two workers, and the page's server."""
+    linked, stock = tmp_path / "linked", tmp_path / "stock"
+    assert run(before + HINT, stock, way=way)[0] == run(HINT, linked)[0]
+    for folder in (linked, stock):
+        of_stock = folder is stock
+        run(before * of_stock + LEARN, folder, str(folder / "run"), way=way if of_stock else "linked")
+    learned = [
+        [path.read_bytes() for path in sorted((folder / "run").rglob("*.yaml"))] for folder in (linked, stock)
+    ]
+    assert learned[0] == learned[1]
+    assert run(before + WEB, stock, way=way)[0] == run(WEB, linked)[0]

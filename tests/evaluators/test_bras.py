@@ -155,11 +155,14 @@ def test_weights_of_your_own(tmp_path, boards):
         ("format: motif-bras/1\nsigma: .inf", "sigma: must be a finite number"),
         (f"format: motif-bras/1\nsigma: 1{400 * '0'}", "sigma: must be a finite number"),
         ("format: motif-bras/1\nsigma: wide", "sigma: must be a number, not 'wide'"),
-        ("format: motif-bras/1\nweights: {blots: 1}", "weights.blots: unknown key; known are pip, bar, off"),
+        (
+            "format: motif-bras/1\nweights: {blots: 1}",
+            "weights.blots: unknown key; known keys: pip, bar, off",
+        ),
         ("format: motif-bras/1\nweights: {blot: .nan}", "weights.blot: must be a finite number"),
         ("format: motif-bras/1\nweights: {blot: 1.0e+9}", "weights.blot: must be a number below 1000"),
         ("format: motif-bras/1\nweights: [1, 2]", "weights: must be a mapping"),
-        ("format: motif-bras/1\nweight: {}", "weight: unknown key; known are format, sigma, weights"),
+        ("format: motif-bras/1\nweight: {}", "weight: unknown key; known keys: format, sigma, weights"),
         ("format: [", "not YAML"),
     ],
 )

@@ -164,9 +164,9 @@ def test_the_map_rises_everywhere(scores, seed, chances):
 
 WRONG = [
     ("calibration: 3", "calibration: must be a mapping, not 3"),
-    ("calibration: {back: {}}", "calibration.back: unknown key; known are contact, crashed, race"),
+    ("calibration: {back: {}}", "calibration.back: unknown key; known keys: contact, crashed, race"),
     ("calibration: {race: 1}", "calibration.race: must be a mapping, not 1"),
-    ("calibration: {race: {equity: []}}", "calibration.race.equity: unknown key; known are win"),
+    ("calibration: {race: {equity: []}}", "calibration.race.equity: unknown key; known keys: win"),
     ("calibration: {race: {}}", "calibration.race.win: must be a list of knots [score, chance], not None"),
     ("calibration: {race: {win: []}}", "calibration.race.win: must be a list of knots"),
     ("calibration: {race: {win: [0.5]}}", "calibration.race.win.1: must be two numbers [score, chance]"),

@@ -49,7 +49,7 @@ UNKNOWN: list[tuple[str, str, str]] = [
 @pytest.mark.parametrize(("old", "new", "key"), UNKNOWN, ids=[row[2] for row in UNKNOWN])
 def test_unknown_keys_at_every_level(text, tmp_path, old, new, key):
     assert old in text
-    assert complaint(text.replace(old, new, 1), tmp_path).startswith(f"{key}: unknown key; known are ")
+    assert complaint(text.replace(old, new, 1), tmp_path).startswith(f"{key}: unknown key; known keys: ")
 
 
 WRONG: list[tuple[str, str, str]] = [
@@ -198,10 +198,10 @@ def test_faults_are_named_by_their_key(text, tmp_path, old, new, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: made-up", "name: made-up\nname: other", "line 3: the key 'name' is given twice"),
-        ("    win:", "    win: {}\n    win:", "the key 'win' is given twice"),
-        ("        blots:", "        blots: 1\n        blots:", "the key 'blots' is given twice"),
-        ("\n      1: [", "\n      0x1: [1, 1, 1, 1]\n      1: [", "the key '1' is given twice"),
+        ("name: made-up", "name: made-up\nname: other", "line 3: duplicate key 'name'"),
+        ("    win:", "    win: {}\n    win:", "duplicate key 'win'"),
+        ("        blots:", "        blots: 1\n        blots:", "duplicate key 'blots'"),
+        ("\n      1: [", "\n      0x1: [1, 1, 1, 1]\n      1: [", "duplicate key '1'"),
     ],
 )
 def test_a_key_given_twice(text, tmp_path, old, new, message):
@@ -255,7 +255,7 @@ def test_names_that_no_file_has(name):
 
 def test_a_key_of_two_lines(text, tmp_path):
     changed = text.replace("name: made-up", 'name: made-up\n"two\\nlines": 1')
-    assert complaint(changed, tmp_path).startswith("'two\\nlines': unknown key; known are ")
+    assert complaint(changed, tmp_path).startswith("'two\\nlines': unknown key; known keys: ")
 
 
 def test_a_truncated_file_is_never_accepted(tmp_path):

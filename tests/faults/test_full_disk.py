@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from motif.cli.main import main
-from motif.compiler.kernel_cache import kept_kernels, kernel_folder, load_or_make
+from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder, load_or_make
 from motif.evaluators import read_weight_file
 from motif.learning import run_bootstrap
 from motif.learning.bootstrap_run import CONFIG
@@ -98,7 +98,7 @@ def test_a_kernel_that_cannot_be_kept_is_compiled_and_kept_later(disk, monkeypat
     for pages in range(4):
         disk.leave(pages)
         assert loaded() == (code, True)
-        assert kept_kernels() == 0
+        assert cached_kernel_count() == 0
         assert [path for path in folder.iterdir() if path.suffix != ".lock"] == []
     disk.free()
     assert [loaded(), loaded()] == [(code, True), (code, False)]

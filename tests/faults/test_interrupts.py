@@ -223,7 +223,7 @@ def test_sigterm_ends_other_commands_like_ctrl_c(tmp_path, name):
     assert (code, out, err) == (130, "", "motif: interrupted\n")
 
 
-KILLED = "a worker process was killed, probably for lack of memory; fewer --jobs need less of it"
+KILLED = "a worker process was killed, probably for lack of memory; fewer --jobs need less memory"
 
 
 def workers(stop: Stop, process) -> list[int]:

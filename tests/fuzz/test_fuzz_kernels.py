@@ -15,12 +15,12 @@ from tests.fuzz.mutations import ODD_TOKENS, mutated_file, mutated_tree
 
 CONTENTS: tuple[Any, ...] = (
     ([], ("code", b"\0\1\2" * 40, None)),
-    ([("motif.cell.callee-4567", "motif.module.callee", ("int64",))], (b"machine code", 7, {"a": (1, 2)})),
+    ([("kernel.cell.callee-4567", "motif.module.callee", ("int64",))], (b"machine code", 7, {"a": (1, 2)})),
 )
 FILES = [framed(checks.KERNEL, pickle.dumps(contents)) for contents in CONTENTS]
 OTHERS = [framed("another-4567", pickle.dumps(contents)) for contents in CONTENTS]
 VALID = list(zip(FILES, CONTENTS, strict=True))
-TOKENS = [*ODD_TOKENS, b"motif-kernel", FILES[0][:60], b"cos\nsystem\n(S'false'\ntR.", b"another-4567"]
+TOKENS = [*ODD_TOKENS, b"kernel-cache", FILES[0][:60], b"cos\nsystem\n(S'false'\ntR.", b"another-4567"]
 
 
 def test_damaged_kernels(fuzz):

@@ -312,7 +312,7 @@ def test_what_a_kill_at_the_very_start_leaves_is_no_obstacle(tmp_path):
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("no folder")
     for folder in (tmp_path / "file", tmp_path / "file" / "run"):
-        with pytest.raises(FileError, match="cannot be made"):
+        with pytest.raises(FileError, match="cannot be created"):
             run_bootstrap(folder, TINY)
 
 

@@ -274,7 +274,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
     with pytest.raises(SettingError, match=r"run: is not empty \(it holds mine\.txt\)"):
         train_phase_net(tmp_path / "run", TINY)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="file: cannot be made"):
+    with pytest.raises(FileError, match="file: cannot be created"):
         train_phase_net(tmp_path / "file", TINY)
 
 

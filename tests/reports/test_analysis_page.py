@@ -218,7 +218,7 @@ def test_a_folder_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
         analyse(load_static("bras"), tmp_path / "out", positions=100, jobs=1)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="cannot be made"):
+    with pytest.raises(FileError, match="cannot be created"):
         analyse(load_static("bras"), tmp_path / "file" / "out", positions=100, jobs=1)
 
 

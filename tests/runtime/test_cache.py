@@ -158,7 +158,7 @@ REFUSED = {
     of_another_user: f"belongs to another user (number {NOBODY})",
     a_link: "is a symbolic link",
     a_link_to_nowhere: "is a symbolic link",
-    no_folder: "is no folder",
+    no_folder: "is not a folder",
 }
 
 
@@ -187,7 +187,7 @@ def test_a_folder_that_cannot_be_made_is_said_too(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(cache, "NOTICE", cache.Notice())
     assert list(cache_folder("kernels").parent.glob("*")) == []
-    said = f"{tmp_path / 'file' / 'cache'} cannot be made: Not a directory\n"
+    said = f"{tmp_path / 'file' / 'cache'} cannot be created: Not a directory\n"
     assert capfd.readouterr().err == f"motif: working without a cache, compiling again: {said}"
 
 
@@ -224,7 +224,7 @@ def test_a_file_is_looked_at_once_it_is_open(root):
     with pytest.raises(OSError):
         open_private(folder / "link")
     os.mkfifo(folder / "pipe", 0o600)
-    with pytest.raises(PermissionError, match="pipe is no file"):
+    with pytest.raises(PermissionError, match="pipe is not a file"):
         open_private(folder / "pipe")
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="kernels can be written by other users"):

@@ -111,8 +111,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     for folder, why in ((tmp_path / "file", "File exists"), (tmp_path / "file" / "run", "Not a directory")):
         with pytest.raises(FileError) as caught:
             make_folder(folder)
-        assert str(caught.value) == f"{folder}: cannot be made: {why}"
-    with pytest.raises(FileError, match=r"file/run: cannot be made: Not a directory"):
+        assert str(caught.value) == f"{folder}: cannot be created: {why}"
+    with pytest.raises(FileError, match=r"file/run: cannot be created: Not a directory"):
         write_text(tmp_path / "file" / "run" / "weights.yaml", "text")
 
 

@@ -43,7 +43,7 @@ def test_files_of_several_members():
 def test_the_limit_is_met_exactly(kind):
     assert len(unpacked(PACK[kind](bytes(1000)), kind, SMALL, "some", FileError)) == 1000
     said = refusal(unpacked, PACK[kind](bytes(1001)), kind, SMALL, "some", FileError)
-    assert said == "some: the file holds more than 1 KB; at most 1 are read"
+    assert said == "some: the file holds more than 1 KB, the limit"
 
 
 @pytest.mark.parametrize("kind", PACK)
@@ -63,7 +63,7 @@ def test_damaged_compression(kind):
     for cut in (0, 1, 5, 20, len(whole) // 2, len(whole) - 1):
         if cut or kind != "gzip":
             said = refusal(unpacked, whole[:cut], kind, MANY, "some", FileError)
-            assert said.startswith(("some: cut short", "some: its compression is damaged"))
+            assert said.startswith(("some: truncated", "some: damaged compressed data"))
     for other in (b"no compression at all", bz2.compress(b"a"), whole[:30] + bytes(30) + whole[60:]):
         assert refusal(unpacked, other, kind, MANY, "some", FileError).startswith("some: ")
 
@@ -76,10 +76,7 @@ def test_lines():
     assert lines(b"a") == lines(b"a\n") == [(1, b"a")]
     assert lines(b"\n\nabc\nd") == [(1, b""), (2, b""), (3, b"abc"), (4, b"d")]
     for content in (b"a\nbcde\n", b"a\nbcde", b"a\n" + bytes(5 << 20)):
-        assert (
-            refusal(lines, content)
-            == "some: line 2: the file holds more than 3 characters; at most 3 are read"
-        )
+        assert refusal(lines, content) == "some: line 2: the file holds more than 3 characters, the limit"
 
 
 def test_lines_over_the_ends_of_pieces():
@@ -93,7 +90,7 @@ def test_sizes_of_files(tmp_path):
     assert content_of(path, FileError, SMALL) == bytes(1000)
     path.write_bytes(bytes(1001))
     assert refusal(content_of, path, FileError, SMALL) == (
-        f"{path}: the file holds more than 1 KB; at most 1 are read"
+        f"{path}: the file holds more than 1 KB, the limit"
     )
     # Says how large it is, and holds nothing: nobody waits for ten gigabytes of zeros.
     os.truncate(path, 10 << 30)

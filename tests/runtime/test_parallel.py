@@ -112,7 +112,7 @@ def test_nothing_is_left_in_the_temporary_folder(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_a_bad_number_of_jobs_is_an_error(jobs):
-    with pytest.raises(SettingError, match=f"jobs must be at least 1 .* not {jobs}"):
+    with pytest.raises(SettingError, match=f"jobs must be at least 1, .* not {jobs}"):
         list(run_ordered(square, [(1,)], jobs))
 
 
@@ -198,8 +198,8 @@ def end_of_a_worker(number, folder, how):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("SIGKILL", "a worker process was killed, probably for lack of memory; fewer jobs need less of it"),
-        ("SIGABRT", "a worker process crashed (SIGABRT): a fault of motif or of a library that it uses"),
+        ("SIGKILL", "a worker process was killed, probably for lack of memory; fewer jobs need less memory"),
+        ("SIGABRT", "a worker process crashed (SIGABRT): a fault of motif or of one of its libraries"),
     ],
 )
 def test_the_end_of_a_worker_is_an_error_and_others_come_in_its_place(tmp_path, how, said):

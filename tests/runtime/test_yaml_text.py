@@ -32,12 +32,12 @@ def test_plain_data():
 
 @pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3", "{a: 1, a: 1}", "c: {1: 2, 0x1: 3}"])
 def test_a_key_given_twice(text):
-    assert refusal(text).endswith("is given twice")
+    assert "duplicate key" in refusal(text)
 
 
 @pytest.mark.parametrize("text", ["a: &x [1]\nb: *x", "&x [*x]", "a: &x {k: 1}\nb: {<<: *x}"])
 def test_aliases(text):
-    assert refusal(text).endswith("aliases are not read here")
+    assert refusal(text).endswith("aliases are not accepted")
 
 
 # The constructors of PyYAML fail on the first four with an IndexError, a KeyError, an AttributeError ...
@@ -45,13 +45,13 @@ def test_aliases(text):
     "text", ['!!int ""', "!!bool maybe", "!!timestamp x", "!!float ''", "!!set {a}", "! a"]
 )
 def test_tags(text):
-    assert refusal(text) == "line 1: tags are not read here"
+    assert refusal(text) == "line 1: tags are not accepted"
 
 
 def test_depth():
     assert parse_yaml("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     for opening in ("[", "{a: ", "- ", "? ", "[{a: "):
-        assert f"more than {MAX_DEPTH} lists and mappings" in refusal(opening * 400)
+        assert f"more than {MAX_DEPTH} nested lists and mappings" in refusal(opening * 400)
         # From a thousand on libyaml may be the one that refuses.
         started = time.process_time()
         assert re.search("more than .* lists and mappings|maximum nesting depth", refusal(opening * 200_000))

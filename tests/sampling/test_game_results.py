@@ -127,7 +127,7 @@ def test_bad_lines_are_named(tmp_path, text, message):
 def test_large_and_damaged_files_are_refused(tmp_path, monkeypatch):
     path = written(tmp_path, "score,outcome\n" + "50,1\n" * 100, "results.csv.gz")
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(DatasetError, match="cut short"):
+    with pytest.raises(DatasetError, match="truncated"):
         read_results([path])
     for name, limit in (
         ("OUTCOMES_LINES", Limit(50, "lines")),

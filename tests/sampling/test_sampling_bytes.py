@@ -266,5 +266,5 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     file = tmp_path / "file"
     file.write_text("no folder")
     for folder in (file, file / "samples"):
-        with pytest.raises(FileError, match="cannot be made"):
+        with pytest.raises(FileError, match="cannot be created"):
             made(folder)

@@ -3,6 +3,7 @@
 Long work that is interrupted ends with one line that says what is done and how to go on.
 """
 
+import gc
 import inspect
 import os
 import re
@@ -210,8 +211,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found no weights of use, when nobody reads the output any more, when a worker process was killed, or for
     a fault of the program itself, whose traceback shows when the environment variable MOTIF_TRACEBACK is set.
     """
-    line = sys.argv[1:] if arguments is None else arguments
-    words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in line]
+    code = _run(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        gc.freeze()  # The process ends; collecting garbage among all its modules would take 0.1 s.
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in arguments]
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

@@ -1,6 +1,7 @@
 """Commands about positions: evaluate, plays, hint, explain, bearoff."""
 
 import re
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,7 @@ from motif.cli.options import (
 from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.files import check_target
+from motif.runtime.layout import columns
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
@@ -425,16 +427,14 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
 
 def _boards(explanation: "Explanation") -> str:
     """Return the boards after both plays, seen by the mover, side by side where there is room."""
-    from rich.console import Console
-
     from motif.board.diagram import text_diagram
 
     blocks = []
     for play in (explanation.better, explanation.worse):
         rows = text_diagram(play.position.switch_sides()).splitlines()[1:]
         blocks.append([play.notation, *(row[:_BOARD_WIDTH].rstrip() for row in rows)])
-    console = Console()
-    if console.is_terminal and console.width < 2 * _BOARD_WIDTH + len(_GAP):
+    width = columns(sys.stdout)
+    if width is not None and width < 2 * _BOARD_WIDTH + len(_GAP):
         return "\n\n".join("\n".join(block) for block in blocks)
     return "\n".join(
         f"{left:{_BOARD_WIDTH}}{_GAP}{right}".rstrip() for left, right in zip(*blocks, strict=True)

@@ -3,7 +3,9 @@
 import json
 import math
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,32 +97,40 @@ def print_board(position: "Position", match: "MatchState | None") -> None:
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-    """Print a table; its first `left` columns are aligned to the left, numbers to the right.
+    """Print a table whose first `left` columns are left-aligned, the others right-aligned.
 
-    Where it is too wide, cells are broken between words; where it still is, each row stands by itself.
+    If it is too wide, cells are wrapped between words; if that is not enough, each row becomes a sentence.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console()
-    console.width = columns(sys.stdout) or PIPED_WIDTH
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    room = console.width - len(_EDGES) - len(_BETWEEN) * (len(titles) - 1)
+    room = (columns(sys.stdout) or PIPED_WIDTH) - len(_EDGES) - len(_BETWEEN) * (len(titles) - 1)
     widths = _widths(list(zip(titles, *rows, strict=True)), room)
     if widths is None:
         _say_rows(titles, rows, left)
         return
-    for index, (title, width) in enumerate(zip(titles, widths, strict=True)):
-        table.add_column(title, justify="left" if index < left else "right", overflow="fold", width=width)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    sides = ["<"] * left + [">"] * (len(widths) - left)
+
+    def lines(cells: Sequence[str], is_title: bool = False) -> Iterator[str]:
+        folded = [_folded(text, width) for text, width in zip(cells, widths, strict=True)]
+        if is_title:  # aligned at the bottom
+            height = max(map(len, folded))
+            folded = [[""] * (height - len(parts)) + parts for parts in folded]
+        for parts in zip_longest(*folded, fillvalue=""):
+            filled = (f"{part:{side}{n}}" for part, side, n in zip(parts, sides, widths, strict=True))
+            yield f" {_BETWEEN.join(filled)} "
+
+    dash = "─" if (sys.stdout.encoding or "utf-8").lower().startswith("utf") else "-"
+    rule = dash * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
+    body = [line for row in rows for line in lines(row)]
+    print("", *lines(titles, True), f" {rule} ", *body, "", sep="\n")
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Return the lines of a cell, wrapped between words."""
+    return [part for line in text.split("\n") for part in textwrap.wrap(line, width, **_WRAPPING) or [""]]
 
 
 _EDGES, _BETWEEN = "  ", "   "
-"""What stands left and right of a table, and between its columns."""
+"""Margins of a table, and the gap between its columns."""
+_WRAPPING: Any = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:

@@ -122,7 +122,7 @@ def _save(path: Path, name: str, contents: object) -> None:
 
     content = framed(name, dumps(contents))
     with suppress(OSError):
-        # Leftovers of killed processes: whoever gets here holds the lock.
+        # Leftovers of killed processes; this process holds the lock.
         for left in path.parent.glob(f".{path.stem}.*"):
             left.unlink(missing_ok=True)
         # mkstemp makes it private, whatever the umask.

@@ -4,16 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-compile
-# uv installs several packages at a time.  Where it cannot be had, or does not find the packages that pip's own
-# settings lead to, pip installs them one by one.
+# uv installs packages in parallel.  If it is not available, or does not find the packages because of pip's own
+# settings, pip installs them one by one.
 UV := UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$PIP_INDEX_URL}" UV_HTTP_TIMEOUT=20 \
     $(BIN)/python -m uv --quiet pip install --python $(BIN)/python
 INSTALL = { { $(BIN)/python -m uv --version || $(PIP) uv; } && $(UV) --editable $(EXTRAS); } >/dev/null 2>&1 \
     || $(PIP) --editable $(EXTRAS)
-# On all cores, and without what few commands load, if any.
+# On all cores, without packages that hardly any command loads.
 COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib \
     -x '/(cuda|fontTools|narwhals|pip|pkg_resources|pydantic|pygments|setuptools|sklearn|tests)/'
-# What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
+# Stamps of what is installed in .venv, made again when pyproject.toml changes.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_DOCS := $(VENV)/.installed-docs
@@ -28,30 +28,30 @@ help:
 	@echo "make test-slow   tests that take minutes"
 	@echo "make test-peers  comparisons with bgsage and gnubg, where they are available"
 	@echo "make test-web    tests of the page in a real browser (Debian: apt install chromium)"
-	@echo "make lint        ruff, mypy, and the words of tools/words.yaml"
-	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
+	@echo "make lint        ruff, mypy, and the word lint of tools/words.yaml"
+	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 for others"
 	@echo
 	@echo "make docs        build the site in build/docs, without a network; a warning is an error"
 	@echo "make docs-links  check every web address in the docs"
 	@echo "make images      draw docs/images; screenshots need Chromium; NAMES='web explain' draws only these"
 	@echo "make tutorial    run the commands of docs/tutorial/first-hour.md and write their output into it"
 	@echo "make notebook    run docs/notebooks and write their output into them"
-	@echo "make architecture  the picture of the layers and the list of files in docs/dev/architecture.md"
-	@echo "make wheel       build and check what pip installs, in an empty environment"
+	@echo "make architecture  update the diagram and the list of files in docs/dev/architecture.md"
+	@echo "make wheel       build the wheel and check it in an empty environment"
 	@echo
 	@echo "Measurements, written into the docs:"
 	@echo "make players     error rates, points per game and speed of every player (docs/reference/players.md)"
 	@echo "make strength    the table of strength in every page, from the figures of make players"
-	@echo "make frontier    error rate against time per decision, beside gnubg and wildbg (docs/explanation/frontier.md)"
+	@echo "make frontier    error rate against time per decision, with gnubg and wildbg (docs/explanation/frontier.md)"
 	@echo "make reading-test     textbook plays and reasons (docs/explanation/reading-test.md)"
 	@echo "make units       hidden units with boards (docs/explanation/hidden-layer.md)"
 	@echo "make rollout-table    cost and bias of each rollout option (docs/how-to/rollouts.md)"
-	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's (docs/explanation/cube-model.md)"
+	@echo "make cube-costs       the cost of wrong cube decisions, and gnubg's (docs/explanation/cube-model.md)"
 	@echo "make serve-load  requests and positions per second of serve http (docs/how-to/serve.md)"
-	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
+	@echo "make cluster-demo     a dask cluster that loses a worker and produces the same bytes"
 	@echo "make cluster-scaling  the cost of a label on a cluster (docs/how-to/cluster.md)"
-	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where available; then bench-fit"
-	@echo "make bench-fit   seconds of fits beside scikit-learn, skglm and SciPy (docs/explanation/fit-speed.md)"
+	@echo "make bench       speed, compared with gnubg's rollouts and bgsage's PubEval if available; then bench-fit"
+	@echo "make bench-fit   time of fits, compared with scikit-learn, skglm and SciPy (docs/explanation/fit-speed.md)"
 	@echo
 	@echo "Each target makes $(VENV) first if needed; PYTHON=python3.12 uses another Python."
 
@@ -68,35 +68,35 @@ test-peers: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -rs tests/peers
 
-# axe-core, which looks for what keeps people out, comes from npm where there is one.
+# axe-core checks accessibility; it comes from npm if there is one.
 test-web: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: its tests are skipped"
 	@test -e build/axe/node_modules/axe-core || npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 \
-	    || echo "axe-core cannot be installed here: views are only measured"
+	    || echo "axe-core cannot be installed here: accessibility is not checked"
 	$(BIN)/python -m pytest -rs tests/web
 
 bench: $(INSTALLED_DEV)
-	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
+	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is skipped"
 	$(BIN)/python -m tools.peer_speed
 	@$(MAKE) --no-print-directory bench-fit
 
-# Some ten minutes of one core and 8 GB; SIZE=small takes a minute.  skglm is left out where it is not installed.
+# About ten minutes on one core and 8 GB; SIZE=small takes a minute.  skglm is skipped if it is not installed.
 SIZE ?= both
 bench-fit: $(INSTALLED_DEV)
-	@$(PIP) skglm || echo "skglm cannot be installed here: it is left out"
+	@$(PIP) skglm || echo "skglm cannot be installed here: it is skipped"
 	$(BIN)/python -m tools.fit_speed $(if $(filter both,$(SIZE)),docs/explanation/fit-speed.md) --size $(SIZE)
 	$(if $(filter both,$(SIZE)),$(BIN)/python -m tools.fit_curves docs/explanation/fit-speed.md)
 
-# About six minutes of one core; SHARE=0.05 plays that share of the trials.
+# About six minutes on one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/how-to/rollouts.md $(SHARE)
 
-# About five minutes of one core, with gnubg.
+# About five minutes on one core, with gnubg.
 cube-costs: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/explanation/cube-model.md
 
-# Some minutes on two cores; ONLY=motif-v1 measures only that player.
+# A few minutes on two cores; ONLY=motif-v1 measures only that player.
 players: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/reference/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
@@ -105,23 +105,23 @@ players: $(INSTALLED_DEV)
 strength: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.strength_table
 
-# Some minutes with gnubg; DECISIONS=2000 looks at more.
+# A few minutes with gnubg; DECISIONS=2000 measures more decisions.
 DECISIONS ?= 400
 frontier: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/explanation/frontier.md \
 	    --decisions $(DECISIONS)
 
-# Some minutes of one core.
+# A few minutes on one core.
 reading-test: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
 
-# WEIGHTS=FILE shows another file's.
+# WEIGHTS=FILE shows those of another file.
 units: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.unit_page docs/explanation/hidden-layer.md $(or $(WEIGHTS),latest)
 
-# Some minutes; NAMES="web explain" draws only these.
+# A few minutes; NAMES="web explain" draws only these.
 images: $(INSTALLED_DEV)
-	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: screenshots are left as they are"
+	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: screenshots are not updated"
 	$(BIN)/python -m tools.images $(NAMES)
 
 architecture: $(INSTALLED_DEV)
@@ -146,7 +146,7 @@ tutorial: $(INSTALLED_DEV)
 notebook: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.notebook docs/notebooks/*.ipynb
 
-# Intermediate files are in build/doctrees; `git clean -fdX docs build` starts afresh.
+# Intermediate files are in build/doctrees; `git clean -fdX docs build` removes them.
 SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees
 docs: $(INSTALLED_DOCS)
 	$(SPHINX) -b html docs build/docs
@@ -164,8 +164,8 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.words
 
-# An environment without pip gets one; an incomplete one, as a Python without ensurepip leaves it, is made
-# again.  uv installs pip in a tenth of the time that ensurepip takes.
+# Install pip if it is missing, and recreate an incomplete environment, as left by a Python without ensurepip.
+# uv installs pip in a tenth of ensurepip's time.
 venv:
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || { \
 	    command -v $(PYTHON) >/dev/null || \
@@ -193,7 +193,7 @@ $(INSTALLED_DEV): pyproject.toml | venv
 
 $(INSTALLED_DOCS): EXTRAS := '.[dev,docs]'
 $(INSTALLED_DOCS): pyproject.toml | venv
-	@echo "installing motif and what makes its site into $(VENV)"
+	@echo "installing motif and the tools for its site into $(VENV)"
 	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $(INSTALLED_DEV) $@

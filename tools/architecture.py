@@ -93,7 +93,7 @@ def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
         if not files:
             continue
         top = Path("motif") / folder / "__init__.py"
-        floor = "the cellar, open to every floor" if folder in CELLARS else f"floor {FLOORS[folder]}"
+        floor = "open to every floor" if folder in CELLARS else f"floor {FLOORS[folder]}"
         yield f"### `{folder}/`, {floor}"
         yield ""
         yield f"{sentence(texts[top])}."

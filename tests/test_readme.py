@@ -47,11 +47,12 @@ def test_it_has_commands_that_say_python():
 
 def test_matches_end_after_as_many_games_as_it_says():
     (said,) = re.findall(
-        r"`(\S+)` is ahead of `(\S+)` after (\d+) games and of `(\S+)` after\s+(\d+) \(95 % confidence\)",
-        README,
+        r"It takes (\d+) games to show that `(\S+)` is better than `(\S+)`, and (\d+) to show that it is "
+        r"better than `(\S+)` \(95 % confidence\)",
+        " ".join(README.split()),
     )
-    player, *others = said
-    for opponent, games in zip(others[::2], others[1::2], strict=True):
+    few, player, weak, many, strong = said
+    for opponent, games in ((weak, few), (strong, many)):
         (line,) = (line for line in COMMANDS if f"match {player} {opponent} --until-certain" in line)
         first, second = line.split()[3:5]
         result = play_money_games(first, second, until_certain=True)

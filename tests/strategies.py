@@ -22,7 +22,7 @@ def positions(draw: st.DrawFn) -> Position:
         board[place] += 1
     for place in opponent:
         board[place] -= 1
-    # Both sides off, or both closed out: rare, and no positions.
+    # Both sides off, or both closed out: rare, and invalid.
     assume(not faults(board))
     return Position(board)
 

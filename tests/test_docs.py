@@ -77,7 +77,7 @@ def test_the_site_has_every_page_once():
 def test_the_list_of_pages_in_the_repository_has_every_page():
     linked = set(_LINK.findall((DOCS / "README.md").read_text("utf-8")))
     names = {Path(link).with_suffix("").as_posix() for link in linked}
-    # The gallery has its pictures in the site alone.
+    # The gallery's pictures exist only in the site.
     assert set(SITE) - names == {"gallery"}
 
 
@@ -131,6 +131,6 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert {*SITE, "index"} <= built
     assert {f"reference/commands/{name}" for name in command_pages.pages()} <= built
     assert {f"reference/library/{name}" for name in library_pages.pages()} <= built
-    # A signature shows what Python reads, not how an object is kept in memory.
+    # A signature shows Python code, not an object's representation.
     pages = (tmp_path / "site" / "reference" / "library").glob("*.html")
     assert not [page.name for page in pages if re.search("&lt;(factory|function|lambda)", page.read_text())]

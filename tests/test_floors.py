@@ -192,7 +192,7 @@ _JIT = "from motif.compiler.jit import kernel\n"
         ("from motif.board.shell import Shell", "", 1),
         ("def late():\n    import motif.runtime.errors", "", 1),
         ("", "from motif.board.shell import SIZE\n@kernel\ndef more():\n    return SIZE", 1),
-        # What nobody's kernels call may serve people and files, too.
+        # A file whose kernels no other file calls may also handle messages and files.
         ("", "from motif.runtime.errors import PlayError\nfrom motif.board.shell import Shell", 0),
     ],
 )

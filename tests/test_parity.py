@@ -21,7 +21,7 @@ SHARED = {
     "folders": "data",
     "batch": "position",
     "files": "files",
-    # A player's name says how far it looks ahead.
+    # A player's name includes its plies.
     "fast": "player",
     "deep": "player",
     "without_luck": "luck_adjusted",

@@ -95,7 +95,7 @@ def test_every_command_works_in_its_turn(tmp_path):
     (folder / "small.yaml").write_text(
         yaml.safe_dump({**preset, "strength_games": 60, "fit": {"parameters": "keith"}, "versions": small})
     )
-    # In place of `make demo`.
+    # Instead of `make demo`.
     lines = ["python cli.py bootstrap --config small.yaml --out runs/demo"]
     lines += [line for line in COMMANDS if not line.startswith("make") and is_possible(line)]
     for line in lines:

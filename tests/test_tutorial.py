@@ -23,7 +23,7 @@ def test_commands_are_followed_by_what_they_print():
 
 @pytest.mark.parametrize("line", command_lines(BLOCKS))
 def test_every_command_is_understood(line, monkeypatch):
-    # Paths in it are those of a checkout.
+    # Its paths are those of a checkout.
     monkeypatch.chdir(ROOT)
     program, name, *words = shlex.split(line.partition(" | ")[0])
     assert program == "motif"

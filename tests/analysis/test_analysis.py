@@ -55,7 +55,7 @@ def test_planted_weights_are_found(boards):
     std = features(chosen, boards).astype(np.float64).std(axis=0)
     np.testing.assert_allclose(found.table.weight, planted, atol=1e-12)
     np.testing.assert_allclose(found.table.importance, np.abs(planted) * std)
-    # Without pairs a feature adds its weight times itself, nothing else.
+    # Without pairs a feature adds only its weight times itself.
     np.testing.assert_allclose(found.table.contribution_sd, found.table.importance)
     np.testing.assert_allclose(found.table.weight_sd, 0, atol=1e-12)
     assert set(found.by_importance[:3]) == {2, 5, 18}

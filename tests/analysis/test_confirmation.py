@@ -87,7 +87,7 @@ def test_the_error_is_that_of_the_plays_compared():
         for k, rows in enumerate(rounds)
     ]
     lost = values[0] - values[1]
-    # Near the means of whole rounds, which the stratified dice make alike.
+    # Near the means of whole rounds, which stratified dice make equal.
     assert rolled.difference == pytest.approx(lost.mean(), abs=0.01)
     assert rolled.se == pytest.approx(lost.std(ddof=1) / math.sqrt(len(lost)), rel=0.3)
 
@@ -191,7 +191,7 @@ def test_cubes_and_late_endings_are_judged_alike_by_any_number_of_jobs():
     chances = [CubeChance(1, 5, 0, it, state, doubled=False) for it in (*late, START) for state in states] * 2
     one, two = (judge_cube(chances, judge, jobs=jobs) for jobs in (1, 2))
     assert [act.decision for act in one] == [act.decision for act in two]
-    # The same position is worth the same wherever it stands.
+    # The same position has the same value at any place.
     assert [act.decision for act in one[:8]] == [act.decision for act in one[8:]]
     rolls = [
         PlayedRoll(1, 5, 0, it, MatchState(dice=(6, 1)), (6, 1), legal_plays(it, (6, 1))[0], False)

@@ -107,7 +107,7 @@ def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -
     )
     assert len({name for name, _ in found.static.parts.terms}) == len(found.static.parts.terms)
     for x, equity, play in zip(found.static.x, found.static.equities, (better, worse), strict=True):
-        # Kernels compute in float32; near the bounds that is far in x.
+        # Kernels compute in float32; near the bounds small errors are large in x.
         near = 2e-4 / max(1 - math.tanh(x) ** 2, 1e-9)
         assert x == pytest.approx(-score(evaluator, play.position), abs=min(near, 31))
         assert equity == pytest.approx(-evaluator.equity_many(play.position.board[None])[0], abs=1e-4)
@@ -206,13 +206,13 @@ def test_a_unit_is_one_term_and_shared_among_its_inputs():
     assert change.total - before.total == pytest.approx(whole, abs=1e-9)
     by_input = change.by_feature - before.by_feature, change.by_place - before.by_place
     assert by_input[0].sum() + by_input[1].sum() == pytest.approx(whole, abs=1e-9)
-    # A parameter that is no sum over places has just its own share.
+    # A parameter that is not a sum over places has only its own share.
     shots, secant = names.index("hitting_rolls"), (squashed[0] - squashed[1]) / (sums[0] - sums[1])
     share = amount * secant * -2 * float(rows[0, shots] - rows[1, shots])
     assert abs(share) > 0.01
     assert by_input[0][shots] == pytest.approx(share, rel=1e-5)
 
-    # The equity is a curve of the raw sum, so that every term of it is multiplied by the same.
+    # The equity is a function of the raw sum, so every term has the same factor.
     pieces = split(weights, *two, of_other_player=False)
     terms, linear = dict(pieces.terms), weights.classes["contact"]["win"].linear
     factor = terms["hitting_rolls"] / (linear[shots] * (rows[0, shots] - rows[1, shots]))

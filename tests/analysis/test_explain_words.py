@@ -120,7 +120,7 @@ def test_a_hit_is_one_matter():
     amount = found.static.parts.scale.told(contribution, found.words)
     opening = f"Hitting {amount}. The opponent's checkers on the bar: 1, not 0. "
     assert sentences[0].startswith(opening)
-    # More shots against you speak against a play, and are shown so.
+    # More shots against you count against a play, and are shown with that sign.
     assert re.match(r"Safety -0\.\d+\. Pips that the opponent's hits cost: 8\.3, not 0\.", sentences[1])
 
 

@@ -76,7 +76,7 @@ def test_where_doubling_was_possible(match):
         (2, 1, 1), (2, 2, 0), (2, 2, 1), (3, 1, 0),
     ]  # fmt: skip
     assert [roll.opening for roll in walked.rolls] == [True] + [False] * 5 + [True, False, False, True]
-    # Nobody may double on the first roll, in the Crawford game (2), nor Bob while Ann's double stands;
+    # No double on the first roll, in the Crawford game (2), or by Bob while Ann owns the cube;
     # the cube at 2 is dead for Ann, who would win the match with it, but Bob owns it anyway.
     seen = [(one.game, one.move, one.player, one.doubled, one.answer) for one in walked.chances]
     assert seen == [
@@ -248,7 +248,7 @@ def test_mistakes_with_the_cube_for_money(win, actions, mistakes):
     }
     assert counts == dict.fromkeys([kind for kind in mistakes if kind], 1)
     assert [cube.act.mistake for cube in found.cubes] == [kind for kind in mistakes if kind]
-    # A double that nobody would have made is no decision.
+    # A double that no player would have made is not a decision.
     assert found.players[1].cube.decisions == (win != 0.5 or bool(actions))
 
 

@@ -49,7 +49,7 @@ def check_play(one, record, judge: str, advisor: Advisor) -> None:
     for candidate in one.candidates:
         lookahead = candidate.equity if candidate.lookahead is None else candidate.lookahead
         ranked = ranking[candidate.done]
-        # The play that was made is seen to the full depth in an analysis, in a list of hints maybe not.
+        # The actual play has the full depth in an analysis, but perhaps not in a list of hints.
         if candidate.done != one.done or ranked.source.startswith(judge[-1]):
             assert ranked.equity == pytest.approx(lookahead, abs=EXACTLY), (candidate, ranked)
     session = table(advisor, one)

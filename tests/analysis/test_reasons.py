@@ -96,7 +96,7 @@ def seen_in(case: Case) -> Iterator[Seen]:
         ):
             had, own, other = map(own_checkers, (case.position.board, *after))
             if is_race:
-                # All that a play does is one event there, and no point keeps anybody from anything.
+                # Everything that a play does is one event there, and points block nothing.
                 things = ["bears off"] if own[OFF] > other[OFF] else []
             else:
                 things = expected(event, had, own, other)
@@ -125,7 +125,7 @@ def expected(event: Event, had: np.ndarray, own: np.ndarray, other: np.ndarray) 
 
 def _ahead(boards, event: Event) -> float:
     """The value of the event for the better play by lookahead, removed there or added to the worse one."""
-    # The event alone makes the second board the first where it is the only one.
+    # If the event is the only one, it alone makes the second board the first.
     undone = hybrid(boards[0], [event.turned])
     done = hybrid(boards[1], [event])
     four = -DEEP.equity_many(np.ascontiguousarray(-np.array([boards[0], undone, done, boards[1]])[:, ::-1]))
@@ -280,7 +280,7 @@ def test_gammons_are_reported_where_they_decide():
     assert money.gammons == "5/off 3/off wins a gammon in 87 of 100 games, 5/2 5/off in 75."
     assert money.gammons in money.lines
     assert told(0, "de").gammons == "5/off 3/off gewinnt ein Gammon in 87 von 100 Spielen, 5/2 5/off in 75."
-    # The only point of the match: a gammon wins no more.
+    # The only point of the match: a gammon adds nothing.
     assert told(1).gammons == ""
 
 
@@ -294,7 +294,7 @@ def test_lookahead_shows_which_rolls_hit():
     assert re.match(
         r"After 24/18 13/8, the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence
     )
-    # The shots are counted once: by the board or by lookahead, whichever brings more.
+    # Shots count once: from the board or from lookahead, whichever is larger.
     assert {"shots"} <= {reason.concept for reason in told.reasons}
     assert "replies" not in {reason.concept for reason in told.reasons}
 
@@ -326,7 +326,7 @@ def test_every_language_says_the_same():
         file = resources.files("motif").joinpath("data", "phrases", f"{language}.yaml")
         tables[language] = leaves(parse_yaml(file.read_text("utf-8")))
     assert {"en", "de"} <= set(tables)
-    # What parameters are called is in the registry, in English.
+    # The names of parameters are in the registry, in English.
     tables = {name: {key: text for key, text in table.items() if key[0] != "parameters"}
               for name, table in tables.items()}  # fmt: skip
     english = tables["en"]
@@ -334,7 +334,7 @@ def test_every_language_says_the_same():
     for language, table_of in tables.items():
         assert set(table_of) == set(english), language
         for key, text in table_of.items():
-            # A form for none or one may leave the number out.
+            # A form for none or one may omit the number.
             assert places(text) ^ places(english[key]) <= {"count"}, (language, key)
         assert len(table_of["ordinals",]) == len(english["ordinals",])
         assert len(table_of["numbers",]) == len(english["numbers",])

@@ -88,7 +88,7 @@ def test_positions_that_get_worse_stay_legal(boards):
         assert (worse.clip(0) @ points > boards[rows].clip(0) @ points).all()
     rows, worse = _moved_back(boards)
     assert ((worse.clip(0) @ np.arange(26)) - (boards[rows].clip(0) @ np.arange(26)) == 1).all()
-    # The same points are made, and no blot comes or goes.
+    # The same points are made, and the blots are the same.
     assert ((worse > 1) == (boards[rows] > 1)).all()
     assert ((worse == 1) == (boards[rows] == 1)).all()
 

@@ -82,13 +82,13 @@ def test_features_without_relation_have_a_factor_of_one():
 def test_constants_and_exact_combinations_are_said_so():
     rng = np.random.default_rng(2)
     plain = mixed(rng, 500, 4)
-    # As float32 measures it, so that the combination is exact but for rounding.
+    # Measured in float32, so that the combination is exact except for rounding.
     total = (plain[:, 0] - 2 * plain[:, 1]).astype(np.float32)
     features = np.column_stack([plain, total, np.full(500, 0.25)]).astype(np.float32).astype(np.float64)
     found = variance_inflation(correlations(features))
     assert np.isinf(found[[0, 1, 4]]).all()
     assert np.isnan(found[5])
-    # Those outside the combination have what they would have without its repetition.
+    # Features outside the combination have the same values as without the repetition.
     expected = [inflation_by_regression(features[:, :4], k) for k in (2, 3)]
     np.testing.assert_allclose(found[[2, 3]], expected, rtol=1e-3)
 
@@ -124,7 +124,7 @@ def test_principal_components_are_singular_vectors():
 def test_features_that_go_together_are_side_by_side():
     rng = np.random.default_rng(5)
     sources = rng.normal(size=(300, 3))
-    # Features 0, 3, 6 say the same, as do 1, 4, 7 (one the other way round) and 2, 5; 8 is constant.
+    # Features 0, 3, 6 are equivalent, as are 1, 4, 7 (one with the opposite sign) and 2, 5; 8 is constant.
     features = np.column_stack([sources, -sources, sources[:, :2], np.ones(300)])
     features[:, :8] += rng.normal(scale=0.1, size=(300, 8))
     found = clusters(correlations(features))

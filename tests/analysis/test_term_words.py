@@ -125,7 +125,7 @@ def test_every_parameter_can_be_spoken_of(name):
             told = subject(parameter, amount, _ENGLISH)
             assert parameter.unit == "yes or no" or told.startswith("one " if amount == 1 else "10 ")
             assert "  " not in told
-            # What is measured is named in full, but for the number of what is counted.
+            # The measured quantity is named in full, except for singular and plural.
             assert parameter.sentence.split(" ", 3)[-1] in told
 
 

@@ -108,7 +108,7 @@ def test_a_table_must_be_that_of_the_weights(tmp_path):
     read = table_terms(path, weights, "race", "win")
     races = observed_positions(weights, _BOARDS, "race", "win")
     told, again = (term_summaries(weights, terms, races, 5) for terms in (found, read))
-    assert list(map(str, told)) == list(map(str, again))  # NaN is not itself
+    assert list(map(str, told)) == list(map(str, again))  # NaN does not equal itself
     with pytest.raises(DatasetError, match="has no terms of contact win"):
         table_terms(path, weights, "contact", "win")
     others = replace(weights, classes={**weights.classes, "race": {"win": _head(8)}})
@@ -128,7 +128,7 @@ def test_positions_that_the_head_does_not_judge_are_left_out():
     still_there = np.minimum(races, 0).sum(axis=1) == -15
     assert 0 < still_there.sum() < len(races)
     assert board_terms(_BOARDS, gammons, "race", "win_gammon")[1] == still_there.sum()
-    # All made races are in the home boards, where the tables reach.
+    # All generated races are in the home boards, which the tables cover.
     with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .*, not 0"):
         board_terms(_BOARDS, replace(weights, bearoff=True), "race", "win")
 

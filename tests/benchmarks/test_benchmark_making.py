@@ -33,7 +33,7 @@ def test_the_file_says_what_was_rolled_out(path):
     assert (len(benchmark), len(benchmark.listed)) == (made.decisions, made.plays) == (12, 36)
     assert record.settings["players"] == "pubeval,keith-v1"
     assert (record.rollout_of >= 0).all()
-    # The lines have the chances of the player on roll after the play.
+    # The lines have the probabilities of the player on roll after the play.
     worth = -equities(record.rollouts.probabilities[record.rollout_of])
     first = np.repeat(benchmark.offsets[:-1], np.diff(benchmark.offsets))
     np.testing.assert_allclose(worth[benchmark.offsets[:-1]], record.equities, atol=1e-5)

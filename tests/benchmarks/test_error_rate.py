@@ -77,7 +77,7 @@ def test_pubevals_error_rate_by_a_slow_loop(name):
 def test_the_excerpts_are_what_they_are_called(name):
     lines = (DATA / f"{name}.bm").read_text().splitlines()
     assert len(lines) == 300
-    # Contact and crashed are separated by other rules there.
+    # The lines separate contact and crashed by other rules.
     races = [tesauro.position_class(plain_board(line.split()[1])) == "race" for line in lines]
     assert all(races) if name == "race" else not any(races)
 

@@ -78,7 +78,7 @@ def test_one_decision(tmp_path):
     assert (decision.line, decision.roll, decision.class_name) == (2, (3, 1), "contact")
     assert not decision.is_listed
     assert decision.played.notation == "24/23 24/21"
-    # A "play" that the dice do not allow is named by its key.
+    # A "play" that the dice do not allow is identified by its key.
     assert [play.notation for play in decision.listed][2] == f"{START} (not a legal play)"
     assert [play.notation for play in decision.best] == ["8/5 6/5", "24/23 13/10"]
     told = decision.to_dict()

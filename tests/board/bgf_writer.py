@@ -59,7 +59,7 @@ def _move(game: GameRecord, place: int) -> dict[str, Any]:
     nowhere = [-1] * 4
     one: dict[str, Any] = {"player": -1 if action.player == 0 else 1}
     if isinstance(action, CubeAction):
-        # The double says what the answer is; the answer itself follows, and says no more.
+        # The double contains the answer; the answer itself follows without more information.
         if action.kind != "double":
             return {**one, "from": nowhere, "to": nowhere}
         accepted = game.actions[place + 1 : place + 2] == (CubeAction(1 - action.player, "take"),)

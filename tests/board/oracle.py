@@ -67,7 +67,7 @@ def boards_after(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
     low_first, boards_low_first = play_in_order(board, [low, high])
     if high_first == low_first == 2:
         return boards_high_first | boards_low_first
-    # From here on both dice cannot be played in at least one order.  If they can in the other, they
+    # From here on, both dice cannot be played in at least one order.  If they can in the other order, they
     # must be; if only one die can be played, it must be the higher one where that is possible.
     return boards_high_first if high_first >= low_first else boards_low_first
 

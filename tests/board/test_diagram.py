@@ -16,7 +16,7 @@ from tests.strategies import positions
 BOTH_ON_THE_BAR = "XGID=aa---BDC----dD---c-e----AA"
 HIGH_STACKS = Position.from_points({6: 6, 3: 1}, {24: 10, 23: 1})
 
-# The boards themselves are those of gnubg's `show board`.
+# The boards are those of gnubg's `show board`.
 START_WITHOUT_MATCH = """\
  Position ID: 4HPwATDgc/ABMA
  +13-14-15-16-17-18------19-20-21-22-23-24-+     O: opponent

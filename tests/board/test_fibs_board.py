@@ -23,7 +23,7 @@ FROM_FIBS = (
     "board:You:someplayer:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0"
     ":1:-1:0:25:0:0:0:0:2:0:0:0"
 )
-# One that FIBS sent to somebody of the other colour, who counts from the other end and has two off.
+# A line that FIBS sent to a player of the other colour, who counts from the other end and has two off.
 OTHER_COLOUR = (
     "board:mpgnu:buster:17:0:2:0:0:0:2:1:4:3:0:1:0:1:0:0:2:0:0:0:0:0:1:-2:-2:-1:-4:-4:0:-1:3:6:0:0:1:1:1:0"
     ":-1:1:25:0:2:0:0:0:2:2:0:0"

@@ -121,7 +121,7 @@ EXPRESSIONS = {
 def test_expressions(name):
     """Expressions applied to input, as a full match, at the beginning and, where used so, in a search."""
     expression = EXPRESSIONS[name]
-    # The one at a line's beginning, and those that look for words.
+    # The one for the start of a line, and those that search for words.
     searched = name.endswith(("documents._NUMBERS", "_ESCAPED", "_NOT_IN_NAMES", "_CELL"))
     for run, frame in product(RUNS.values(), FRAMES):
         text: str | bytes = frame.replace("{}", run * (LONG // len(run)))

@@ -24,7 +24,7 @@ START = Position.start()
 AFTER_31 = Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 2, 13: 5, 8: 2, 6: 4, 5: 2})
 """After 31: 8/5 6/5, seen by the other player, who is next on roll."""
 
-# Drawn by gnubg for the same XGID board, once with either side on roll.
+# Drawn by gnubg for the same XGID board, with each side on roll.
 BOTH_ON_THE_BAR = Position.from_points(
     {25: 1, 24: 1, 13: 4, 7: 3, 6: 4, 5: 2}, {25: 1, 24: 1, 13: 4, 8: 3, 6: 5}
 )

@@ -76,7 +76,7 @@ def test_a_file_of_gnubg_is_written_again():
         ("24/18 18/13", "24/13"),
         ("63: ", "63: ????"),
         ("61: \n", "61: \n\n"),
-        # As gnubg writes it behind a roll that was not played.
+        # gnubg writes this after a roll that was not played.
         ("63: \n      Wins 2 points\n\n Game 2", "63: \n      Wins 2 points  \n Game 2"),
         ("61: ", "61: Cannot Move"),
         ("61: \n", "61:"),
@@ -230,7 +230,7 @@ def test_beavers_and_raccoons():
     text = mat_text(record)
     assert [word for word in text.split() if word.isdigit()][-3:] == ["2", "4", "8"]
     assert parse_mat(text) == record
-    # gnubg writes them so.
+    # As written by gnubg.
     assert parse_mat(text.replace("Raccoons", "Beavers")) == record
 
 

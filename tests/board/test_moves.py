@@ -111,7 +111,7 @@ FROM_THE_ORACLE: list[tuple[str, dict[int, int], dict[int, int], Roll, int]] = [
 ]
 
 
-# The plays themselves, where a wrong one would count alike: own checkers left, per play.
+# The plays, for cases where a wrong one would give the same count: own checkers left, per play.
 EXACT: list[tuple[str, dict[int, int], dict[int, int], Roll, list[dict[int, int]]]] = [
     ("both play alone, not together: the higher", {13: 1}, {15: 2}, (2, 1), [{11: 1}]),
     ("6 or 3, not both: the 6", {10: 1}, {24: 2}, (6, 3), [{4: 1}]),
@@ -213,7 +213,7 @@ def replayed(board: PlainBoard, roll: Roll, play: Play) -> PlainBoard:
     """`board` after the moves of `play`, each checked for legality and hits; not switched."""
     dice = sorted([*roll] * 2 if roll[0] == roll[1] else roll)
     for (source, target), hits in zip(play.moves, play.hits, strict=True):
-        # A checker is borne off by the smallest die left that reaches.
+        # A checker is borne off with the smallest remaining die that suffices.
         die = next(die for die in dice if (die == source - target if target else die >= source))
         dice.remove(die)
         assert oracle.may_move(board, source, die)

@@ -141,7 +141,7 @@ def test_every_legal_play_is_found_by_its_text(position, roll, rng):
         words = text.split()
         rng.shuffle(words)
         assert find_play(" ".join(words).upper().replace("BAR", "25"), plays) is play
-        # Checker by checker and die by die.
+        # One checker and one die at a time.
         steps = [f"{start}/{end}{'*' * hit}" for (start, end), hit in zip(play.moves, play.hits, strict=True)]
         rng.shuffle(steps)
         assert find_play(", ".join(steps), plays) is play
@@ -189,7 +189,7 @@ def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) ->
         ((), (), "13/8", "13/8"),
         ((), (), "13/11/8", "13/8"),
         ((), (10,), "13/8", "13/8"),
-        # The way without a hit, unless the text asks for the other.
+        # The way without a hit, unless the text demands the other.
         ((10,), (), "13/8", "13/8"),
         ((11,), (), "13/8", "13/8"),
         ((10,), (), "13/10*/8", "13/10*/8"),

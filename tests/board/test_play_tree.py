@@ -42,7 +42,7 @@ def test_the_tree_leads_to_every_legal_play_and_to_nothing_else(position, roll):
     if outcome(position):
         return
     if roll[0] == roll[1]:
-        roll = (roll[0], roll[0] % 6 + 1)  # doubles: below, where they are few
+        roll = (roll[0], roll[0] % 6 + 1)  # doubles only in positions with few of them
     plays, _, boards = walked(position, roll)
     assert boards == {
         number: {tuple(play.position.switch_sides().board.tolist())} for number, play in enumerate(plays)
@@ -54,9 +54,9 @@ def test_the_tree_leads_to_every_legal_play_and_to_nothing_else(position, roll):
     [
         # The 5 is blocked until the 6 has been played.
         ({13: 1, 1: 14}, {17: 2, 6: 13}, (6, 5), {(13, 7)}),
-        # Either die enters, and leaves none for the other: then it must be the higher one.
+        # Either die enters, but not both: the higher one must be played.
         ({25: 1, 1: 14}, {7: 2, 13: 13}, (6, 1), {(25, 19)}),
-        # A higher die bears a checker off from the rearmost point alone.
+        # A higher die bears off only from the rearmost point.
         ({5: 1, 2: 1}, {1: 15}, (6, 2), {(5, 0), (5, 3), (2, 0)}),
     ],
 )

@@ -34,5 +34,5 @@ def test_scores_are_differences_of_whole_boards(position: Position, roll):
     before = score(packed[:OPPONENT_HALF], packed[OPPONENT_HALF:])
     for k in range(count):
         after = scored.boards[k]
-        # The board after a play is seen by the other player: the mover's half is the far one.
+        # The board after a play is from the other player's side, so the mover's half is the opposing one.
         assert scored.scores[k] == score(after[OPPONENT_HALF:], after[:OPPONENT_HALF]) - before

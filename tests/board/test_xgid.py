@@ -21,7 +21,7 @@ BOTH_ON_THE_BAR = "XGID=aa---BDC----dD---c-e----AA"
 EXAMPLES = [
     (f"{START}:0:0:1:31:0:0:0:0:10", "4HPwATDgc/ABMA", "cIkFAAAAAAAE"),
     (f"{BOTH_ON_THE_BAR}:1:1:1:52:2:4:0:9:10", "4HPwACjYO/AAKA", "UYkqAUAAEAAE"),
-    # The other side on roll: the board stays in the view of the capitals.
+    # The other side on roll: the board is still from the side of the capitals.
     (f"{BOTH_ON_THE_BAR}:1:1:-1:52:2:4:0:9:10", "sHfgAVDgc/AAKA", "EYEqAUAAEAAE"),
     (f"{BOTH_ON_THE_BAR}:1:1:-1:00:2:4:0:9:10", "sHfgAVDgc/AAKA", "EQEgAUAAEAAE"),
     (f"{BOTH_ON_THE_BAR}:0:0:1:00:3:1:0:0:10", "4HPwACjYO/AAKA", "cAkAABAAGAAE"),
@@ -65,7 +65,7 @@ def test_what_the_fields_mean(fields, expected):
 
 @given(positions(), match_states())
 def test_round_trip(position, state):
-    # What an XGID has no place for.
+    # State that an XGID cannot hold.
     state = replace(
         state,
         player=1,
@@ -116,7 +116,7 @@ def test_turned_round_it_is_the_same_position(position):
         (f"{START}:0:0:1:31:0:0:2:5:10", "the field CJ is '2', not 0 to 1$"),
         (f"{START}:0:0:1:31:0:0:0:{'9' * 5000}:10", "the field len is '99"),
         (f"{START}:0:0:1:31:0:0:0:0:-1", "the field max is '-1'"),
-        # gnubg says "not a valid XGID" to this one.
+        # gnubg answers "not a valid XGID".
         (f"{START}:0:0:1:31:7:1:0:7:10", ": the match is over: the player on roll has 7 of 7 points$"),
         (f"{START}:0:0:1:31:3:1:1:7:10", ": in the Crawford game a player must be 1 point away$"),
         (

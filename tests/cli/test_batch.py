@@ -44,7 +44,7 @@ def test_a_batch_equals_single_calls(motif, decisions, tmp_path, weight_file, co
     ending = motif(command, "--batch", path, "--json", *options)
     assert (ending.code, ending.err) == (0, "")
     single = "".join(motif(command, *each, *options, "--json").out for each in words)
-    # Lookahead adds up equities in another order when there are many.
+    # With many positions, lookahead sums equities in a different order.
     assert ending.out == single or (player == "simple@1" and lines(ending.out) == lines(single))
 
 

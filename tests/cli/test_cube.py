@@ -151,7 +151,7 @@ def test_bras_with_weights_of_your_own(motif, motif_json, tmp_path):
     found = motif_json("cube", RACE, "--player", f"bras:{path}")["bras"]
     usual = motif_json("cube", RACE, "--player", "bras")["bras"]
     assert found["S"] != usual["S"]
-    # The measured window is that of the article's score.
+    # The measured window is for the article's score.
     assert set(usual) - set(found) == {"measured", "measured_action"}
     assert "measures where decisions switch" in motif("cube", RACE, "--player", f"bras:{path}").out
 

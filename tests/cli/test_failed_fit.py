@@ -68,7 +68,7 @@ def test_a_weight_that_grows_without_end_is_named(motif, dataset, tmp_path):
     samples = read_dataset(dataset)
     measured = features(parameter_set("keith"), samples.boards)[:, 0]
     chances = samples.probabilities.copy()
-    # As far from the border as a label that nothing else explains.
+    # As far from the boundary as a label that only this term explains.
     keep = np.abs(measured - np.median(measured)) > 0.1 * measured.std()
     chances[:, 0] = measured > np.median(measured)
     samples = replace(samples, probabilities=chances).rows(keep)

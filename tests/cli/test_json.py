@@ -86,7 +86,7 @@ def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
         alone = PlayBatch(np.array([0, 1]), after, np.zeros(1, np.uint64))
         value = evaluator.play_equities(Position.start().board[None], alone)[0]
         assert play["equity"] == pytest.approx(value, abs=1e-12)
-    # A table of plays has the best ones seen equally deep, and with their chances.
+    # In a table of plays, the best ones have the same depth, and probabilities.
     assert len({play["source"] for play in record["plays"][:5]}) == 1
     assert all({"win", "lose_gammon", "moves"} <= play.keys() for play in record["plays"][:10])
 

@@ -84,7 +84,7 @@ def test_every_field_is_an_option(command):
             "give either --player, whose games are played, or --dataset, not both",
         ),
         (("speed", "--jobs", "0"), "--jobs must be at least 1, or -1 for all cores, not 0"),
-        # A player has no options, only settings.
+        # A player has settings instead of options.
         (("evaluate", START, "--player", "rollout:pubeval,trials=0"), "trials must be at least 1, not 0"),
     ],
 )

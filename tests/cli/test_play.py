@@ -94,7 +94,7 @@ def wait_for_prompt(descriptor: int) -> str:
         assert ready, shown
         try:
             part = os.read(descriptor, 65536)
-        except OSError:  # how Linux says that nobody has the terminal open any more
+        except OSError:  # Linux's error when no process has the terminal open
             part = b""
         if not part:
             break
@@ -108,7 +108,7 @@ def end_by(process, number: signal.Signals) -> None:
     while time.monotonic() < limit:
         process.send_signal(number)
         try:
-            # A second one must not come while the first is being dealt with.
+            # A second one must not arrive while the first is being handled.
             process.wait(60)
             return
         except subprocess.TimeoutExpired:
@@ -294,7 +294,7 @@ def test_a_number_counts_in_the_last_list(typing):
     plays = re.findall(r"^ +\d+  (\d\S*(?: \S+)*)$", listing, re.MULTILINE)
     for lines in (["1"], ["plays", "1"], ["hint", "plays", "1"]):
         assert f"and plays {plays[0]}.\n" in typing(["", *lines], *OPPONENT).out
-    # Those that a hint does not show are ranked, too.
+    # Plays that a hint does not show are ranked, too.
     assert re.search(r"and plays \S+", typing(["", "hint", str(len(plays))], *OPPONENT).out)
     assert "the plays are numbered 1 to" in typing(["", "hint", str(len(plays) + 1)], *OPPONENT).out
 
@@ -368,7 +368,7 @@ def test_a_terminal_breaks_lines_between_words_and_no_board(tmp_path):
 
 @pytest.mark.parametrize("opponent", ["motif-v1", "random"])
 def test_a_declined_resignation_goes_on(typing, opponent):
-    # After ten senseless plays a gammon is more likely than not.  For `random` the adviser judges.
+    # After ten random plays a gammon is more likely than not.  The adviser judges for `random`.
     lines = [*["1"] * 10, "resign", "single", "yes", "pips", "resign", "backgammon", "yes"]
     out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1", "--no-cube").out
     declined = f"{opponent} declines: to {opponent} playing on is worth 1."

@@ -90,7 +90,7 @@ def test_an_empty_line_rolls_and_a_word_doubles(typing):
         out = typing([word, "roll"], *OPPONENT).out
         assert f"{TO_ROLL}{word}\nhuman doubles to 2.\npubeval takes.\n" in out
         assert "O: pubeval (cube: 2)\n" in out
-        # The cube is away: the dice fall at once, and `roll` was typed at the play.
+        # Without access to the cube, the dice are rolled at once, and `roll` was typed at the play.
         assert "invalid play 'roll'" in out
     assert "before the roll nothing can be played: roll, or double; not '17'" in typing(["17"], *OPPONENT).out
 
@@ -141,7 +141,7 @@ def test_a_player_takes_and_is_redoubled(person, tmp_path):
     (acts,) = actions(tmp_path / "a.mat")
     assert acts[:2] == [(0, "double"), (1, "take")]
     assert "human doubles to 2.\nrandom takes.\n" in shown
-    # PubEval's scores are no chances either: as for `random` the advisor turns the cube.
+    # PubEval's scores are not probabilities: the adviser handles the cube, as for `random`.
     assert "random redoubles to 4.\n" in shown
     assert "human takes.\n" in shown
 
@@ -292,7 +292,7 @@ def test_resignations_count_the_cube(typing):
     assert re.search(r"Give \w+ 4 points and end the game\?", at_once)
     assert "Resign what?" not in at_once
     assert re.search(r"wins a gammon with the cube at 2: 4 points, \w+ resigned\. Score", out)
-    # Undoubled gammons count one point: there is nothing to choose.
+    # Gammons without a double count one point: there is nothing to choose.
     out = typing(["resign gammon", "resign", "yes", "yes", "no"], *PEOPLE).out
     assert "Resign what?" not in out
     why = "by the Jacoby rule nothing more counts until the cube has been turned."

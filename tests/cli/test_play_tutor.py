@@ -88,7 +88,7 @@ def test_json_has_the_errors_of_persons(typing):
     assert errors["chequer"]["decisions"] == 1
     assert errors["chequer"]["lost"] == pytest.approx(cost("6/3 6/2"), abs=1e-5)
     assert errors["chequer"]["per_decision"] == errors["chequer"]["lost"]
-    # Nobody would have doubled: no decision, as gnubg counts.
+    # No player would have doubled: not a decision, as gnubg counts.
     assert errors["cube"] == {"decisions": 0, "lost": 0, "per_decision": None}
     assert errors["overall"] == errors["chequer"]
 

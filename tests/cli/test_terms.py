@@ -128,7 +128,7 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
     write_terms(table, [dataset_terms(dataset, weights, "contact", "equity")[0]])
     from_table = motif_json("terms", fitted, "--terms", table, "--top", 4, "--jobs", 1)
-    # The words are those of other positions: its own games.
+    # The description uses other positions: those of its own games.
     for told_of, by_table in zip(found["terms"], from_table["terms"], strict=True):
         assert told_of | {"sentence": ""} == by_table | {"sentence": ""}
     assert from_table["source"] == str(table)

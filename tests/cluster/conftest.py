@@ -14,7 +14,7 @@ def patience(monkeypatch):
 @pytest.fixture(scope="session")
 def cluster():
     """Address of a scheduler with two workers that last for all tests."""
-    # A scheduler that tidies up has workers forget, every two seconds, what none of their calls needs just
-    # then, and sends it again.
+    # Every two seconds the scheduler has workers forget what none of their current calls needs,
+    # and sends it again.
     with machines(2, DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START="False") as started:
         yield started.address

@@ -107,14 +107,14 @@ def test_closing_cancels_outstanding_work(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_module, "_CALLS_A_THREAD", 20)
     results = run_ordered(partial(leave_a_mark, tmp_path), ((number,) for number in range(100)))
     next(results)
-    # Two are under way at most, and wait for the word that comes when this has returned.
+    # At most two are in progress, and wait for the message sent when this has returned.
     results.close()
     with cluster_module.client_of(cluster) as client:
         wait_until(lambda: most_held() <= 2)
         before = len(list(tmp_path.glob("mark-*")))
         (tmp_path / "go").touch()
         wait_until(lambda: most_held() == 0)
-    assert len(list(tmp_path.glob("mark-*"))) <= before + 2  # of the 40 that had been handed out
+    assert len(list(tmp_path.glob("mark-*"))) <= before + 2  # of the 40 handed out
     assert list(run_ordered(napping, [(1,)])) == [1]
 
 
@@ -131,7 +131,7 @@ def test_what_calls_share_is_sent_once_a_worker(cluster, tmp_path):
 
 @pytest.mark.slow
 def test_a_call_comes_back_although_dask_gives_it_up():
-    # Without patience of its own, dask calls a task failed as soon as one worker dies over it.
+    # With its default setting, dask gives up a task as soon as one worker dies with it.
     with (
         machines(2, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as started,
         working_on(started.address),

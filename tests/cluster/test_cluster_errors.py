@@ -52,7 +52,7 @@ def test_nobody_answers(listens):
         address = f"tcp://{HOST}:{stranger.getsockname()[1]}"
         started = time.monotonic()
         assert refusal(address).startswith(f"{address}: no dask scheduler answers: ")
-        # Dask's own patience is 30.
+        # Dask's default timeout is 30.
         assert time.monotonic() - started < 25
 
 

@@ -248,7 +248,7 @@ def test_swapped_kernels_and_those_of_another_shape_are_compiled_again(kept, tmp
     other.write_bytes(first)
     shapeless = file_of("is_known", cache)
     shapeless.write_bytes(framed(shapeless.stem, pickle.dumps(([], (1, 2, 3)))))
-    # What is whole, of this kernel, and calls one that it does not call.
+    # A valid file of this kernel that calls a kernel it should not call.
     astray = file_of("cubeful_values", cache)
     astray.write_bytes(framed(astray.stem, pickle.dumps(([("kernel.cell.x", "motif.x", ())], ()))))
     assert compiled(folder, cache) == ["classify_many", "cubeful_values", "is_known", "plans_many"]
@@ -349,7 +349,7 @@ def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
     ready = ["play_out", "first_bad_board", "_encode_boards", "classify_many"]
     assert compiled_beside == ["board_trials", *ready]
     said = said_by(folder, tmp_path / "cache", LISTENING + SAMPLING, str(tmp_path / "data"))
-    # What calls the trials is another kernel for kernels than for Python.
+    # The caller of the trials is a different kernel for kernels than for Python.
     assert {"self_play", "choose", "board_trials"} <= set(said)
     assert not set(ready) & set(said)
 
@@ -364,5 +364,5 @@ def test_what_a_run_compiles_beside_is_what_its_later_steps_need(tmp_path):
     assert {"board_trials", *of_fits, "choose_boards"} <= set(compiled_beside)
     said = said_by(folder, tmp_path / "cache", LISTENING + RUN, str(tmp_path / "run"))
     assert "self_play" in said
-    # Some that it calls from other kernels are others for Python.
+    # Some that it calls from other kernels differ for Python.
     assert not {*of_fits, "choose_boards", "score_boards", "rolls_of_games"} & set(said)

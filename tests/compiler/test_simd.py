@@ -126,7 +126,7 @@ def test_sums_follow_the_written_order():
     weights = np.tril(rng.normal(size=(size, size))).astype(np.float32)
 
     def fused(a, b, c):
-        # Exact: the product of two float32 has 48 bits, and the sum is rounded once in long double.
+        # Exact: the product of two float32 has 48 bits, and the sum is rounded once, in long double.
         return (a.astype(np.longdouble) * b + c).astype(np.float32)
 
     total = np.zeros(LANES, np.float32)
@@ -207,7 +207,7 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
     sums = rng.normal(size=(TOGETHER, 2 * WIDTH)).astype(np.float32)
     expected = sums.copy()
 
-    # Compiled here and not kept: what is on disk is of this machine's own length.
+    # Compiled here and not stored: the files on disk are for this machine's vector length.
     @njit
     def both(factors, rows, picked, sums):
         add_weighted_rows(factors, rows, sums)

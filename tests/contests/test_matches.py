@@ -50,7 +50,7 @@ def test_the_crawford_game_is_the_first_at_match_point():
     match = _Match(0, (0, 1), 5)
     match.end_game(4)
     assert (match.crawford, match.score, match.games, match.winner) == (True, (4, 0), 1, None)
-    match.end_game(0)  # broken off
+    match.end_game(0)  # abandoned
     assert match.crawford
     match.end_game(-2)
     assert (match.crawford, match.score) == (False, (4, 2))

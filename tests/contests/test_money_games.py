@@ -75,7 +75,7 @@ def test_the_summary_by_hand():
     pair_means = [statistics.mean(pair) for pair in points]
     assert result.games == 80
     assert result.ppg == pytest.approx(statistics.mean(games))
-    # Games with the same dice are not independent; pairs are.
+    # Games with the same dice are dependent; pairs are independent.
     assert result.se == pytest.approx(statistics.stdev(pair_means) / math.sqrt(40))
     assert result.wins == sum(point > 0 for point in games)
     assert result.cubeless.gammons == sum(point >= 2 for point in games)
@@ -124,7 +124,7 @@ def test_the_seats_are_symmetric():
     there, back = (
         play_money_games(*players, 60, seed=1, jobs=1) for players in [(PUBEVAL, SIMPLE), (SIMPLE, PUBEVAL)]
     )
-    # Each pair is the same two games, with the columns exchanged.
+    # Each pair consists of the same two games, with the columns exchanged.
     assert there.ppg == -back.ppg
     assert there.se == back.se
     assert (there.wins, there.cubeless.gammons) == (back.losses, back.cubeless.gammons_lost)
@@ -193,7 +193,7 @@ def test_a_bad_number_of_jobs():
 
 
 def test_always_the_same_result_leaves_no_doubt():
-    # Every pair is won by the same points: no spread, and a difference that cannot be chance.
+    # Every pair is won by the same points: no variance, and a significant difference.
     points = np.full((30, 2), 2)
     figures = cubeless_figures(points, (-3, 3), 0.05, ALL_PLAYED)
     result = contest_result(ContestRules(), PlayedPairs(points, np.zeros((30, 2)), 60), cubeless=figures)
@@ -225,7 +225,7 @@ def test_the_end_depends_on_no_workers_and_blocks(monkeypatch):
     monkeypatch.setattr(pairs_module, "_PAIRS_AT_ONCE", 7)
     assert play_money_games(PUBEVAL, SIMPLE, 3000, jobs=2, **settings) == one
     assert play_money_games(PUBEVAL, SIMPLE, 3000, jobs=1, **settings) == one
-    # How many games there might have been plays no part.
+    # The maximum number of games does not matter.
     assert play_money_games(PUBEVAL, SIMPLE, 5000, jobs=1, **settings) == one
 
 
@@ -240,7 +240,7 @@ def test_a_match_of_fixed_length_has_an_interval_too():
     assert (result.cubeless.stopped, result.cubeless.error_rate) == (ALL_PLAYED, 0.01)
     assert result.cubeless.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
     low, high = result.cubeless.interval
-    # Wider than the one that holds at the last game alone.
+    # Wider than the interval for the last game alone.
     assert low < result.ppg - 2.58 * result.se < result.ppg + 2.58 * result.se < high
 
 

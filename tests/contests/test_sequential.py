@@ -13,7 +13,7 @@ from motif.runtime.errors import SettingError
 VALUES = np.array([-3, -2, -1, 1, 2, 3])
 EVEN = {
     "as usual": np.array([0.01, 0.13, 0.36, 0.36, 0.13, 0.01]),
-    # Rare large wins against frequent small losses, where means are slow to become normal.
+    # Rare large wins against frequent small losses, for which means converge slowly to a normal distribution.
     "skewed": np.array([0.0, 0.0, 0.75, 0.0, 0.0, 0.25]),
 }
 
@@ -135,7 +135,7 @@ def test_the_interval_holds_the_mean_and_narrows():
         assert -3 <= low < points[:count].mean() < high <= 3
         widths.append(high - low)
     assert widths == sorted(widths, reverse=True)
-    # No more than twice as wide as one that may be looked at only once.
+    # At most twice as wide as an interval for a single look.
     assert widths[-1] < 2 * 2 * 1.96 * points.mean(axis=1).std() / math.sqrt(4000)
 
 

@@ -46,7 +46,7 @@ def test_the_point_of_half():
     scores = random.uniform(30, 90, 20_000)
     decided = random.random(20_000) < 1 / (1 + np.exp(-(scores - 68) / 4))
     assert _half(scores, decided, np.ones(20_000)) == pytest.approx(68, abs=0.3)
-    # A weight of 2 is the same as giving the row twice.
+    # A weight of 2 is the same as a repeated row.
     weights = random.integers(0, 3, 20_000)
     twice = _half(np.repeat(scores, weights), np.repeat(decided, weights), np.ones(weights.sum()))
     assert _half(scores, decided, weights.astype(float)) == pytest.approx(twice)
@@ -96,7 +96,7 @@ def test_the_doubling_set_is_reported_by_ranges_of_d():
     doubled = sum(one.positions * one.doubles for one in ranges)
     assert doubled == pytest.approx(positions.doubles.sum())
     early = facts["early"]
-    # The article's "54 to 55" at D = 0.5 is the mean of the range below it: 50 + 50 tanh(1 / 6) is more.
+    # The article's "54 to 55" at D = 0.5 is the mean of the range below; 50 + 50 tanh(1 / 6) is higher.
     assert early["score_from"] == pytest.approx(58.26, abs=0.005)
     assert early["share"] == pytest.approx((positions.scores >= early["score_from"]).mean())
     assert early["share"] * len(positions.raw) * early["doubles"] == pytest.approx(

@@ -62,7 +62,7 @@ def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side
     for k, board in enumerate(boards):
         position, row = Position(board), Probabilities(*chances[k].tolist())
         at_once = cube_decision_at(position, row, seen)
-        # There games know fewer checkers than `cube`.
+        # Games use exact tables for fewer checkers than `cube`.
         if exact_equities(position, seen) is not None:
             continue
         is_close = abs(at_once.doubled - at_once.no_double) < CLOSE
@@ -91,7 +91,7 @@ def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
             LookaheadEvaluator(base, 1, "full").cube_equities(some, cube_model, side)
             for base in (BASE, General())
         )
-        # Kernels know exact tables of positions after a play; so does nobody else.
+        # Only kernels use exact tables for positions after a play.
         assert own == pytest.approx(other, abs=2e-3)
 
 

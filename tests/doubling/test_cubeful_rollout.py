@@ -123,7 +123,7 @@ def test_short_races_come_to_what_the_tables_know(sides, state):
         assert result.double_take is None
     else:
         assert result.double_take == pytest.approx(known[1], abs=3 * result.double_take_se + 1e-9)
-    # Where the tables end a game nothing is left to chance.
+    # If the tables end a game, no luck remains.
     ended = RolloutSettings(36, stop_at_bearoff=True)
     assert roll_out_cube(position, state, EVALUATOR, ended, jobs=1).no_double == pytest.approx(known[0])
 

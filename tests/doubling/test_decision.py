@@ -97,7 +97,7 @@ def test_decisions_are_what_their_equities_say(chances, state, x):
     for taken in ("double", "no double", "pass", "take"):
         assert decision.cost(taken) >= 0
     if decision.should_double:
-        # All but what the model's rounding makes of playing on without gammons.
+        # Except for the model's rounding of playing on without gammons.
         assert decision.doubled >= decision.no_double or chances.win_gammon == 0
         assert decision.action.split(", ")[0] in ("double", "redouble")
     if decision.action.startswith("too good"):

@@ -65,7 +65,7 @@ def test_tables_go_on_beyond_their_end(name):
     chances = np.array([[table.chance(own, other) for other in lengths] for own in lengths])
     assert chances == pytest.approx(1 - chances.T)
     assert (np.diff(chances, axis=0) < 0).all()
-    # No step where the table ends: the next point is worth about as much as the last one.
+    # No jump at the end of the table: the next point has about the value of the last one.
     steps = -np.diff(chances, axis=0)[:, :20]
     assert steps[24] == pytest.approx(steps[23], rel=0.4, abs=1e-3)
     after = np.array([table.chance(away, 1, post_crawford=True) for away in range(1, 41)])

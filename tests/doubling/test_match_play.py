@@ -45,7 +45,7 @@ def test_live_cash_points_at_four_away_each():
     decision = cube_decision(EVEN, state(9, 4, 4))
     own, other = decision.windows[-1].cash_point, decision.opponent_windows[-1].cash_point
     redouble_take = TABLE.chance(4, 2)
-    # The redoubler's cash point: from there the other's 1 - p is no longer worth the match.
+    # The redoubler's cash point: above it, the opponent's 1 - p is not worth playing for the match.
     redouble_cash = 1 - redouble_take
     win, passed, lost = TABLE.chance(2, 4), TABLE.chance(3, 4), TABLE.chance(4, 2)
     take = redouble_cash * (win - passed) / (win - lost)
@@ -70,7 +70,7 @@ def test_after_the_crawford_game():
     trailer = cube_decision(EVEN, state(7, 4, 1))
     assert trailer.action == "double, take"
     assert trailer.windows[1].double_point == 0
-    # The leader wins the match or is left at 1 away against 2 away.
+    # The leader wins the match or is at 1-away 2-away.
     passed, lost = TABLE.chance(1, 3, True), TABLE.chance(1, 2, True)
     assert trailer.take_point == pytest.approx((passed - lost) / (1 - lost))
     leader = cube_decision(EVEN, state(7, 1, 4))

@@ -47,7 +47,7 @@ def by_numpy(chances: np.ndarray, boards: np.ndarray) -> np.ndarray:
         rows = classify_many(pack_many(boards)) == code
         x, y = KNOTS[name].astype(np.float64).T
         y = np.log(y / (1 - y)) / 2
-        # Beyond the outer knots the shift stays: far away there are knots with the same.
+        # Beyond the outer knots the shift is constant: knots far away have the same one.
         x, y = (np.r_[values[0] - 30, values, values[-1] + 30] for values in (x, y))
         raw = np.log(found[rows] / (1 - found[rows])) / 2
         found[rows] = 1 / (1 + np.exp(-2 * np.interp(raw, x, y)))
@@ -62,7 +62,7 @@ def test_shown_probabilities_follow_the_knots(weights):
     expected = by_numpy(plain[:, 0], BOARDS)
     assert np.abs(shown[:, 0] - expected).max() < 2e-6
     assert np.abs(shown[:, 0] - plain[:, 0]).max() > 0.1
-    # Gammon chances stay, but for those above the win or loss that they are part of.
+    # Gammon probabilities stay, except those above the probability of the win or loss.
     limits = np.column_stack([expected, expected, 1 - expected, 1 - expected])
     assert np.abs(shown[:, 1:] - np.minimum(plain[:, 1:], limits)).max() < 2e-6
     crashed = classify_many(pack_many(BOARDS)) == CLASS_NAMES.index("crashed")
@@ -156,7 +156,7 @@ def test_the_map_rises_everywhere(scores, seed, chances):
     chances = np.unique(chances)
     found = calibrated_chances(raw_knots(rows), chances)
     assert (np.diff(found) >= 0).all()
-    # Far above float64's resolution of the chances it rises strictly.
+    # It is strictly increasing far beyond float64's resolution of the probabilities.
     apart = (np.diff(chances) > 1e-3) & (chances[1:] < 0.999) & (chances[:-1] > 0.001)
     inside = (found[1:] < 1 - 1e-9) & (found[:-1] > 1e-9)
     assert (np.diff(found)[apart & inside] > 0).all()

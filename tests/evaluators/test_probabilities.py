@@ -154,7 +154,7 @@ def test_finished_games_are_exact(make, own, opponent, how):
     other = position.switch_sides()
     assert outcome(other) == -how
     assert evaluator.evaluate(other) == evaluator.evaluate(position).turned()
-    # What ranks plays puts a win above and a loss below everything else.
+    # The ranking puts a win above and a loss below everything else.
     start = evaluator.equity_many(Position.start().board[None])[0]
     lost, won = evaluator.equity_many(np.stack([other.board, position.board]))
     assert lost < start < won

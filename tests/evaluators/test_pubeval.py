@@ -17,7 +17,7 @@ from tests.evaluators.made_weights import random_steps
 from tests.games import some_decisions
 from tests.strategies import positions
 
-# What 15 checkers off add to the score of any play: the constant that the tables leave out.
+# The score of 15 checkers off, a constant that the tables omit.
 OFF_WEIGHT = {name: tesauro.WEIGHTS["race" if name == "race" else "contact"][-1] for name in CLASS_NAMES}
 
 
@@ -64,14 +64,14 @@ def test_it_chooses_what_the_122_inputs_choose(decisions):
     for board, roll, choice in zip(boards, rolls, chosen, strict=True):
         scores = tesauro.scores(tuple(board.tolist()), (int(roll[0]), int(roll[1])))
         best = max(scores, key=scores.__getitem__)
-        # Two plays may score alike up to the rounding of float32.
+        # Two plays may have the same score up to float32 rounding.
         assert scores[tuple(choice.tolist())] == pytest.approx(scores[best], abs=1e-4)
         differing += tuple(choice.tolist()) != best
     assert differing < len(boards) / 100
 
 
 def test_weights_are_chosen_by_the_position_before_the_play():
-    # Every play comes in from the bar and leaves a race, in which the race weights prefer another one.
+    # Every play enters from the bar and leads to a race, in which the race weights prefer a different one.
     before, roll = Position.from_points({6: 5, 8: 3, 13: 5, 20: 1, 25: 1}, {1: 8}), (6, 3)
     contact = tesauro.scores(tuple(before.board.tolist()), roll)
     race = {play: tesauro.score(tesauro.other_view(play), tesauro.WEIGHTS["race"]) for play in contact}

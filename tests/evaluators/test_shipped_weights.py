@@ -33,5 +33,5 @@ def test_the_newest_motif_plays_where_nobody_is_named():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_start_position_is_worth_about_what_the_field_says(name):
-    # gnubg's 0-ply: .5215, and every engine since says about the same.
+    # gnubg's 0-ply: .5215; later engines have about the same.
     assert load_static(name).evaluate(Position.start()).win == pytest.approx(0.52, abs=0.03)

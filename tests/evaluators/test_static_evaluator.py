@@ -94,7 +94,7 @@ def test_one_position_is_evaluated_as_many_are(weights, boards):
 def test_probabilities_of_any_position_are_consistent(position):
     for name in ("motif, 60 pairs", "keith, with equity heads"):
         row = evaluator_of(MADE[name]).evaluate(position)
-        # Chances are rounded to float32, so that a win and a loss may add up to a hair over 1.
+        # Probabilities are rounded to float32, so a win and a loss may add up to slightly more than 1.
         assert is_consistent(row, position.own_off, position.opponent_off, tolerance=1e-6)
 
 
@@ -127,7 +127,7 @@ def test_players_choose_the_play_that_ranks_best(weights):
 
 
 def test_scores_rank_beyond_the_resolution_of_floats():
-    # Chances this close to 1 are the same float32, but the raw sums are not.
+    # Probabilities this close to 1 are the same float32, but the raw sums differ.
     weights = made_weights(classes=WIN_ONLY)
     steep = {
         name: {"win": replace(heads["win"], bias=9.0, linear=heads["win"].linear * np.float32(1e-3))}

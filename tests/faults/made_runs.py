@@ -58,10 +58,10 @@ def _timeless(path: Path) -> Any:
     if path.name == "summary.json":
         return _without_seconds(json.loads(path.read_text()))
     if path.name == "convergence.png":
-        # It tells the seconds of the fits: that it is whole must do.
+        # It contains the seconds of the fits, so only its completeness is checked.
         picture = path.read_bytes()
         return picture[:8], picture[-12:]
-    # The page of a run tells how long each version took.
+    # The page of a run shows how long each version took.
     return path.read_bytes() if path.suffix != ".html" else None
 
 

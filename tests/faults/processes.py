@@ -83,7 +83,7 @@ def running(*words: object, stop: Stop | None = None, stdin: int | None = None) 
 def ending(process: subprocess.Popen) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a process, after it ends."""
     out, err = process.communicate(timeout=PATIENCE)
-    err = err.replace(f"{ON_COMPILING}\n", "")  # which kernels are kept already is no matter of the tests
+    err = err.replace(f"{ON_COMPILING}\n", "")  # the tests do not depend on the kernel cache
     return process.returncode, out, err
 
 

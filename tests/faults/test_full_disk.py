@@ -202,7 +202,7 @@ def test_games_at_every_fill_level(disk):
             del store
             disk.leave(60)
             again = GameStore(folder).state(state["game"])
-            if again["revision"] != state["revision"]:  # kept, and the reply was refused
+            if again["revision"] != state["revision"]:  # stored, and the reply was refused
                 assert refusals
             state = again
     assert state["revision"] > 5

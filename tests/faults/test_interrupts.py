@@ -140,13 +140,13 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
     stop.go()
-    # A part lasts for hours: that the command ends at all says that it has not waited for one.
+    # A part takes hours, so a command that ends has not waited for one.
     with running(*sampling(folder, jobs, games=640, trials=10_000_000), stop=stop) as process:
         wait_until(lambda: stop.reached == jobs, process)
         work_on(process)
         to_all(process)
         if jobs > 1:
-            # Otherwise the compiled work keeps Python's handlers waiting.
+            # Otherwise compiled work delays Python's handlers.
             wait_until(lambda: stop.heard)
         to_all(process)
         code, out, err = ending(process)
@@ -298,7 +298,7 @@ def test_a_bootstrap_that_is_interrupted(tmp_path, step):
         if step == "sampling":
             wait_until(lambda: stop.heard, process)
             stop.go()
-        # A fit stays where it is, and a match lasts for hours: the end is no end of theirs.
+        # The fit is stopped and the match takes hours, so neither has ended by itself.
         code, out, err = ending(process)
         check_left(folder, process)
     done = {

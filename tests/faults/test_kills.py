@@ -101,7 +101,7 @@ def killed_again_and_again(tmp_path: Path, command, points: dict[str, int], kill
     killed = 0
     folder, kept = tmp_path / "b" / "0", dict[Path, int]()
     while killed < kills or folder.exists():
-        # A run that was killed often enough is let finish.
+        # After enough kills, the run may finish.
         stop = moments.next() if killed < kills else None
         with running(*command(folder), stop=stop) as process:
             if stop is not None and has_come(stop, process):

@@ -26,7 +26,7 @@ def test_a_second_run_is_refused_while_the_first_works(tmp_path):
         said = rf"run: another run \(process {os.getpid()} on {re.escape(socket.gethostname())}\) is working"
         with pytest.raises(FileError, match=said + " in this folder$"), working_in(tmp_path / "run"):
             pass
-        # Refusing it has not freed the folder.
+        # The refusal has not released the folder.
         with pytest.raises(FileError, match="another run"), working_in(tmp_path / "run"):
             pass
     with working_in(tmp_path / "run"):
@@ -75,7 +75,7 @@ def test_a_killed_run_leaves_its_folder_free(tmp_path, monkeypatch):
                 pass
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        # At once: nobody waits.
+        # At once, without waiting.
         monkeypatch.setattr(time, "sleep", None)
         for held in (folder, folder / "v0" / "samples"):
             assert LOCK in names(held)

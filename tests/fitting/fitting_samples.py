@@ -37,7 +37,7 @@ def random_boards(count: int, seed: int = 0) -> np.ndarray:
         places = rng.permutation(np.arange(1, 25))
         own, other = rng.multinomial(rng.integers(8, 16, 2), rng.dirichlet(np.full(7, 0.7), 2))
         board[places[:6]], board[places[6:12]] = own[:6], -other[:6]
-        # At most two on a bar, so that boards are positions wherever the points are.
+        # At most two on a bar, so that boards are always valid positions.
         board[25], board[0] = min(own[6], 2), -min(other[6], 2)
     return boards
 

@@ -24,7 +24,7 @@ def test_as_many_steps_as_unknowns_solve_a_system(shape):
     for _, (direction, promise) in zip(range(6), steps, strict=False):
         promises.append(promise)
         flat = direction.ravel()
-        # What the steps so far have promised is twice the fall of the quadratic model.
+        # The promise of the steps so far is twice the decrease of the quadratic model.
         fall = -(gradient @ flat + flat @ matrix @ flat / 2)
         assert sum(promises) == pytest.approx(2 * fall)
     np.testing.assert_allclose(direction.ravel(), np.linalg.solve(matrix, -gradient), rtol=1e-6)
@@ -62,7 +62,7 @@ def test_a_step_is_halved_until_it_helps():
         ([0.0, 1.0], [2.0, 0.0], "not-a-descent-direction"),
         ([np.nan, 0.0], [2.0, 0.0], "not-finite"),
         ([-1.0, 0.0], [np.inf, 0.0], "not-finite"),
-        # The gradient is wrong: the error rises whichever way the step is halved.
+        # The gradient is wrong: the error rises however often the step is halved.
         ([1.0, 0.0], [-2.0, 0.0], "line-search-failed"),
     ],
 )

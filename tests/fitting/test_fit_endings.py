@@ -59,7 +59,7 @@ def test_caller_can_stop_a_fit(solve):
 
 @every_solver
 def test_rising_validation_error_returns_the_best_weights(solve):
-    # More weights than the few training rows can support: the later passes fit noise.
+    # Too many weights for the few training rows: the later passes fit noise.
     problem = noisy_problem(1500, 12, noise=0.25, training=decision_ids(1500) < 20)
     result = solve(problem, tolerance=0.0, patience=3)
     errors = [record.rmse_validation for record in result.history]

@@ -71,7 +71,7 @@ def _spoil_keith(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
         real(*arguments)
         healthy = np.concatenate([weights - before[0], raw - before[1]])
         if (steps := change(healthy)) is healthy:
-            return  # to add the difference again would round
+            return  # adding the difference again would round
         weights[:], raw[:] = before[0] + steps[: len(weights)], before[1] + steps[len(weights) :]
 
     monkeypatch.setattr(keith_descent, "_sweep", sweep)
@@ -95,7 +95,7 @@ def test_a_reversed_direction_is_no_convergence(method, monkeypatch):
         "line-search-failed" if method == "least-squares" else "not-a-descent-direction"
     )
     assert not result.is_usable
-    # Nothing but what there was at the start.
+    # Only the initial weights.
     assert result.errors[-1] == result.errors[0]
 
 
@@ -190,7 +190,7 @@ def test_separable_labels_name_the_weight_that_grows(method):
     result = SOLVERS[method](problem)
     assert result.diverging == 2
     assert abs(result.weights[2]) > 10
-    # A ridge that is next to nothing does not hold it.
+    # A tiny ridge does not limit it.
     assert SOLVERS[method](replace(problem, ridge=1e-12)).diverging == 2
     held = SOLVERS[method](replace(problem, ridge=1e-3))
     assert held.diverging is None

@@ -48,7 +48,7 @@ def test_planted_weights_are_recovered(solve):
 
 @every_solver
 def test_optimality_condition_holds(solve):
-    # Sweeps over collinear terms on the error itself are many.
+    # Collinear terms need many sweeps on the error itself.
     problem = noisy_problem(4000, 5 if solve is solve_keith else 8, ridge=1e-5, link=EQUITY)
     result = solve(problem, max_passes=5000, tolerance=TIGHT)
     assert result.stopped == "converged"
@@ -103,7 +103,7 @@ def test_ridge_shrinks(solve):
     sizes = [np.linalg.norm(result.weights[1:]) for result in (strong, mild, free)]
     assert sizes == sorted(sizes)
     assert sizes[0] < 0.02
-    # The bias is free: it alone still predicts the mean label.
+    # The bias is not penalised: it still predicts the mean label.
     assert strong.weights[0] == pytest.approx(
         PROBABILITY.link(noisy_problem(**settings).labels.mean()), abs=0.02
     )

@@ -38,12 +38,12 @@ def test_planted_pairs_stay_and_noise_goes(method):
     terms, result = pruned(problem, fit, decision_ids(4000) // 5)
     pairs = set(map(tuple, terms.pairs.tolist()))
     assert set(_PLANTED) <= pairs
-    assert len(pairs) <= len(_PLANTED) + 3  # of 18 others, one in twenty passes by chance
+    assert len(pairs) <= len(_PLANTED) + 3  # one in twenty of the 18 others passes by chance
     assert terms.size == _SIZE
     assert result.method == method
     assert result.weights.shape == (terms.count,)
     assert result.rmse_train >= fit.rmse_train
-    assert result.rmse_validation < fit.rmse_validation  # the terms that went were noise
+    assert result.rmse_validation < fit.rmse_validation  # the dropped terms were noise
 
 
 def test_what_is_left_has_earned_its_place():

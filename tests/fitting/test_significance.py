@@ -49,7 +49,7 @@ def test_least_squares_has_the_textbooks_errors():
     features, games = rng.random((count, 3), np.float32), _games(count)
     noise = rng.standard_normal(count) + rng.standard_normal(games.max() + 1)[games]
     labels = 1 + features @ [2.0, -1.0, 0.5] + noise
-    wide = Link(-1e5, 1e5)  # so wide that labels of a few units see a straight line
+    wide = Link(-1e5, 1e5)  # so wide that it is linear for labels of a few units
     problem = Problem(features, labels, Terms.linear(3), wide)
     fit = solve_gauss_newton(problem, tolerance=0)
     found = significance(problem, fit.weights, games)
@@ -85,7 +85,7 @@ def test_errors_are_the_sandwich():
     values = terms.expand(problem.features[:9])
     around = terms.expand(centred.features[:9])
     np.testing.assert_allclose(around @ found.effects, values @ weights, atol=1e-5)
-    # The same fit in centred features has the effects for weights, but for its ridge.
+    # The same fit in centred features has the effects as weights, except for its ridge.
     free = replace(centred, ridge=0.0)
     errors = significance(replace(problem, ridge=0.0), weights, games).effect_errors
     exact = np.sqrt(np.diag(_sandwich(free, found.effects, games[training])))
@@ -95,7 +95,7 @@ def test_errors_are_the_sandwich():
 def test_errors_are_those_of_a_bootstrap_over_games():
     count, games = 6000, 120
     game, rng = np.repeat(np.arange(games), count // games), np.random.default_rng(5)
-    # A cause of each game, so that its positions resemble each other and share their luck.
+    # A random effect per game, so that its positions are similar and share their luck.
     features = correlated_features(count, 3, seed=2) + 0.5 * rng.random((games, 3))[game].astype(np.float32)
     terms = Terms.all_pairs(3)
     raw = terms.expand(features).astype(float) @ [-0.4, 0.5, -0.3, 0.4, 0.2, -0.2, 0.1, 0.3, 0.0, -0.3]
@@ -111,7 +111,7 @@ def test_errors_are_those_of_a_bootstrap_over_games():
         repeats.append(solve_gauss_newton(again, start=fit.weights, tolerance=1e-5).weights)
     spread = np.std(repeats, axis=0)
     np.testing.assert_allclose(found.errors, spread, rtol=0.2)
-    # Decisions alone would not do: they know nothing of what a game shares.
+    # Clustering by decision is not enough: it ignores what a game shares.
     assert np.median(significance(problem, fit.weights).errors / spread) < 0.8
 
 

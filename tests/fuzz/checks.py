@@ -127,7 +127,7 @@ def notation_check(text: str, folder: Path) -> None:
     assert len(moves) <= 4
     steps = [(start, end) for start, end, _ in moves]
     written = format_moves(steps, [hit for _, _, hit in moves])
-    # The same checkers come to stand on the same points, whatever the stops on the way.
+    # The same checkers reach the same points, whatever the intermediate stops.
     assert _shift([move[:2] for move in parse_moves(written)]) == _shift(steps)
 
 
@@ -449,7 +449,7 @@ def player_check(name: str, folder: Path) -> None:
     player = load(name)
     assert player.name
     if isinstance(player, EvaluatorPlayer) and not name.endswith("@1"):
-        return  # looking two or three plies ahead takes its time, as it should
+        return  # two or three plies of lookahead take time
     play = player.choose(Position.start(), (3, 1))
     assert play in legal_plays(Position.start(), (3, 1))
 

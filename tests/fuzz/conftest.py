@@ -20,11 +20,11 @@ SEED = int(os.environ.get("FUZZ_SEED", "0"))
 CASES_AT_ONCE = 10
 PROFILE = hypothesis.settings(
     database=None,
-    deadline=None,  # the reading process has its own
+    deadline=None,  # the reading process has its own deadline
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate, Phase.shrink],
     print_blob=False,
-    verbosity=hypothesis.Verbosity.quiet,  # the fault itself shows the input
+    verbosity=hypothesis.Verbosity.quiet,  # the error shows the input
 )
 
 _report: list[str] = []

@@ -148,7 +148,7 @@ def _peak_memory() -> int:
     """Peak memory of the process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():
-        # Not getrusage, whose peak starts with that of the process which started this one.
+        # Not getrusage, whose peak includes that of the parent process.
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak

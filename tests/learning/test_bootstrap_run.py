@@ -153,7 +153,7 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run_bootstrap(tmp_path / "run", config, jobs=1)
     run_bootstrap(tmp_path / "run", config, jobs=1)
-    # The third pass was not yet kept.
+    # The third pass was not stored yet.
     assert passes[:5] == [1, 2, 3, 3, 1]
     kept = [tmp_path / name / "v0" for name in ("whole", "run")]
     assert kept[0].joinpath("weights.yaml").read_bytes() == kept[1].joinpath("weights.yaml").read_bytes()
@@ -197,7 +197,7 @@ def test_history(whole):
         rows = list(csv.DictReader(handle))
     assert list(rows[0]) == list(HISTORY_COLUMNS)
     noise = {(row["class"], row["head"]): row["label_noise"] for row in rows}
-    # Rollouts of two trials that are cut: only the equity has an error.
+    # Truncated rollouts of two trials: only the equity has an error.
     assert {head for (_, head), value in noise.items() if value} == {"equity"}
     heads = {f"{row['class']}.{row['head']}" for row in rows}
     assert heads == set(summaries[1]["heads"])
@@ -388,7 +388,7 @@ def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, nam
         die_at(patch, name, when)
         with pytest.raises(KilledError):
             run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
-    # What a real end of the process leaves beside them.
+    # What a real crash leaves beside them.
     for home in (folder, folder / "v0", folder / "v1"):
         (home / ".weights.77.tmp.yaml").write_text("half")
     run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)

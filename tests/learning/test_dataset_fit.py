@@ -154,7 +154,7 @@ def test_choice_errors_are_those_of_the_plays_it_would_choose(folder, samples, p
     for decision in np.unique(games.decision):
         rows = np.flatnonzero(games.decision == decision)
         if len(rows) > 1:
-            # Both are seen by the player who is next on roll.
+            # Both are from the side of the player next on roll.
             best, chosen = rows[games.equity[rows].argmin()], rows[values[rows].argmin()]
             loss = float(games.equity[chosen]) - float(games.equity[best])
             for name in ("all", CLASS_NAMES[games.position_class[best]]):

@@ -59,7 +59,7 @@ def test_few_knots_lose_nothing_to_speak_of():
     assert len(knots) <= MAX_KNOTS + 2
     steps = IsotonicRegression().fit(shown, won).predict(shown)
     least = log_losses(steps, won).mean()
-    # The steps are the best of all rising maps on these data, the thinned and continuous map is near them.
+    # The steps are the best increasing map for these data; the thinned continuous map is close to them.
     assert least <= log_losses(applied(knots, shown), won).mean() < least + 4 * TOLERANCE
 
 
@@ -93,7 +93,7 @@ def test_a_player_who_says_one_thing_only():
 )
 def test_whatever_the_data_the_knots_can_stand(seed, count, trials, decimals):
     rng = np.random.default_rng(seed)
-    # Chances rounded to few decimals tie often, and reach 0 and 1.
+    # Probabilities rounded to few decimals have many ties, and include 0 and 1.
     shown = np.round(rng.beta(0.4, 0.4, count), decimals)
     won = labels(rng, rng.random(count), trials)
     knots = fit_knots(shown, won, np.full(count, trials))

@@ -61,7 +61,7 @@ def test_errors_are_those_of_the_fit_by_its_games(fitted):
         clusters = head_clusters(rows["contact"], "equity", _SETTINGS)
         exact = significance(problem, fit.results["contact", "equity"].weights, clusters)
         np.testing.assert_allclose(found.statistics.errors, exact.errors, rtol=1e-3)
-        # Decisions are numbered through, `POSITIONS_A_GAME` in a game, one a position.
+        # Decisions are numbered consecutively, `POSITIONS_A_GAME` per game, one per position.
         np.testing.assert_array_equal(clusters, problem.decisions // POSITIONS_A_GAME)
 
 

@@ -288,7 +288,7 @@ def position_class(board: PlainBoard) -> str:
     """The class by the wording of gnubg's definition."""
     mine = [place for place in PLACES if board[place] > 0]
     theirs = [place for place in range(25) if board[place] < 0]
-    # A checker of theirs is in front of one of mine when it stands on a lower place.
+    # A checker of theirs is in front of one of mine if it is on a lower place.
     if not any(there < here for here in mine for there in theirs):
         return "race"
     return "crashed" if crashed(board) or crashed(other_view(board)) else "contact"

@@ -66,7 +66,7 @@ def plan_name(position: Position) -> str | None:
     return named(as_boards(position.board[None]))[0]
 
 
-# A side's checkers in its own numbering; every pair can stand on one board.
+# A side's checkers in its own numbering; any two fit on one board.
 AIMED = {
     "free": {13: 6, 8: 4, 6: 5},
     "straggler": {23: 1, 13: 5, 8: 4, 6: 5},
@@ -75,7 +75,7 @@ AIMED = {
     "deep anchor": {23: 2, 13: 4, 8: 4, 6: 5},
     "back game": {23: 2, 22: 2, 13: 4, 8: 4, 6: 3},
 }
-# A board that has crashed, and one that has not; with and without a checker back.
+# Crashed and intact boards, with and without a checker back.
 WRECKED = {False: {13: 3, 1: 8, 2: 4}, True: {21: 1, 13: 2, 1: 8, 2: 4}}
 SOUND = {False: {13: 6, 8: 4, 6: 5}, True: {21: 1, 13: 5, 8: 4, 6: 5}}
 

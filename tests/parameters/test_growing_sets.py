@@ -108,7 +108,7 @@ def test_a_grown_set_knows_what_it_was(chosen, monkeypatch, tmp_path):
     assert known.full_set is larger
     assert fitted_set(chosen.name, larger.fingerprint, tmp_path, larger.names) is larger
     assert not len(larger.places)
-    # Weights over other parameters, and over those with another meaning, are not taken for any of the two.
+    # Weights of other parameters, or of parameters with another meaning, match neither set.
     for names, fingerprint in (
         (chosen.names[1:], chosen.fingerprint),
         (chosen.names, "sha256:0"),

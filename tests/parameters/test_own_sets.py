@@ -137,7 +137,7 @@ def test_play_reads_what_a_fit_has_measured(tmp_path, base):
     boards = random_boards(200, seed=8)
     head = evaluator.weights.classes["contact"]["win"]
     raw = [row_sum(head, row) for row in features(chosen, boards)]
-    # Another evaluator between two of its calls uses the same memory.
+    # Another evaluator uses the same memory between two of its calls.
     load_static("motif-v1").evaluate_many(boards)
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
     found = evaluator.evaluate_many(boards)[unfinished, 0]
@@ -325,7 +325,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
 
 
 def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
-    # The trial's boards have nothing to say of five checkers on the bar.
+    # The trial's boards have no five checkers on the bar.
     text = HEAD + DECLARED + "def own(board):\n    return 1e300 * 1e300 if board[25] == 9 else 1.0"
     chosen = parameter_set(str(written(tmp_path, text)))
     board = np.zeros((1, 26), np.int8)

@@ -51,7 +51,7 @@ def test_those_positions_show_every_parameter(boards):
     for chosen in PARAMETER_SETS.values():
         values = features(chosen, boards)
         dull = [name for name, column in zip(chosen.names, values.T, strict=True) if np.ptp(column) == 0]
-        # Who has borne off a checker is never again that far from home.
+        # A player who has borne off a checker is never that far from home again.
         assert dull == (["early_borne_off"] if chosen.name == "phase" else [])
     assert (boards[:, 25] >= 2).sum() > 20
     assert (boards[:, 0] <= -2).sum() > 20
@@ -74,7 +74,7 @@ def test_switching_sides_swaps_the_twins(chosen, position):
             assert here[parameter.name] == there[parameter.twin]
         elif parameter.side == "difference":
             assert here[parameter.name] == -there[parameter.name]
-        elif chosen.name != "phase":  # which speaks of the player who moved last
+        elif chosen.name != "phase":  # which describes the player who moved last
             assert here[parameter.name] == there[parameter.name]
 
 
@@ -91,7 +91,7 @@ def test_features_are_of_the_order_of_one(chosen, boards):
     assert values.dtype == np.float32
     assert values.shape == (len(boards), len(chosen))
     assert np.isfinite(values).all()
-    # A large value is 1; nothing goes far beyond it even in random games.
+    # A large value is 1; nothing exceeds it by much, even in random games.
     assert np.abs(values).max() < 6
     assert (np.quantile(np.abs(values), 0.99, axis=0) < 3).all()
 

@@ -100,7 +100,7 @@ def test_beavers_agree(gnubg):
     found = gnubg.cube_analyses([(position, state) for position in positions])
     beavered = 0
     for position, analysis in zip(positions, found, strict=True):
-        # gnubg names no beaver of a double so bad that it loses more than the doubled cube.
+        # gnubg does not report a beaver if the double loses more than the doubled cube.
         if analysis.equities["take"] < -2:
             continue
         decision = by_the_model(position, analysis.chances, state)

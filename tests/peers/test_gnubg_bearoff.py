@@ -138,7 +138,7 @@ def two_sided():
 
 
 def test_two_sided_equities_agree(two_sided):
-    # A finished game has no equity there that anybody would look up.
+    # The equity of a finished game is never looked up.
     apart = np.abs(two_sided[..., 0] - equities(bearoff_tables()))[1:, 1:]
     assert apart.max() * ONE / 2 < 4
 

@@ -32,7 +32,7 @@ GNUBG_PLAYS_GNUBG = [
 
 def lines(path: Path) -> list[list[str]]:
     """The words of each nonempty line; the moves of a play may be in any order."""
-    # Behind a drop, or a roll that was not played, gnubg goes on in the same line.
+    # After a drop, or a roll that was not played, gnubg continues in the same line.
     text = re.sub(r"(?<=\S) +(?=Game |Wins )", "\n", path.read_text("utf-8"))
     found = [line.split() for line in text.splitlines() if not line.startswith(";")]
     return [sorted(words) if any("/" in word for word in words) else words for words in found if words]

@@ -8,8 +8,8 @@ from tests.peers.games import decisions
 
 DECISIONS = 150
 
-# The last checker could be borne off with one die, but both can be played: both must be.  bgsage
-# lets it go with one (see test_bgsage_plays).
+# The last checker could be borne off with one die, but both dice can and must be played.  bgsage
+# bears it off with one (see test_bgsage_plays).
 BOTH_DICE_TO_THE_END = [
     (Position.from_points({2: 1}, {24: 1, 16: 14}), (3, 1)),
     (Position.from_points({6: 1}, {21: 1, 16: 10}), (6, 2)),

@@ -24,7 +24,7 @@ def test_gnubg_rolls_out_nearly_as_motif_does():
     for roller, trials, within in ((roller_of("gnubg", 1), 108, 0.12), (roller_of("latest", 1), 2592, 0.12)):
         rows = roller.play(packed, 3, 0, trials)
         assert rows.shape == (1, trials, 5)
-        # gnubg's own rollouts and evaluations say 0.16 to 0.2.
+        # gnubg's own rollouts and evaluations are 0.16 to 0.2.
         assert equities(rows).mean() == pytest.approx(0.18, abs=within)
 
 

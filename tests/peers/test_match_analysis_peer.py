@@ -46,7 +46,7 @@ def figures_under(said: str, heading: str) -> dict[str, list[float]]:
     part = re.split(r"\n\S+ statistics\n", said.partition(f"\n{heading} statistics\n")[2])[0]
     found = {}
     for line in part.splitlines():
-        # What stands in brackets is the same in match winning chances, or as an average.
+        # Brackets contain the same in match winning chances, or as an average.
         if match := re.match(r"(.*?) (?:\(.*?\)+)? {2,}([-+]?[\d.]+)(?: +\(.*?\))? +([-+]?[\d.]+)", line):
             found[match[1].strip()] = [float(match[2]), float(match[3])]
     return found
@@ -61,7 +61,7 @@ def test_gnubg_counts_and_judges_alike(gnubg, tmp_path, seed):
     assert plays["Total moves"] == [one.chequer.decisions + one.forced for one in players]
     assert plays["Unforced moves"] == [one.chequer.decisions for one in players]
     for number, ours in enumerate(players):
-        # gnubg has the cube in its values of plays and rolls, motif has not: hence the room.
+        # gnubg's values of plays and rolls are cubeful, motif's are not, hence the tolerance.
         total = -plays["Error total EMG"][number]
         assert ours.chequer.total == pytest.approx(total, abs=0.25 + 0.25 * total)
         assert ours.luck.total == pytest.approx(luck["Luck total EMG"][number], abs=2)
@@ -75,7 +75,7 @@ def test_gnubg_two_plies_ahead_is_above_gnubg_which_is_above_pubeval(gnubg, tmp_
     judge = load_evaluator("latest@1")
     two_plies, no_ply = [], []
     for seed in range(1, 25):
-        # Each sits to the left in every other match.
+        # Each plays on the left in every other match.
         plies = (2, 0) if seed % 2 else (0, 2)
         record = played_by_gnubg(gnubg, tmp_path / f"{seed}.mat", plies, 7, seed)
         found = analyse_match(record, judge, worst=0)

@@ -60,7 +60,7 @@ def play(gnubg: str, folder: Path, server: GnubgServer, side: int, length: int, 
         for path in paths:
             commands += [f"new match {length}", f"export match mat {path}"]
     else:
-        # gnubg stands still once its external player has taken a beaver: `play` goes on.
+        # gnubg stops after its external player has taken a beaver: `play` continues.
         going_on = ["play"] * 3
         commands += ["new session", *going_on, *["new game", *going_on] * (number - 1)]
         commands.append(f"export match mat {paths[0]}")

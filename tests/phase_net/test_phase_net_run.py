@@ -79,7 +79,7 @@ def test_boards_of_a_game_follow_one_another_and_the_winner_bears_off_last():
             position = Position(before)
             reached = (play.position.board for roll in ROLLS.tolist() for play in legal_plays(position, roll))
             assert any((board == after).all() for board in reached)
-        # The one play that is missing is the last one, and it wins.
+        # Only the last play is missing, and it wins.
         assert not won[-1]
         assert all(first != second for first, second in pairwise(won))
 
@@ -118,7 +118,7 @@ def test_what_the_net_is_shown():
     assert 0 <= min(samples.targets) < max(samples.targets) <= 1
     outcomes = outcome_samples(replace(TINY, round_games=400), seed=4)
     assert set(outcomes.targets) == {0, 1}
-    # Either side makes half of the boards of a game, give or take one.
+    # Each side makes half of the boards of a game, plus or minus one.
     assert outcomes.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 400**0.5)
 
 
@@ -198,7 +198,7 @@ def test_restarted_training_forgets_the_steps_but_not_the_net():
     first = list(net.train(*samples, 3, 0.001))
     again = list(net.train(*samples, 2, 1e-6))
     assert again[0] < first[-1]
-    # Steps this small leave it where it is.
+    # Such small steps do not change it.
     assert again[1] == pytest.approx(again[0], rel=0.1)
 
 
@@ -211,7 +211,7 @@ def test_ctrl_c_is_heard_while_a_net_is_trained(monkeypatch):
 
     monkeypatch.setattr(type(net.regressor), "_backprop", interrupt)
     with warnings.catch_warnings():
-        # Elsewhere scikit-learn's warning that it was interrupted is no error.
+        # scikit-learn's warning that it was interrupted is not an error here.
         warnings.simplefilter("default")
         with pytest.raises(KeyboardInterrupt):
             next(net.train(*samples, 1, 0.001))
@@ -324,7 +324,7 @@ def test_samples_come_from_games_with_each_opponent():
     settings = replace(TINY, round_games=300, boards_a_game=2, opponent="random")
     samples = outcome_samples(settings, seed=4)
     assert len(samples.targets) == 600
-    # Two boards of a game, of either side alike.
+    # Two boards of a game, from both sides equally often.
     assert samples.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 600**0.5)
     both = replace(settings, opponent="random,best-of-four,composite:race=simple,contact=pubeval")
     assert both.opponents == ("random", "best-of-four", "composite:race=simple,contact=pubeval")
@@ -344,7 +344,7 @@ def test_one_stage_after_the_other(tmp_path):
     assert second["stage_1"] is None
     assert min(row.round for row in epochs) == 1
     assert not (tmp_path / "2" / "pretrained.onnx").exists()
-    # It begins where stage 1 ended.
+    # It starts from the end of stage 1.
     errors = [run["stage_2"]["rmse_validation_before"] for run in (both, second)]
     assert errors[0] == pytest.approx(errors[1], abs=1e-6)
     assert {match["player"] for match in second["matches"]} == {"start", "refined"}
@@ -373,7 +373,7 @@ def test_a_training_goes_on_from_the_file(learnt, tmp_path):
     for scaling in (True, False):
         again = PhaseNet(50, seed=9, start=read_layers(path), scaling=scaling)
         np.testing.assert_allclose(again.scores(inputs), net.scores(inputs), atol=1e-5)
-        # Written and read once more it is the same, whatever it was trained on.
+        # It is the same after a round trip, whatever the training device.
         (tmp_path / "again.onnx").write_bytes(onnx_bytes(again, "again"))
         for one, other in zip(read_layers(tmp_path / "again.onnx"), read_layers(path), strict=True):
             for ours, theirs in zip(one, other, strict=True):
@@ -385,9 +385,9 @@ def test_without_scaling_the_net_learns_from_plain_counts(tmp_path):
     samples, validation = heuristic_samples(settings, seed=1)
     net = PhaseNet(50, seed=2, scaling=False)
     epochs, _ = learn_heuristic(net, settings, samples, validation)
-    # It learns, but far more slowly: that is what scaling is for.
+    # It learns, but far more slowly: the reason for scaling.
     assert 0.05 < epochs[-1].rmse_validation < 0.75 * epochs[0].rmse_validation
-    # The file is for scaled inputs, as all players have them.
+    # The file expects scaled inputs, like all players.
     boards = some_boards("random", 200, seed=3)
     scores = as_player(net).evaluator.evaluate_many(boards)[:, 0]
     np.testing.assert_allclose(scores, np.clip(1 - net.scores(features(PHASE_SET, boards)), 0, 1), atol=1e-4)

@@ -141,7 +141,7 @@ def test_it_plays_what_gnubg_says(fake):
     fake.does({play_question(position, roll): as_gnubg_writes(play) for position, roll, play in chosen})
     boards = np.array([position.board for position, _, _ in chosen])
     rolls = np.array([roll for _, roll, _ in chosen])
-    # At 1-ply it is gnubg who chooses in races, too.
+    # At 1-ply gnubg also chooses in races.
     results = load("gnubg@1").choose_many(boards, rolls, NO_STATES)
     assert results.tolist() == [play.position.board.tolist() for _, _, play in chosen]
     assert any(any(play.hits) for _, _, play in chosen)
@@ -191,7 +191,7 @@ def test_its_surroundings_are_its_own(fake, monkeypatch):
     assert start["environment"]["HOME"] == start["folder"] == start["words"][3].removeprefix("--prefsdir=")
     assert start["environment"]["LC_ALL"] == "C"
     assert not {"PYTHONHOME", "DISPLAY"} & set(start["environment"])
-    # A terminal's Ctrl-C goes to its session alone.
+    # A terminal's Ctrl-C reaches only its own session.
     assert start["session"] == start["pid"]
 
 

@@ -67,7 +67,7 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
         equities = np.array([one.equity for one in ranking])
         assert (np.diff(equities) <= 1e-12).all()
         assert [one.difference for one in ranking] == pytest.approx(equities - equities[0])
-        # Without a cube the chances of a play are those of its equity, as deep.
+        # Without a cube, a play's probabilities match its equity, at the same depth.
         for one in ranking[:3]:
             if one.source.endswith("2-ply"):
                 assert one.chances.equity == pytest.approx(one.equity, abs=2e-3)

@@ -114,7 +114,7 @@ def test_the_page_needs_nothing_else_and_shows_each_picture(bras):
     assert len(page.pictures) == sum(name.endswith(".png") for name in found["files"])
     assert all(picture["src"].startswith("data:image/png;base64,") for picture in page.pictures)
     assert all(len(picture["alt"]) > 80 for picture in page.pictures)
-    # The boards are drawings; their namespace is no address that is loaded.
+    # The boards are drawings; their namespace is not an address that is loaded.
     assert "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "The slope is 16.67 at D = 0" in page.text
     assert "the article finds pip, bar, off and blot" in page.text
@@ -133,7 +133,7 @@ def test_the_page_of_tests_stands_alone_too(bras):
     assert [test["verdict"] for test in found["tests"] if test["p"] is None] == ["holds"] * 6
     assert "6 of 6 properties hold" in page.text
     for test in found["tests"]:
-        # A rejected hypothesis tells its p-value.
+        # A rejected hypothesis shows its p-value.
         assert test["question"] in page.text
         assert test["found"] in page.text
 
@@ -299,13 +299,13 @@ def test_every_feature_has_its_place_on_a_page(races):
 def test_a_set_of_many_features(tmp_path):
     motif = load_static("motif-v1")
     found = analyse(motif, tmp_path / "out", positions=500, jobs=1)
-    # No more than 18 histograms a page; the set grows, and with it their number.
+    # At most 18 histograms per page; their number grows with the set.
     pages = math.ceil(len(motif.weights.parameters) / 18)
     assert pages > 1
     assert sum(name.startswith("02_") for name in found["files"]) == pages
     for name in found["files"]:
         if name.endswith(".png"):
-            # That of the components has a row for each feature.
+            # The table of components has a row for each feature.
             assert looks_drawn(tmp_path / "out" / name, tallest=4 if "components" in name else 3), name
     assert {"pip_count", "pip_count_opponent", "pip_lead"} <= set(found["collinear"])
 
@@ -318,7 +318,7 @@ def test_bins_stand_on_the_values_of_counts():
     many = np.random.default_rng(0).normal(size=5000)
     edges = bins_of(many)
     assert 20 < len(edges) < 30
-    # One bin is about 0.
+    # One bin is centred on 0.
     middle = (edges[:-1] + edges[1:]) / 2
     assert np.abs(middle).min() < 1e-12
 

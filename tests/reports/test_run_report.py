@@ -103,7 +103,7 @@ class Page(HTMLParser):
 def read_page(folder: Path) -> Page:
     text = (folder / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    # The name of the format of drawings is no address that anything is fetched from.
+    # The namespace of drawings is not an address that is loaded.
     assert "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
     page = Page(text)
     assert page.links == [f"#{anchor}" for anchor in page.anchors]

@@ -25,7 +25,7 @@ def test_it_is_drawn_with_many_positions_and_with_few(tmp_path, count, formula):
         draw_windows(made_set(count, formula), window, tmp_path / name)
     pixels = imread(tmp_path / "a.png")
     assert 0.01 < (pixels[..., :3].min(axis=2) < 0.5).mean() < 0.5
-    # Nothing runs over an edge.
+    # Nothing extends beyond an edge.
     assert not any(
         (edge[..., :3].min(axis=1) < 0.5).any() for edge in (pixels[:, -1], pixels[:, 0], pixels[-1])
     )

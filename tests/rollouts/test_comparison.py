@@ -144,7 +144,7 @@ def test_plays_are_compared_for_the_score():
     assert for_go.plays[0].play.notation == "8/2 6/2"
     for one in for_go.plays:
         assert one.mean[:5] == pytest.approx(chances[one.play.notation])
-        # A gammon won is worth as much as the game, one lost nothing.
+        # Winning a gammon counts as much as the game, losing one costs nothing.
         row = chances[one.play.notation]
         assert one.mean[5] == pytest.approx(2 * row[0] - 1 + 2 * row[1], abs=1e-6)
         assert one.se[5] > 0

@@ -33,7 +33,7 @@ def games(random, truth, alike, trials=MOST):
     points = random.choice([-2, -1, 1, 2], size=trials, p=[0.13, 0.37, 0.37, 0.13])
     other = random.choice([-2, -1, 1, 2], size=(len(truth), trials), p=[0.13, 0.37, 0.37, 0.13])
     values = np.where(random.random((len(truth), trials)) < alike, points, other).astype(float)
-    # A loss becomes a win, or the other way, as often as the mean asks for.
+    # A loss becomes a win, or vice versa, as often as the mean requires.
     turned = random.random((len(truth), trials)) < np.abs(truth)[:, None] / 2
     return np.where(turned, np.sign(truth)[:, None], values * ~turned)
 

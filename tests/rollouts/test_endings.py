@@ -63,7 +63,7 @@ def test_without_gammons_equity_is_that_of_wins(scoring):
     money = rolled(position, PUBEVAL, trials=300)
     assert result.scoring == scoring
     assert result.mean[0, 1] > 0
-    # A point table plays the same for any scoring.
+    # A point table chooses the same plays with any scoring.
     assert result.mean[0, :5].tolist() == money.mean[0, :5].tolist()
     assert result.equity() == pytest.approx(2 * result.mean[0, 0] - 1)
     assert result.se[0, 5] == pytest.approx(2 * result.se[0, 0])

@@ -118,7 +118,7 @@ def test_the_error_formula():
     mean, se = mean_and_error(values.sum(axis=0), (values**2).sum(axis=0), 50)
     np.testing.assert_allclose(mean, values.mean(axis=0))
     np.testing.assert_allclose(se, values.std(axis=0, ddof=1) / np.sqrt(50))
-    # Rounding must not make a root of a negative number.
+    # Rounding must not lead to the root of a negative number.
     third = np.full(3, 0.1)
     mean, se = mean_and_error(np.array([third.sum()]), np.array([(third**2).sum()]), 3)
     assert se[0] == pytest.approx(0, abs=1e-8)
@@ -195,7 +195,7 @@ def test_trials_stop_at_a_wanted_error(boards):
     assert (result.trials % TRIALS_A_CHECK == 0).all()
     assert len(set(result.trials.tolist())) > 1
     for row, trials in enumerate(result.trials.tolist()):
-        # They are the first trials, and fewer of them would not have been enough.
+        # They are the first trials, and fewer would not have been enough.
         whole = rolled(boards, MADE, trials=trials, **options)
         assert whole.mean[row].tobytes() == result.mean[row].tobytes()
         if trials > TRIALS_A_CHECK:
@@ -267,7 +267,7 @@ def test_a_race_is_played_to_its_end():
 def test_contact_games_end_where_the_race_begins():
     results = single_trials(Position.start().board, 0, 40, MADE.model, stop_at_race=True)
     whole = single_trials(Position.start().board, 0, 40, MADE.model)
-    # With contact to the end the two are the same game; otherwise an opinion stands for the result.
+    # With contact to the end the two are the same game; otherwise an evaluation replaces the result.
     same = (results == whole).all(axis=1)
     assert not same.all()
     assert ((results[~same, 0] > 0) & (results[~same, 0] < 1)).all()

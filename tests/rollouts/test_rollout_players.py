@@ -205,7 +205,7 @@ def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, posit
     expected = rollout(position, static, ENDING, jobs=1).mean[0, :5]
     np.testing.assert_allclose(judge.evaluate(position), expected, atol=1e-6)
     assert judge.equity_many(position.board[None])[0] == pytest.approx(equities(expected), abs=1e-6)
-    # What is known statically stays what it was.
+    # Known static values do not change.
     assert judge.without_lookahead.evaluate(position) == static.evaluate(position)
     before = LookaheadEvaluator(static, 2)
     assert judge.evaluate(MIDGAME) == before.evaluate(MIDGAME)
@@ -314,7 +314,7 @@ def test_plays_that_come_near_are_rolled_out():
         near = near[~race[near]]
         others = np.setdiff1d(rows, near)
         assert (after[others] <= before[others]).all()
-        # With this number of trials nobody is dropped but who is far behind.
+        # With this number of trials only plays that are far behind are dropped.
         best = near[np.argmax(after[near])] if len(near) else rows[np.argmax(after[rows])]
         assert after[best] == after[rows].max()
         values = -evaluator.equity_many(plays.boards[near])

@@ -65,7 +65,7 @@ def test_trials_are_played_with_these_rolls():
         result = rollout(positions, MADE, settings, jobs=1)
         exact = LookaheadEvaluator(MADE, 1, "full").evaluate_many(np.array([it.board for it in positions]))
         np.testing.assert_allclose(result.mean[:, :5], exact, atol=1e-6)
-    # With enough trials to tell what the first roll explains, no doubt remains.
+    # With enough trials to estimate the effect of the first roll, the error is exact.
     assert (result.se < 1e-9).all()
 
 
@@ -122,7 +122,7 @@ def test_the_stated_error_is_honest(trials, together):
     scatter = np.std([tally.mean()[0] for tally in tallies], ddof=1)
     stated = np.sqrt(np.mean([tally.covariance()[0, 0] for tally in tallies]))
     random = np.sqrt(np.mean([tally_without(made, item, trials) for item in range(30)]))
-    # One in 20 is the standard error of the scatter itself.
+    # The scatter itself has a standard error of one in 20.
     assert stated > scatter * (1 - 4 / 20)
     if together == 0 and trials % ROUND == 0 and trials != ROUND:
         assert stated == pytest.approx(scatter, rel=4 / 20)

@@ -59,7 +59,7 @@ def test_quick_compilations_stay_quiet(capsys):
     compilation.begin()
     timer = compilation._timer
     compilation.end()
-    timer.join()  # it says nothing later
+    timer.join()  # it announces nothing later
     assert capsys.readouterr() == ("", "")
 
 
@@ -116,7 +116,7 @@ def test_what_a_worker_compiles_is_left_out(loud):
     list(run_ordered(_compiling_worker, [(1,), (2,)], 2))
     shown = stopwatch.seconds
     time.sleep(0.01)
-    assert stopwatch.seconds == pytest.approx(shown, abs=1e-6)  # the worker says it goes on
+    assert stopwatch.seconds == pytest.approx(shown, abs=1e-6)  # the worker reports that it continues
     assert len(COMPILATION.spans) == 2
 
 

@@ -76,7 +76,7 @@ def test_a_home_that_cannot_be_written(monkeypatch, tmp_path):
     own = cache_root()
     assert own.parent == tmp_path
     assert own.stat().st_mode & 0o077 == 0
-    own.chmod(0o777)  # somebody else could put code there
+    own.chmod(0o777)  # another user could put code there
     assert cache_root() == no_folder / "home" / ".cache" / "motif"
 
 

@@ -92,7 +92,7 @@ def test_sizes_of_files(tmp_path):
     assert refusal(content_of, path, FileError, SMALL) == (
         f"{path}: the file holds more than 1 KB, the limit"
     )
-    # Says how large it is, and holds nothing: nobody waits for ten gigabytes of zeros.
+    # It has a size but no data: reading ten gigabytes of zeros would take too long.
     os.truncate(path, 10 << 30)
     assert "more than 1 KB" in refusal(content_of, path, FileError, SMALL)
 

@@ -147,7 +147,7 @@ def test_what_is_under_way_is_finished_and_what_is_handed_out_is_not_begun(tmp_p
     calls = ((number, tmp_path) for number in itertools.count())
     results = list(run_until(stop, begun_and_waiting, calls, 2))
     asking.join()
-    # Two calls are handed out ahead for each worker.
+    # Two calls are handed out in advance to each worker.
     assert results[:2] == [0, 1]
     assert set(results[2:]) == {None}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["begun-0", "begun-1", "go"]

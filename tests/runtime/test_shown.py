@@ -41,7 +41,7 @@ def test_lists_that_unfold_and_lists_of_themselves():
         for _ in range(levels - 1):
             laughs = [laughs] * 10
         assert shown(laughs).endswith("...")
-    # Of 10^3 and of 10^30, which nobody could wait for.
+    # Of 10^3 and of 10^30, which would take for ever.
     assert 0 < Counted.written < 500
     own: list = []
     own.append(own)

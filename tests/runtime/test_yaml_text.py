@@ -52,7 +52,7 @@ def test_depth():
     assert parse_yaml("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     for opening in ("[", "{a: ", "- ", "? ", "[{a: "):
         assert f"more than {MAX_DEPTH} nested lists and mappings" in refusal(opening * 400)
-        # From a thousand on libyaml may be the one that refuses.
+        # From a thousand on, libyaml may refuse first.
         started = time.process_time()
         assert re.search("more than .* lists and mappings|maximum nesting depth", refusal(opening * 200_000))
         assert time.process_time() - started < 1

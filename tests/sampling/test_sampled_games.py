@@ -24,7 +24,7 @@ from tests.rollouts.exact import single_trials
 from tests.sampling.folders import QUICK, made
 
 ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]
-# One position per decision, the chosen one: the dataset is the games themselves.
+# One position per decision, the chosen one, so the dataset contains the games themselves.
 GAMES = SampleSettings(player="pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
 EVERY_PLAY = replace(GAMES, games=3, candidates=0)
 
@@ -93,7 +93,7 @@ def test_the_first_roll_is_no_double(tmp_path):
 def test_finished_games_are_left_out(games, every_play):
     for samples in (games, every_play):
         assert not any(outcome(position(samples, row)) for row in range(len(samples)))
-    # The last position of a game is one from which the game can end at once.
+    # From the last position of a game, the game can end at once.
     for game in range(GAMES.games):
         last = position(games, np.flatnonzero(games.game == game)[-1])
         assert any(outcome(play.position) for roll in ALL_ROLLS for play in legal_plays(last, roll))
@@ -187,7 +187,7 @@ def test_stratified_labels_and_their_errors_are_what_the_library_gives(tmp_path,
 
 
 def test_candidates_of_a_decision_are_rolled_out_with_the_same_dice(every_play):
-    # All positions one checker's side step apart: their labels differ by far less than single trials do.
+    # All positions are one checker's step apart: their labels differ by far less than single trials.
     spread_within = [
         every_play.equity[rows].std() for rows in rows_by_decision(every_play).values() if len(rows) > 5
     ]
@@ -219,7 +219,7 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
         after = {tuple(samples.boards[row].tolist()) for row in rows}
         chosen = {tuple(samples.boards[row].tolist()) for row in rows if samples.chosen[row]}
         scores = [tesauro.scores(plain, roll) for roll in ALL_ROLLS]
-        # Which roll it was: one whose plays hold all candidates and whose best play was chosen.
+        # Find the roll: its plays include all candidates, and its best play was chosen.
         fitting = [
             each
             for each in scores
@@ -233,12 +233,12 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
             full += set(best) <= after
             others += len(after - set(best))
     assert full > 50
-    # Half of the other candidates are drawn from all that is left.
+    # Half of the other candidates are drawn from the remaining plays.
     assert (others > 0) == (wanted - 1 - wanted // 2 > 0)
 
 
 def test_the_rate_is_the_share_of_decisions(tmp_path, games):
-    # With one candidate a decision the games are the same, whatever is recorded of them.
+    # With one candidate per decision the games are the same, whatever is recorded.
     some = read_dataset(made(tmp_path / "some", replace(GAMES, rate=0.3)))
     whole = {int(item): games.boards[row].tobytes() for row, item in enumerate(games.decision)}
     assert all(whole[int(item)] == some.boards[row].tobytes() for row, item in enumerate(some.decision))

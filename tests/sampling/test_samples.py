@@ -61,7 +61,7 @@ def test_slices_masks_and_sums(data):
     assert (data[data.y("win") > 0.5].y("win") > 0.5).all()
     twice = data[:100] + data[100:]
     assert (twice.boards == data.boards).all()
-    # Games of another dataset are other games.
+    # Games of another dataset get new numbers.
     assert len(set((data + data).groups)) == 60
     assert repr(data) == "<dataset of 300 positions, 30 games>"
 

@@ -1,4 +1,4 @@
-"""HTTP servers that answer at real sockets, in a thread of the tests' process."""
+"""HTTP servers with real sockets, in a thread of the tests' process."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ QUICK = ServeSettings(port=0, player="pubeval")
 
 @contextmanager
 def started(*options: str, player: str = "pubeval") -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server in a process of its own, and its address."""
+    """A server in a separate process, and its address."""
     command = [sys.executable, str(ROOT / "cli.py"), "serve", "http", "--port", "0", "--player", player]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -37,7 +37,7 @@ def started(*options: str, player: str = "pubeval") -> Iterator[tuple[subprocess
 
 @contextmanager
 def running(settings: ServeSettings, loop: str = "auto") -> Iterator[httpx.Client]:
-    """Asks a server that runs within the block, in an event loop of that kind."""
+    """A client of a server that runs within the block, in an event loop of that kind."""
     pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
     from motif.serve import http
 
@@ -60,13 +60,13 @@ def running(settings: ServeSettings, loop: str = "auto") -> Iterator[httpx.Clien
 
 @pytest.fixture(scope="session")
 def client() -> Iterator[httpx.Client]:
-    """Asks a server as it is started without options, but for the player."""
+    """A client of a server started with only the option for the player."""
     with running(QUICK) as asking:
         yield asking
 
 
 @pytest.fixture(scope="session")
 def judge() -> Iterator[httpx.Client]:
-    """Asks a server as it is started without options."""
+    """A client of a server started without options."""
     with running(ServeSettings(port=0)) as asking:
         yield asking

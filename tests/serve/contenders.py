@@ -1,4 +1,4 @@
-"""Processes that use one folder of games at a time: they contend for revisions, and are killed."""
+"""Processes that use one folder of games simultaneously, contend for revisions, and are killed."""
 
 import multiprocessing
 import random
@@ -22,7 +22,7 @@ Accepted = list[tuple[str, int, Any]]
 
 
 def contested(target: Any, folder: Path, *arguments: Any) -> list[Accepted]:
-    """What each of the servers accepts whose threads decide at the same revisions at the same time."""
+    """The decisions that each server accepts when its threads decide at the same revisions simultaneously."""
     barrier = CONTEXT.Barrier(SERVERS * THREADS)
     pipes = [CONTEXT.Pipe(duplex=False) for _ in range(SERVERS)]
     processes = [
@@ -41,7 +41,7 @@ def contested(target: Any, folder: Path, *arguments: Any) -> list[Accepted]:
 
 
 def _contend(number: int, sender: Any, target: Any, folder: Path, barrier: Barrier, *arguments: Any) -> None:
-    """One server: its threads at work on what they share."""
+    """One server: its threads work on shared games."""
     accepted: Accepted = []
     shared = target(folder)
 
@@ -61,7 +61,7 @@ def _contend(number: int, sender: Any, target: Any, folder: Path, barrier: Barri
 
 
 class StoreContender:
-    """Plays games of a store, every decision of which all contenders make at one revision."""
+    """Plays games of a store; all contenders make every decision at the same revision."""
 
     def __init__(self, folder: Path) -> None:
         self._store = GameStore(folder)
@@ -84,7 +84,7 @@ class StoreContender:
 
 
 class DatabaseContender:
-    """Changes a game of a database, without looking at what it holds."""
+    """Changes a game of a database without reading it."""
 
     def __init__(self, folder: Path) -> None:
         self._database = GameDatabase(folder, 10)
@@ -104,7 +104,7 @@ class DatabaseContender:
 
 
 def play_until_killed(folder: Path, seed: int) -> None:
-    """Play games in `folder`, and print a line of each decision as soon as it has been accepted."""
+    """Play games in `folder`, and print a line for each accepted decision."""
     store, chance = GameStore(folder), random.Random(seed)
     while True:
         state = begun(store, seed=chance.randrange(1000))
@@ -115,7 +115,7 @@ def play_until_killed(folder: Path, seed: int) -> None:
 
 
 def open_at_once(folder: Path, barrier: Barrier, sender: Any) -> None:
-    """List the games of `folder` with a store that is opened at the same time as others."""
+    """List the games of `folder` with a store opened at the same time as others."""
     store = GameStore(folder)
     barrier.wait(PATIENCE)
     sender.send(store.summaries())

@@ -1,4 +1,4 @@
-"""Games in a folder as tests need them: begun, decided in, looked at and damaged behind the server's back."""
+"""Games in a folder for tests: started, played, inspected and damaged behind the server's back."""
 
 import json
 import random
@@ -22,26 +22,26 @@ def begun(store: GameStore, seed: int = 4, length: int = 0) -> dict:
 
 
 def a_play(state: dict, chance: random.Random) -> str:
-    """A play of the roll."""
+    """A legal play of the roll."""
     return chance.choice([play for play in state["tree"]["plays"] if play is not None])
 
 
 def decided(store: GameStore, state: dict, chance: random.Random) -> tuple[dict, list]:
-    """Some decision at the revision of `state`: what the store answers, and its event."""
+    """A decision at the revision of `state`: the store's answer, and its event."""
     word, play = ("play", a_play(state, chance)) if state["asks"] == "play" else ("next", "")
     answer = store.decide(state["game"], state["revision"], word, play)
     return answer, ["play", play] if word == "play" else ["begin"]
 
 
 def rows(folder: Path) -> dict[str, tuple[int, str]]:
-    """Revision and document of every game in the database, by its name."""
+    """Revision and document of every game in the database, by name."""
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
         found = connection.execute("SELECT id, revision, document FROM games").fetchall()
     return {game: (revision, document) for game, revision, document in found}
 
 
 def put(folder: Path, name: str, document: object) -> None:
-    """Give the row of a game another document, and another revision, so that it is read again."""
+    """Replace the document and revision in a game's row, so that it is read again."""
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         connection.execute(
             "UPDATE games SET document = ?, revision = revision + 1 WHERE id = ?", (document, name)
@@ -49,7 +49,7 @@ def put(folder: Path, name: str, document: object) -> None:
 
 
 def old_file(folder: Path, name: str, document: str) -> Path:
-    """A file in which an earlier version has kept a game."""
+    """A file of a game, as an earlier version stored it."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.json"
     path.write_text(document, encoding="utf-8")
@@ -57,7 +57,7 @@ def old_file(folder: Path, name: str, document: str) -> Path:
 
 
 def decisions(document: str) -> list[list]:
-    """What the person has decided in a game without the cube, but for its first "next"."""
+    """The person's decisions in a game without the cube, except the first "next"."""
     kept = json.loads(document)
     game = KeptGame(GameSettings.from_dict(kept["settings"]), kept["events"])
     found = []

@@ -7,10 +7,10 @@ from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # that a newer httpx has another name
+    warnings.simplefilter("ignore")  # renamed in newer versions of httpx
     from starlette.testclient import TestClient
 
 
 def opened(folder: Path) -> TestClient:
-    """A client of a server that keeps games in `folder`."""
+    """A client of a server that stores games in `folder`."""
     return TestClient(create_app(ServeSettings(games=str(folder))), base_url="http://localhost")

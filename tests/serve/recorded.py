@@ -1,4 +1,4 @@
-"""The recorded requests of gnubg, and what they ask."""
+"""The recorded requests of gnubg, and their contents."""
 
 import ast
 import re
@@ -11,14 +11,14 @@ _ANSWER = re.compile(r"P->A (b'.*')")
 
 
 def requests() -> list[str]:
-    """Each different board line, without what stands behind it."""
+    """Each different board line, without the text after it."""
     found = [ast.literal_eval(match[1]).decode() for match in _matches(_REQUEST)]
     assert all(line.endswith("\n\0") for line in found)
     return list(dict.fromkeys(line.rstrip("\n\0") for line in found))
 
 
 def conversation() -> list[tuple[str, str]]:
-    """Board lines of the match between two gnubgs, and the answers to them."""
+    """Board lines of the match between two gnubgs, and their answers."""
     lines = (_FOLDER / "two-gnubgs.log").read_text().splitlines()
     return [
         (ast.literal_eval(asked[1]).decode().rstrip("\n\0"), ast.literal_eval(answer[1]).decode().strip())

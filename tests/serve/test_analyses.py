@@ -1,4 +1,4 @@
-"""Analyses that are kept, and questions that are learned from."""
+"""Stored analyses, and the questions made from them."""
 
 import json
 import sqlite3

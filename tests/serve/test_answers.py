@@ -1,4 +1,4 @@
-"""Answers are what the schema says: every route has a model, and real answers fit it."""
+"""Answers follow the schema: every route has a model, and real answers match it."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def test_answers_fit_their_models(client, path, question, model):
 
 
 def test_every_route_is_typed(client):
-    """Those of motif's own interface; the page has routes of its own."""
+    """Those of motif's own interface; the page has separate routes."""
     schema = client.get("/openapi.json").json()
     for path, operations in schema["paths"].items():
         for operation in operations.values():
@@ -99,7 +99,7 @@ def test_common_mistakes_are_reported(client, question, message):
 
 
 def block(language: str) -> str:
-    """The client on the page in a language."""
+    """The client on the page in one language."""
     (found,) = re.findall(rf"```{language}\n(// |# )?(.*?)```", PAGE, re.DOTALL)[-1:]
     return "".join(found)
 

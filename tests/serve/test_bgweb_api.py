@@ -1,4 +1,4 @@
-"""bgweb-api's clients get what its own server answers; the requests are those of its repository's tests.
+"""bgweb-api's clients get the answers of its own server, for the requests in its repository's tests.
 
 Source: https://github.com/foochu/bgweb-api, internal/api/getmoves_test.go and api/openapi.yaml.
 """
@@ -19,7 +19,7 @@ OPENING = {
 
 
 def asked(client, **changes):
-    """The moves, which are as the schema says."""
+    """The moves, checked against the schema."""
     answer = client.post(PATH, json={**OPENING, **changes})
     assert answer.status_code == 200, answer.text
     schema = client.get("/openapi.json").json()
@@ -70,7 +70,7 @@ def test_bearing_off(client):
 
 
 def test_o_on_roll_saves_the_gammon(judge):
-    """As the recorded answer has it: seven moves lose one point, the next ones two."""
+    """As in the recorded answer, seven moves lose one point, the next ones two."""
     board = {"x": {"1": 1}, "o": {"1": 4, "2": 3, "3": 1, "4": 2, "5": 2, "6": 3}}
     moves = asked(judge, board=board, dice=[4, 1], player="o")
     assert [move["evaluation"]["eq"] for move in moves] == [-1] * 7 + [-2] * 2

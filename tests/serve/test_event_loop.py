@@ -1,4 +1,4 @@
-"""Nothing that a client sends holds up the event loop, which alone reads requests and hears of signals."""
+"""Clients cannot block the event loop, which reads requests and receives signals."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ GAME = b" Game %d\n Ann : 0                              Ben : 0\n" + TURNS
 
 
 class Callbacks:
-    """How long the callbacks of event loops outside of the main thread took."""
+    """Durations of the callbacks of event loops outside the main thread."""
 
     def __init__(self):
         self.seconds, self.longest = 0.0, ""
@@ -45,7 +45,7 @@ class Callbacks:
 
 @pytest.fixture(scope="module")
 def watched():
-    """A server, and what its event loop did."""
+    """A server, and the callbacks of its event loop."""
     callbacks = Callbacks()
     with pytest.MonkeyPatch.context() as patch:
         callbacks.watch(patch)
@@ -173,7 +173,7 @@ def test_heads_have_a_limit(watched, head):
             for k in range(0, len(head), 1 << 16):
                 raw.sendall(head[k : k + (1 << 16)])
             answer = raw.recv(1000)
-        except ConnectionError:  # it has not read to the end
+        except ConnectionError:  # it has not read everything
             answer = b"HTTP/1.1 431"
     assert answer.startswith((b"HTTP/1.1 431", b"HTTP/1.1 405")), answer
     assert callbacks.seconds < LONGEST, callbacks.longest
@@ -199,7 +199,7 @@ def test_bodies_that_never_come_to_their_end_have_a_limit(watched):
             hold()
         with httpx.Client(base_url=asking.base_url, trust_env=False, timeout=60) as another:
             assert another.post("/api/v1/evaluate", json={"id": OPENING}).status_code == 200
-            # Until so much of what was sent has been read; those that were refused meanwhile hold nothing.
+            # Until this much has been read; requests refused meanwhile hold nothing.
             refused = another.get("/")
             while "too many large requests" not in refused.text:
                 assert len(held) < 200

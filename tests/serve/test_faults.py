@@ -1,4 +1,4 @@
-"""Slow clients, many connections and killed processes leave a server serving; how it begins and ends."""
+"""A server survives slow clients, many connections and killed processes; its start and its end."""
 
 import os
 import signal
@@ -104,7 +104,7 @@ def test_more_connections_than_may_be_are_refused():
 
 
 def until_answered(asking):
-    """Ask until it answers; a test that hangs here has found one that does so no more."""
+    """Ask until it answers; a test that hangs here has found a server that does not."""
     while asking.get("/api/v1/health", headers={"Connection": "close"}).status_code == 503:
         pass
 
@@ -153,10 +153,10 @@ def test_a_worker_that_is_killed_is_replaced():
 
 
 def workers(parent):
-    """Processes that answer: the children of `parent`, but for that which looks after resources."""
+    """The server processes: the children of `parent`, except the resource tracker."""
     found = set()
     for child in Path(f"/proc/{parent}/task/{parent}/children").read_text("utf-8").split():
-        with suppress(OSError):  # it has just gone
+        with suppress(OSError):  # it has just ended
             if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text("utf-8"):
                 found.add(int(child))
     return found

@@ -1,4 +1,4 @@
-"""Games over HTTP: what a page asks and is shown, what is kept, and what is refused."""
+"""Games over HTTP: the page's requests and answers, what is stored, and errors."""
 
 import json
 import random
@@ -45,7 +45,7 @@ def decided(client, state, word, **more):
 
 
 def first_play(state):
-    """The play that the first step of every node leads to."""
+    """The play reached by the first step of every node."""
     node = 0
     while (play := state["tree"]["plays"][node]) is None:
         node = state["tree"]["steps"][node][0][3]
@@ -53,7 +53,7 @@ def first_play(state):
 
 
 def gone_on(client, state, answer="take", decisions=1):
-    """So many decisions further, or to the end of the game."""
+    """A number of decisions further, or to the end of the game."""
     while decisions and state["asks"] not in ("next", "nothing"):
         decisions -= 1
         match state["asks"]:
@@ -120,7 +120,7 @@ def test_a_game_survives_a_restart(client, folder):
         assert {**again, "events": []} == {**state, "events": []}
         assert later.get(GAMES).json()["games"][0]["game"] == state["game"]
         gone_on(later, again)
-    # The first server sees what the second one has done.
+    # The first server sees the second one's change.
     assert client.get(f"{GAMES}/{state['game']}").json()["revision"] > state["revision"]
 
 

@@ -1,4 +1,4 @@
-"""Games that are kept: one winner of a revision, nothing lost to kills, damage that stays where it is."""
+"""Stored games: one winner per revision, no losses through kills, and limited damage."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def listed(store: GameStore) -> set[str]:
 
 
 def aged(folder: Path, **days: int) -> None:
-    """Let games have been changed so many days ago."""
+    """Set the last change of games this many days back."""
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         for game, ago in days.items():
             then = time.time_ns() - ago * 86_400 * 10**9
@@ -59,7 +59,7 @@ def aged(folder: Path, **days: int) -> None:
 
 
 def check_contest(folder: Path, games: list[str], rounds: int) -> None:
-    """Every round has had one winner, whose decision is in the record, and the record has no other."""
+    """Every round has one winner, whose decision alone is in the record."""
     accepted = contested(StoreContender, folder, games, rounds)
     assert all(accepted), "both servers win at times"
     won = sorted((game, revision, event) for one in accepted for game, revision, event in one)
@@ -97,7 +97,7 @@ def test_a_decision_that_another_server_has_overtaken_is_refused(folder, store):
 
 
 def test_servers_that_reply_at_the_same_time_agree(folder, store, monkeypatch):
-    """A server that finds, when it has thought, that another one has replied shows what that one has kept."""
+    """A server that finds another server's reply after computing its own shows the other one."""
     state, others = begun(store), []
     real = game_store.KeptGame.go_on
 
@@ -117,7 +117,7 @@ def test_servers_that_reply_at_the_same_time_agree(folder, store, monkeypatch):
 
 
 def killed(folder: Path, seed: int, lines: int) -> list[list[str]]:
-    """Decisions that a server has said are done before it was killed, at some moment after so many."""
+    """Decisions that a server confirmed before it was killed, some time after this many."""
     command = [sys.executable, "-m", "tests.serve.contenders", str(folder), str(seed)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         said = [server.stdout.readline() for _ in range(lines)]
@@ -135,7 +135,7 @@ def check_kills(folder: Path, kills: int) -> None:
         for game, said in done.items():
             kept = [" ".join(one) for one in decisions(rows(folder)[game][1])]
             assert kept[: len(said)] == said
-            assert len(kept) <= len(said) + 1  # the last one may be kept before it was said
+            assert len(kept) <= len(said) + 1  # the last one may be stored before it was reported
             assert store.state(game)["asks"] != "wait"
     assert len(done) >= kills
 
@@ -180,7 +180,7 @@ def test_a_database_that_was_removed_is_started_again(folder, store):
 
 
 def finished(store: GameStore) -> str:
-    """A money game that has come to its end."""
+    """A finished money game."""
     state, chance = begun(store), random.Random(3)
     while state["asks"] == "play":
         state, _ = decided(store, state, chance)
@@ -382,7 +382,7 @@ def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store,
 
 
 def damage_beneath(folder: Path) -> None:
-    """Overwrite the database that a server has open."""
+    """Overwrite the database while a server has it open."""
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     path = folder / DATABASE
@@ -404,7 +404,7 @@ def test_a_server_goes_on_in_the_new_database_when_another_one_has_set_the_old_o
 def test_a_server_that_finds_its_database_damaged_sets_it_aside(folder, store):
     begun(store)
     damage_beneath(folder)
-    store._database._open.connection.execute("PRAGMA shrink_memory")  # or it would not read it again
+    store._database._open.connection.execute("PRAGMA shrink_memory")  # otherwise it would not read it again
     game = begun(store)["game"]
     assert len(set_aside(folder)) == 1
     assert listed(store) == {game}
@@ -418,7 +418,7 @@ def test_several_servers_set_a_damaged_database_aside_once(folder):
 
 
 def opened_at_once(folder: Path) -> list[list[dict]]:
-    """What three servers list that open the folder at the same time."""
+    """The lists of three servers that open the folder simultaneously."""
     barrier, pipes = CONTEXT.Barrier(3), [CONTEXT.Pipe(duplex=False) for _ in range(3)]
     processes = [
         CONTEXT.Process(target=contenders.open_at_once, args=(folder, barrier, sender)) for _, sender in pipes
@@ -441,7 +441,7 @@ def opened_at_once(folder: Path) -> list[list[dict]]:
 
 
 def old_games(folder: Path, number: int) -> dict[str, str]:
-    """Files of this many games, as an earlier version kept them."""
+    """Files of this many games, as an earlier version stored them."""
     elsewhere = folder.with_name("elsewhere")
     store, documents = GameStore(elsewhere), {}
     for seed in range(number):
@@ -477,7 +477,7 @@ def test_games_are_taken_over_once(folder):
     ((name, document),) = documents.items()
     store = GameStore(folder)
     after, _ = decided(store, store.state(name), random.Random(1))
-    # As after a kill between the transaction and the renaming, or when a file is put there again.
+    # As after a kill between the transaction and the renaming, or if a file is restored.
     old_file(folder, name, document)
     again = GameStore(folder)
     assert again.state(name)["revision"] == after["revision"]

@@ -1,4 +1,4 @@
-"""`serve gnubg`: what recorded requests of gnubg are answered, over sockets, whatever else comes."""
+"""`serve gnubg`: answers to recorded requests of gnubg, over sockets, whatever else arrives."""
 
 import os
 import re
@@ -130,7 +130,7 @@ def test_on_fibs_you_stand_first():
 
 
 def test_cubes_and_scores_matter(talk):
-    """At double match point nobody doubles; at 2 away each everybody should, and takes."""
+    """No doubles at double match point; at 2-away 2-away both players should double and take."""
     assert talk.answer(request(START, length=3, your_score=2, opponent_score=2, did_crawford=1)) == "roll"
     assert talk.answer(request(START, length=0)) == "roll"
     winning = Position.from_points({2: 2, 1: 2}, {6: 5, 5: 5, 4: 5})
@@ -210,7 +210,7 @@ def test_the_version_has_gnubgs_four_lines(talk):
 
 
 def test_motifs_own_client_reads_the_answers(talk, latest):
-    """What `motif.players.gnubg` asks gnubg, and how it reads gnubg's answers."""
+    """The questions of `motif.players.gnubg` to gnubg, and its reading of the answers."""
     boards = np.array([START.board, Position.from_points({6: 2}, {5: 3}).board])
     for board, question in zip(boards, evaluation_questions(boards, 0), strict=True):
         expected = latest.evaluation(Position(board), MatchState(), cubeful=False)
@@ -244,7 +244,7 @@ def test_what_an_evaluation_is_worth(talk):
     ("points", "turn", "answer"), [(1, 1, "accept"), (1, -1, "reject"), (2, -1, "accept"), (3, -1, "accept")]
 )
 def test_resignations_are_judged_as_gnubg_does(talk, points, turn, answer):
-    """The player whose turn it is offers; gnubg 1.07 has given these answers to these boards."""
+    """The player whose turn it is offers; the answers are gnubg 1.07's for these boards."""
     line = str(replace(fibs_board(Position.from_points({1: 1}, {7: 5, 6: 5, 5: 5})), turn=turn))
     assert talk.answer(f"{line} resignation {points} jacobyrule off") == answer
 
@@ -254,7 +254,7 @@ LIMITS = ConnectionLimits()
 
 @contextmanager
 def serving(opponent: Opponent, limits: ConnectionLimits = LIMITS):
-    """A server that listens in the block."""
+    """A server that runs within the block."""
     with GnubgServer(opponent, "127.0.0.1", 0, limits=limits) as listening:
         thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
         thread.start()
@@ -364,7 +364,7 @@ def test_one_too_many_is_closed_and_the_others_stay(latest):
 
 
 def closed(client: Client) -> bool:
-    """Whether the server closes the connection, which is waited for."""
+    """Whether the server closes the connection; waits for it."""
     try:
         return client.socket.recv(1) == b""
     except ConnectionError:
@@ -373,7 +373,7 @@ def closed(client: Client) -> bool:
 
 @pytest.mark.parametrize("octets", [b"", OPENING[:50].encode(), b"x" * 10_000])
 def test_a_connection_that_sends_no_line_is_closed(latest, octets):
-    # One whose line is too long is answered, and idle from then on.
+    # A client whose line is too long is answered, and idle from then on.
     with serving(latest, ConnectionLimits(silent=0.3, idle=0.3)) as server, Client(server) as client:
         client.says(octets)
         while not closed(client):
@@ -385,7 +385,7 @@ def test_a_line_that_comes_byte_by_byte_does_not_hold_the_place(latest):
         client.socket.settimeout(0.01)
         is_open = True
         while is_open:
-            with suppress(ConnectionError):  # where it is closed, the next line hears it
+            with suppress(ConnectionError):  # if it is closed, the next line fails
                 client.says(b"x")
             with suppress(TimeoutError):
                 is_open = not closed(client)
@@ -411,7 +411,7 @@ def test_64_silent_connections_lock_nobody_out(latest):
         with Client(server) as client:
             assert client.ask("help")
             assert closed(silent[0])
-            # Those that come after it drop silent ones, too, before a session.
+            # Later clients also replace silent ones before a session.
             more = [stack.enter_context(Client(server)) for _ in range(63)]
             assert all(closed(one) for one in silent[1:])
             assert client.ask("help")
@@ -509,7 +509,7 @@ def test_the_command_ends_while_it_thinks_and_others_wait(tmp_path, number):
             client.sendall(f"evaluation fibsboard {BEFORE_ROLL} plies 0\n".encode())
         wait_until(lambda: stop.reached, process)
         process.send_signal(number)
-        assert process.wait(SECONDS) == 130  # it would think for an hour
+        assert process.wait(SECONDS) == 130  # it would take an hour
         assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{port}\n"
         assert [client.recv(1) for client in clients] == [b""] * 5
 

@@ -1,4 +1,4 @@
-"""Work belongs to its client: it waits among its like, has a budget, and ends when nobody wants it."""
+"""Work belongs to its client: it queues with similar work, has a budget, and ends with its client."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def request(path, document):
 
 
 def sent(stack, address, path, document):
-    """A connection by which a request was sent, and no answer read."""
+    """A connection with a request sent and no answer read."""
     url = httpx.URL(address)
     raw = stack.enter_context(socket.create_connection((url.host, url.port), timeout=60))
     raw.sendall(request(path, document))
@@ -67,8 +67,8 @@ def test_a_quick_hint_does_not_wait_behind_deep_ones(address):
         seconds = time.monotonic() - began
         answered, _, _ = select.select(deep, [], [], 0)
         assert len(answered) < 50
-    assert seconds < 10  # one on an idle machine
-    # Nobody waits for the rest: it is not done.
+    assert seconds < 10  # one second on an idle machine
+    # The rest is not done, because no client waits for it.
     began = time.monotonic()
     assert asked(address, "hint", DEEP).status_code == 200
     assert time.monotonic() - began < 20
@@ -104,14 +104,14 @@ def test_work_ends_when_its_client_leaves(address):
 def test_sigterm_ends_a_server_at_work(path, document):
     with ExitStack() as stack, started("--waiting", "1", "--rollouts", "1", player=PLAYER) as (server, where):
         sent(stack, where, path, document)
-        # Refused when the other one is under way.
+        # Refused while the other one is in progress.
         other = {"id": OPENING, "trials": 36, "cut": 1} if path == "rollout" else DEEP
         while asked(where, path if path == "rollout" else "hint", other).status_code != 503:
             pass
         began = time.monotonic()
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
-        assert time.monotonic() - began < 15  # four on an idle machine
+        assert time.monotonic() - began < 15  # four seconds on an idle machine
 
 
 def test_a_request_has_a_budget():
@@ -125,7 +125,7 @@ def test_a_request_has_a_budget():
         assert (answer.status_code, answer.json()["message"].startswith(message)) == (400, True)
         hint = asking.post("/api/v1/hint", json={"id": OPENING, "dice": "31", "player": "pubeval@2"})
         assert hint.status_code == 200
-        # What it comes to is known only when it has been done.
+        # The total cost is known only at the end.
         rollout = {"id": OPENING, "trials": 20_000, "luck_plies": 100, "every_play": True}
         answer = asking.post("/api/v1/rollout", json=rollout)
         assert (answer.status_code, "more than 1 s of computing" in answer.json()["message"]) == (503, True)

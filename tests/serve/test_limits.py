@@ -1,4 +1,4 @@
-"""Who may ask, how much, and how much at a time."""
+"""Access rights, and limits of requests."""
 
 import json
 import re
@@ -27,7 +27,7 @@ LONG = {"id": OPENING, "trials": 20_000}
 
 @pytest.fixture(scope="module")
 def strict():
-    """A server that is called backgammon.example, and takes little."""
+    """A server named backgammon.example, with low limits."""
     settings = replace(
         QUICK,
         cors="https://friend.example",
@@ -109,7 +109,7 @@ def test_what_every_page_may_ask_where_all_may(client):
         foreign = {"Origin": "https://any.example", "Sec-Fetch-Site": "cross-site"}
         answer = asking.get(WILDBG[0], headers=foreign)
         assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
-    # A link elsewhere may lead to the page; what that asks is its own.
+    # A link elsewhere may lead to the page; the page's own requests are allowed.
     assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
 
 
@@ -152,7 +152,7 @@ def test_other_origins_are_allowed_only_on_request(client, strict):
 
 
 def test_a_large_body_is_refused(strict):
-    """Announced or not."""
+    """With and without an announced length."""
     large = json.dumps({"id": "x" * 3000}).encode()
     assert strict.post("/api/v1/evaluate", content=large).status_code == 413
 
@@ -236,7 +236,7 @@ def test_where_files_of_the_server_lie_is_nothing_for_clients(tmp_path, name):
 
 @pytest.fixture
 def endless(monkeypatch):
-    """Rollouts of LONG go on until they are called off."""
+    """Rollouts of LONG continue until they are cancelled."""
     usual = motif_api._rollout_work
 
     def work():
@@ -271,7 +271,7 @@ def test_a_rollout_ends_when_nobody_waits_for_it(strict, endless):
 
 
 def until_free(asking):
-    """Ask until a rollout is let in; a test that hangs here has found one that goes on for ever."""
+    """Ask until a rollout is accepted; a test that hangs here has found one that never ends."""
     while asking.post("/api/v1/rollout", json={"id": OPENING, "trials": 36}).status_code == 503:
         pass
 

@@ -1,4 +1,4 @@
-"""motif's own interface answers as the commands do with --json."""
+"""motif's own interface returns what the commands print with --json."""
 
 import json
 import re
@@ -161,7 +161,7 @@ def test_curl_need_not_say_that_it_sends_json(client):
 
 
 def test_every_example_of_the_schema_is_answered(judge):
-    """And the schema is one."""
+    """And the schema is valid."""
     schema = judge.get("/openapi.json").json()
     assert schema["openapi"].startswith("3.1")
     asked = 0

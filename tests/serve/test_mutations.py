@@ -1,4 +1,4 @@
-"""Requests damaged at random get an answer: one of 2xx or 4xx, and no fault of the program.
+"""Randomly damaged requests get an answer: 2xx or 4xx, and no internal error.
 
 `make fuzz` sends 20,000 of them.
 """
@@ -59,7 +59,7 @@ STRANGE = [
 
 
 def changed(dice, value):
-    """`value` with something of it, somewhere inside, replaced, left out, repeated or added."""
+    """`value` with some part, at any depth, replaced, removed, repeated or added."""
     if isinstance(value, dict) and value and dice.random() < 0.9:
         key = dice.choice(sorted(value))
         rest = {name: one for name, one in value.items() if name != key}
@@ -96,7 +96,7 @@ def damaged_bytes(dice, content):
 
 
 def damaged_form(dice):
-    """A form whose lines are repeated, left out, or moved."""
+    """A form with lines repeated, removed or moved."""
     lines = FORM.encode().split(b"\r\n")
     for _ in range(dice.randrange(1, 4)):
         place = dice.randrange(len(lines))

@@ -1,4 +1,4 @@
-"""The page's files, texts and what it alone asks: IDs, drawings, a match decision by decision."""
+"""The page's files, texts and own requests: IDs, drawings, a match decision by decision."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""`serve ubgi`: the checks of bgci's controller, the words of three versions, and whatever else comes."""
+"""`serve ubgi`: the checks of bgci's controller, the words of three versions, and arbitrary input."""
 
 import io
 import signal
@@ -64,7 +64,7 @@ def test_the_session_of_the_specification(engine):
 )
 @pytest.mark.parametrize("go", ["go chequer", "go role chequer", "go role chequer movetime 100"])
 def test_what_bgci_checks(engine, identifier, dice, word, go):
-    """Bar and off in words, never as 25 and 0; a play of the rules; none of the lines before it objects."""
+    """Bar and off as words, never as 25 and 0; a legal play; no objection to the lines before."""
     before = ("ubgi", "isready", "newgame", "isready", "setoption name Variant value backgammon")
     assert not [line for line in said(engine, *before) if line.startswith("error")]
     (answer,) = said(engine, f"position gnubgid {identifier}", f"dice {dice}", go)
@@ -143,7 +143,7 @@ def test_keys_are_set_and_reported(engine):
     assert keys == ["game.variant", "engine.ply", "engine.threads", "engine.seed"]
     assert said(engine, "set engine.ply 3", "get engine.ply") == ["value engine.ply 3"]
     assert said(engine, "set engine.ply 1", "get engine.ply") == ["value engine.ply 1"]
-    # Version 0.1 counts plies as gnubg does.
+    # Version 0.1 counts plies like gnubg.
     assert said(engine, "setoption name Ply value 1", "get engine.ply") == ["value engine.ply 2"]
     assert said(engine, "set engine.seed 7", "setoption name Seed value 8", "get engine.seed") == [
         "value engine.seed 8"
@@ -235,7 +235,7 @@ INTERRUPTED = "motif: interrupted; no longer answering\n"
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_ends_while_it_computes(tmp_path, number):
-    """In compiled code, where the main thread would hear no signal, and which would take hours."""
+    """During hours of compiled code, in which the main thread would not receive signals."""
     stop = Stop(tmp_path / "stop", "motif.serve.opponent:Opponent.play")
     with running(
         "serve", "ubgi", "--player", "rollout:pubeval,trials=10000000", stop=stop, stdin=PIPE

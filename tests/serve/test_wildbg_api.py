@@ -1,6 +1,6 @@
-"""wildbg's clients get what its own server answers: fields, types, order, messages.
+"""wildbg's clients get the answers of its own server: fields, types, order, messages.
 
-The requests and the messages are those of the tests of https://github.com/carsten-wenderdel/wildbg,
+The requests and messages are those of the tests of https://github.com/carsten-wenderdel/wildbg,
 crates/web/src/axum.rs.
 """
 
@@ -15,7 +15,7 @@ CHANCES = {"win", "winG", "winBg", "loseG", "loseBg"}
 
 
 def checked(client, path, answer):
-    """The answer's document, which is as both schemas say."""
+    """The answer's document, checked against both schemas."""
     for place in ("/openapi.json", "/api-docs/openapi.json"):
         schema = client.get(place).json()
         described = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
@@ -46,7 +46,7 @@ def test_dice_may_come_in_any_order(client):
 
 
 def test_a_forced_move(client):
-    """Single steps in order, off the board by nobody."""
+    """Single steps in order; nothing is borne off."""
     document = client.get("/move?die1=3&die2=1&p5=1&p24=-1").json()
     assert [len(move["play"]) for move in document["moves"]] == [2]
     steps = document["moves"][0]["play"]
@@ -82,7 +82,7 @@ def test_evaluation_of_the_opening(client):
 
 
 def test_a_match_may_change_the_decision(client):
-    """Who needs a point less than the opponent has passed doubles at once, after the Crawford game."""
+    """A trailer doubles at once after the Crawford game."""
     score = f"{OPENING}&x_away=2&o_away=1"
     assert client.get(f"/eval?{OPENING}").json()["cube"]["double"] is False
     assert client.get(f"/eval?{score}").json()["cube"]["double"] is True

@@ -172,7 +172,7 @@ def test_no_gammon_is_offered_with_checkers_off():
     [
         # Bob bears off the last checker next, whatever Ann does: one point.
         ({6: 2}, (2, 1), ["single", "gammon", "backgammon"]),
-        # None of Ann's is off, but she gets one off in time with this roll.
+        # Ann has none off, but bears one off in time with this roll.
         ({6: 13, 5: 2}, (6, 5), ["single", "gammon", "backgammon"]),
         # She cannot get home: a certain gammon.
         ({18: 2, 6: 13}, (2, 1), ["gammon", "backgammon"]),

@@ -148,7 +148,7 @@ def test_beavers_keep_the_cube():
     session.turn_cube("double")
     assert session.answers == ("take", "drop", "beaver")
     session.turn_cube("beaver")
-    # It stands: the doubler rolls.
+    # The double is taken, so the doubler rolls.
     assert (session.on_roll, session.to_decide, session.answers, session.can_double) == (1, 1, (), False)
     assert (session.cube, session.state().cube_owner) == (4, "opponent")
     session.throw((2, 1))
@@ -249,7 +249,7 @@ def test_the_cube_is_back_after_the_crawford_game():
     assert session.score == (4, 3)
     turn(session)
     assert not session.state().crawford
-    # Ann needs one point: the cube is dead to her, but not to Bob.
+    # Ann needs one point: the cube is dead for her, but not for Bob.
     assert (session.on_roll, session.can_double) == (0, False)
     turn(session)
     assert (session.on_roll, session.can_double) == (1, True)
@@ -319,7 +319,7 @@ def test_undo_goes_back_across_doubles_and_takes():
     assert (session.state(), session.doubled) == (offered, True)
     session.undo()
     assert (session.state(), session.can_double, session.roll) == (before, True, None)
-    # Rolled without a double now, but the same.
+    # Now rolled without a double, but with the same dice.
     session.throw(session.known_roll)
     assert (session.roll, session.cube) == ((6, 4), 1)
     session.undo()

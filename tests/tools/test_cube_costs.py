@@ -8,7 +8,7 @@ from motif.evaluators import load_static
 from motif.evaluators.probabilities import equities
 from tools.cube_costs import KINDS, Decisions, Rolled, costs, near_doubles, rms_error
 
-# Without a double and after a take: too early, a double, a pass, too good.
+# Equities without a double and after a take: too early, a double, a pass, too good.
 TRUTH = np.array([[0.3, 0.1], [0.6, 0.8], [0.9, 1.3], [1.2, 1.4]])
 
 

@@ -93,7 +93,7 @@ def test_nobody_is_measured_twice(page, monkeypatch, capsys):
     assert capsys.readouterr().err.count("measuring") == 3
     monkeypatch.setattr(player_table, "measure", None)
     assert made(page) == first
-    # Records alone make the page.
+    # The records alone determine the page.
     page.write_text("before\n" + "".join(MARKS) + "after\n")
     assert made(page) == first
 
@@ -111,7 +111,7 @@ def test_other_games_are_measured_again(page, capsys):
     made(page)
     capsys.readouterr()
     assert made(page, most_games=60)["simple"][4] == "60"
-    # Those who play no more than that already are as they were.
+    # Players with no more games than that are unchanged.
     assert capsys.readouterr().err.count("measuring") == 1
     with pytest.raises(SettingError, match="games must be at least 60, not 58"):
         made(page, most_games=58)
@@ -125,7 +125,7 @@ def test_other_lines_are_measured_again(page, tmp_path, capsys):
         text = (LINES / f"{kind}.bm").read_text().splitlines(keepends=True)
         (folder / f"{kind}.bm").write_text("".join(text[:40]))
     capsys.readouterr()
-    # Only those with the same lines stand side by side.
+    # Only players with the same lines are compared.
     assert list(made(page, folder=folder, only=["simple"])) == ["simple"]
     assert list(made(page, folder=folder)) == ["random", "pubeval", "simple"]
     assert capsys.readouterr().err.count("measuring") == 3
@@ -171,7 +171,7 @@ def test_who_cannot_play_here_has_a_row_that_says_so(page, monkeypatch):
     assert found["onnx:none.onnx"][0].startswith("not measured: ")
     assert found["gone"][0].startswith("not measured: no player is called 'gone'")
     assert "`onnx:none.onnx`: a net that is nowhere." in page.read_text()
-    # As soon as he can, he is measured.
+    # It is measured as soon as possible.
     simple = load("simple")
     monkeypatch.setattr(player_table, "load", lambda name: simple if name == "gone" else load(name))
     assert made(page, entries=entries)["gone"][4] == "20"

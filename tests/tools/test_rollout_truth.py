@@ -60,7 +60,7 @@ def files(folder, monkeypatch):
     from tools import rollout_truth
     from tools.truth_decision import Roller
 
-    # Who rolled out is asked for a name alone: gnubg need not be installed.
+    # Only the rollers' names are needed: gnubg need not be installed.
     named = tuple(Roller(name, lambda *_: np.empty(0), 1, 1.0) for name in (OWN, "gnubg"))
     monkeypatch.setattr(rollout_truth, "rollers", lambda *_: named)
     assert main(["write", str(folder), str(folder / "set")]) == 0
@@ -89,8 +89,8 @@ def test_tables_say_what_players_lose(files, tmp_path):
         "wildbg": 0.1,
         "gnubg": 0,
     }
-    # Motif's trials say that the second play is best, and gnubg's that it loses .05 against the first one:
-    # by these the first gains .05; gnubg's say that the first is best, and by motif's the second gains .01.
+    # By motif's trials the second play is best, and by gnubg's it loses .05 against the first one:
+    # by these the first gains .05. By gnubg's the first is best, and by motif's the second gains .01.
     assert contact.crossed[rows[OWN], 0] == pytest.approx((0 - 0.01) / 2)
     assert contact.crossed[rows["gnubg"], 0] == pytest.approx((-0.05 + 0) / 2)
     lines = table(truths)

@@ -1,4 +1,4 @@
-"""A server of its own, and a Chromium that looks at its page; skipped with a word where either is missing."""
+"""A server for the tests, and a Chromium with its page; skipped with a message if either is missing."""
 
 import json
 import os
@@ -21,7 +21,7 @@ NARROW, MIDDLE, WIDE = (390, 844), (820, 1180), (1440, 900)
 
 
 class Server:
-    """`motif web` in a process of its own, which can be killed and started again at the same port."""
+    """`motif web` in a separate process, which can be killed and restarted at the same port."""
 
     def __init__(self, state: Path) -> None:
         self._state, self.port = state, 0
@@ -39,11 +39,11 @@ class Server:
         raise AssertionError("the server has not started")
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it without warning."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """End it as Ctrl-C does."""
+        """End it like Ctrl-C."""
         self._end(signal.SIGINT)
 
     def _end(self, how: signal.Signals) -> None:
@@ -53,7 +53,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Of the page."""
+        """Address of the page."""
         return f"http://127.0.0.1:{self.port}"
 
 
@@ -79,7 +79,7 @@ def _browser() -> Iterator[object]:
 
 @pytest.fixture(name="new_page")
 def _new_page(browser) -> Iterator[object]:
-    """Make pages of a fresh visitor; whatever the browser complains of fails the test."""
+    """Make pages of a new visitor; any error in the browser fails the test."""
     contexts, faults = [], []
 
     def made(size=WIDE, look="light", language="en-GB", speed="off", **more):
@@ -98,7 +98,7 @@ def _new_page(browser) -> Iterator[object]:
     yield made
     for context in contexts:
         context.close()
-    # A refusal of the server is logged by the browser itself, whatever the page makes of it.
+    # The browser logs a refusal by the server, however the page handles it.
     assert not [fault for fault in faults if "Failed to load resource" not in fault]
 
 

@@ -1,4 +1,4 @@
-"""Analyses that are kept and reopened, questions to learn from, history; and views without their server."""
+"""Stored and reopened analyses, questions, history; and views without their server."""
 
 import re
 

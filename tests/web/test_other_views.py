@@ -1,4 +1,4 @@
-"""Positions that are set up, matches that are analysed, and the look of all views."""
+"""Set-up positions, analysed matches, and the appearance of all views."""
 
 import os
 import re
@@ -217,9 +217,9 @@ def views_of_learning(page, server):
 @pytest.mark.parametrize("look", ["light", "dark"])
 @pytest.mark.parametrize("size", [NARROW, MIDDLE, WIDE], ids=lambda size: str(size[0]))
 def test_every_view_fits_and_has_no_serious_fault(new_page, server, size, look, tmp_path):
-    """No view is wider than the window, and axe-core, where it is installed, finds no serious fault.
+    """No view is wider than the window, and axe-core, if installed, finds no serious fault.
 
-    Pictures are left in the folder that SHOTS names.
+    Pictures are written to the folder named by SHOTS.
     """
     path = tmp_path / "gnubg.mat"
     path.write_text(BY_GNUBG)

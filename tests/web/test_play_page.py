@@ -1,4 +1,4 @@
-"""Games played through the page by clicks, drags and keys: to the end, with the cube, through accidents."""
+"""Games played on the page by clicks, drags and keys: to the end, with the cube, and through failures."""
 
 import re
 
@@ -86,7 +86,7 @@ def test_one_click_on_the_destination_moves_the_nearest_checker(page, server):
     press(page, 20)
     assert "1 on 24, 1 on 20" in board(page)
     page.click("#undo")
-    page.click('[data-place="6"]', modifiers=["Shift"])  # a destination, although checkers are there
+    page.click('[data-place="6"]', modifiers=["Shift"])  # a destination, although it has checkers
     assert "4 on 13" in board(page)
     assert page.is_enabled("#ok")
 
@@ -137,7 +137,7 @@ def test_a_game_survives_a_reload(page, server):
     page.reload()
     page.wait_for_selector(".table[data-asks]")
     assert (board(page), asks(page), revision(page), page.text_content(".log")) == before
-    page.goto(f"{server.address}/")  # without its address: the last game
+    page.goto(f"{server.address}/")  # without the game's address: the last game
     page.wait_for_selector(".table[data-asks]")
     assert revision(page) == before[2]
 

@@ -1,4 +1,4 @@
-"""What the opponent does is shown step by step, at a speed to be read; and turns by finger and by keys."""
+"""The opponent's actions are shown step by step at a readable speed; turns by finger and by keys."""
 
 import json
 import re
@@ -25,7 +25,7 @@ SHIFTS = """() => {
 
 @pytest.fixture(name="paced")
 def _paced(new_page, server):
-    """A game at normal speed, at the reader's first play, on a page whose clock stands still."""
+    """A game at normal speed, at the reader's first play, on a page with a stopped clock."""
     page = new_page(speed=None, reduced_motion="no-preference")
     page.clock.install()
     begin(page, server, opponent="pubeval", seed=4)
@@ -37,7 +37,7 @@ def _paced(new_page, server):
 
 
 def answered(page, change):
-    """Let `change` edit the answer of the server to the next decision."""
+    """Let `change` edit the server's answer to the next decision."""
 
     def handle(route):
         answer = route.fetch()
@@ -135,7 +135,7 @@ def test_bearing_off_automatically(page, server):
         if asks(page) != "play":
             turn(page)
             continue
-        with suppress(Error):  # it may have been played by itself
+        with suppress(Error):  # it may have been played automatically
             while page.locator(".target.movable").count():
                 page.click(".target.movable")
             before = page.get_attribute(".table", "data-revision")

@@ -1,4 +1,4 @@
-"""What a visitor does on the page, by clicks."""
+"""A visitor's actions on the page, by clicks."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from tests.web.conftest import ROOT
 
 
 def begin(page, server, *, opponent="random", length=0, seed=4, jacoby=None):
-    """Begin a game by the dialog of the page."""
+    """Start a game in the dialog of the page."""
     page.goto(f"{server.address}/#/start")
     page.wait_for_selector("#start")
     choose(page, opponent=opponent, length=length, seed=seed, jacoby=jacoby)
@@ -66,13 +66,13 @@ def _column(place: int) -> float:
 
 def move(page) -> None:
     """Move checkers by clicks until the roll is played."""
-    page.mouse.move(0, 0)  # away from the hints, which would be drawn on the board
+    page.mouse.move(0, 0)  # away from the hints, which draw on the board
     while page.is_disabled("#ok"):
         page.click(".target.movable")
 
 
 def decide(page, button: str) -> None:
-    """Press a button, and wait for what comes of it."""
+    """Press a button, and wait for the result."""
     before = revision(page)
     page.click(button)
     page.wait_for_function(
@@ -81,7 +81,7 @@ def decide(page, button: str) -> None:
 
 
 def turn(page, answer="#take", double=False) -> None:
-    """Decide once, whatever is asked."""
+    """Make one decision of any kind."""
     match asks(page):
         case "play":
             move(page)
@@ -93,13 +93,13 @@ def turn(page, answer="#take", double=False) -> None:
 
 
 def play_on(page, **how) -> None:
-    """To the end of the game."""
+    """Play to the end of the game."""
     while asks(page) not in ("next", "nothing"):
         turn(page, **how)
 
 
 def board(page) -> str:
-    """The board in words, as screen readers have it."""
+    """The board in words, as for screen readers."""
     return page.text_content(".board-place p")
 
 
@@ -109,14 +109,14 @@ def game_of(page) -> str:
 
 
 def asked(server, path, question=None):
-    """What the server answers."""
+    """The server's answer."""
     data = None if question is None else json.dumps(question).encode()
     with urlopen(Request(server.address + path, data, {"content-type": "application/json"})) as answer:
         return json.load(answer)
 
 
 def commanded(*words) -> dict:
-    """What a command of motif prints as JSON."""
+    """The JSON output of a command of motif."""
     done = subprocess.run(
         [sys.executable, "cli.py", *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )

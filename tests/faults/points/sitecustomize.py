@@ -68,7 +68,7 @@ class Point:
         owner = functools.reduce(getattr, owners, module)
         real = getattr(owner, name)
 
-        # With its name, by which it is pickled for workers, who find the one that stops.
+        # It keeps its name, so that workers unpickle the stopping version.
         @functools.wraps(real)
         def stopping(*arguments, **options):
             self.come()

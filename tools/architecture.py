@@ -16,10 +16,9 @@ from textwrap import fill
 from typing import Any
 from xml.sax.saxutils import unescape
 
-from motif.runtime.errors import MotifError
 from motif.runtime.files import write_text
 from tools.house import CELLARS, FLOORS, ROOT, TOP, CompiledCore, folder_of, imports, sources
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 
 PAGE = ROOT / "docs" / "dev" / "architecture.md"
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
@@ -289,16 +288,12 @@ def shown_house(picture: str) -> str:
     return unescape(match[1]) if match else ""
 
 
-def main() -> int:
-    """Write the diagram and the list; return the exit code, 2 after an error message."""
+@reporting
+def main() -> None:
+    """Write the diagram and the list."""
     texts = sources()
-    try:
-        write_region(PAGE, REGION, page_lines(texts))
-        write_text(PICTURE, draw(house(texts)))
-    except MotifError as error:
-        print(f"motif: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    write_region(PAGE, REGION, page_lines(texts))
+    write_text(PICTURE, draw(house(texts)))
 
 
 if __name__ == "__main__":

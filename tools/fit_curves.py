@@ -32,11 +32,11 @@ from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.reports.style import BLUE, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
-from motif.runtime.errors import MotifError, SettingError
+from motif.runtime.errors import SettingError
 from motif.runtime.parallel import one_thread
 from tools.fit_speed import made_samples
 from tools.house import ROOT
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 
 REGION = "fit curves"
 POSITIONS = 56_133
@@ -173,6 +173,7 @@ def work(place: Path, method: str) -> Curve:
         return fitted_curve(method, np.load(place / "features.npy"), np.load(place / "labels.npy"))
 
 
+@reporting
 def main() -> None:
     """Measure, print, and write the page and picture if a page is given."""
     parser = argparse.ArgumentParser(prog="tools.fit_curves", description=(__doc__ or "").splitlines()[0])
@@ -194,7 +195,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except MotifError as error:
-        sys.exit(f"fit_curves: {error}")
+    sys.exit(main())

@@ -41,9 +41,9 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CONTACT, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
-from motif.runtime.errors import FitError, MotifError
+from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 
 TOLERANCE = 1e-3
 """Share by which an RMSE may be above the least one."""
@@ -354,6 +354,7 @@ def table(facts: dict[str, Any]) -> list[str]:
     return [*lines, "", f"Load average at the end: {facts['load']:.1f}.", ""]
 
 
+@reporting
 def main() -> None:
     """Measure, print, and write the page if one is given."""
     parser = argparse.ArgumentParser(
@@ -381,7 +382,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except MotifError as error:
-        sys.exit(f"fit_speed: {error}")
+    sys.exit(main())

@@ -23,11 +23,11 @@ from motif.benchmarks.losses import mean_and_error
 from motif.evaluators.named import default_player
 from motif.players import Player, load
 from motif.reports.style import picture
-from motif.runtime.errors import MotifError, PlayerError
+from motif.runtime.errors import PlayerError
 from motif.runtime.files import write_text
 from motif.runtime.parallel import one_thread
 from motif.runtime.streams import derive_states
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
 """Where the figures are kept; an analysis shows its judge's."""
@@ -180,27 +180,23 @@ def _in_sight(tick: float, measured: Sequence[Measured]) -> bool:
     return 0.8 * min(rates) <= tick <= 1.2 * max(rates)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and write table, picture and figures; return 2 after an error message."""
+@reporting
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and write table, picture and figures."""
     parser = argparse.ArgumentParser(prog="tools.frontier", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("page", type=Path, help="page with a region called frontier")
     parser.add_argument("--decisions", type=int, default=400)
     parser.add_argument("--lines", default="data/bench/contact.bm.gz")
     options = parser.parse_args(arguments)
     own = default_player()
-    try:
-        benchmark = read_benchmark(options.lines)
-        with one_thread():
-            measured = measure(ways(own), benchmark, options.decisions)
-        draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
-        write_region(options.page, "frontier", table(measured))
-        whole = on_all_lines(measured, own, benchmark)
-        write_text(FIGURES, json.dumps([asdict(one) for one in whole], indent=1) + "\n")
-        write_region(options.page, "all lines", whole_table(whole, own))
-    except MotifError as error:
-        print(f"frontier: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    benchmark = read_benchmark(options.lines)
+    with one_thread():
+        measured = measure(ways(own), benchmark, options.decisions)
+    draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
+    write_region(options.page, "frontier", table(measured))
+    whole = on_all_lines(measured, own, benchmark)
+    write_text(FIGURES, json.dumps([asdict(one) for one in whole], indent=1) + "\n")
+    write_region(options.page, "all lines", whole_table(whole, own))
 
 
 if __name__ == "__main__":

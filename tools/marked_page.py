@@ -1,10 +1,30 @@
 """Read and write the generated regions of hand-written pages, each between two markers."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec
 
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.files import reason, write_text
+
+_P = ParamSpec("_P")
+
+
+def reporting(main: Callable[_P, None]) -> Callable[_P, int]:
+    """Make `main` return an exit code: 0, or 2 after printing the message of a `MotifError`."""
+
+    @wraps(main)
+    def run(*words: _P.args, **options: _P.kwargs) -> int:
+        try:
+            main(*words, **options)
+        except MotifError as error:
+            print(f"motif: error: {error}", file=sys.stderr)
+            return 2
+        return 0
+
+    return run
 
 
 def marks(name: str) -> tuple[str, str]:

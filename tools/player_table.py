@@ -30,7 +30,7 @@ from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text
 from motif.runtime.package import VERSION
-from tools.marked_page import region, write_region
+from tools.marked_page import region, reporting, write_region
 
 CLASSES = ("contact", "crashed", "race")
 """The benchmark files, by name, and the columns of error rates."""
@@ -375,8 +375,9 @@ def _shorter(entries: Sequence[Entry], most_games: int | None) -> Sequence[Entry
     return [replace(entry, games=min(entry.games, most_games)) for entry in entries]
 
 
-def main(words: Sequence[str]) -> int:
-    """Write the page named in `words`; return the exit code, 2 after an error message."""
+@reporting
+def main(words: Sequence[str]) -> None:
+    """Write the page named in `words`."""
     parser = argparse.ArgumentParser(prog="player_table", description="Measure the table of players.")
     parser.add_argument("page", type=Path, help="page with the table's markers; figures are stored beside it")
     parser.add_argument(
@@ -386,12 +387,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--games", metavar="N", type=int, help="maximum games per player, for a quick look")
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; all cores by default")
     given = parser.parse_args(words)
-    try:
-        write_table(given.page, folder=given.lines, only=given.only, most_games=given.games, jobs=given.jobs)
-    except MotifError as error:
-        print(f"motif: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    write_table(given.page, folder=given.lines, only=given.only, most_games=given.games, jobs=given.jobs)
 
 
 if __name__ == "__main__":

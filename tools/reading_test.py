@@ -24,9 +24,9 @@ from motif.board.packed import OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.players.ranking import MONEY, CubeContext, rank_plays
-from motif.runtime.errors import MotifError, PlayerError
+from motif.runtime.errors import PlayerError
 from tools.house import ROOT
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 
 DATA = ROOT / "tests" / "analysis" / "data"
 FILE, SECOND = DATA / "themes.yaml", DATA / "theory.yaml"
@@ -274,16 +274,12 @@ def _board(one: Reading) -> Iterator[str]:
     yield from ("", "```", *text_diagram(decision.position).rstrip().splitlines(), "```", "")
 
 
-def main() -> int:
-    """Write the page; return the exit code, 2 after an error message."""
-    try:
-        for path, region, themes in ((FILE, REGION, THEMES), (SECOND, SECOND_REGION, MORE_THEMES)):
-            judge, read = readings(path, tell=lambda line: print(line, file=sys.stderr))
-            write_region(Path(sys.argv[1]), region, page_lines(judge, read, themes))
-    except MotifError as error:
-        print(f"motif: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+@reporting
+def main() -> None:
+    """Write the page."""
+    for path, region, themes in ((FILE, REGION, THEMES), (SECOND, SECOND_REGION, MORE_THEMES)):
+        judge, read = readings(path, tell=lambda line: print(line, file=sys.stderr))
+        write_region(Path(sys.argv[1]), region, page_lines(judge, read, themes))
 
 
 if __name__ == "__main__":

@@ -31,11 +31,11 @@ from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
-from motif.runtime.errors import FileError, MotifError
+from motif.runtime.errors import FileError
 from motif.runtime.files import json_of, make_folder, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 from tools.truth_decision import RULES, decided, players_of, rollers
 from tools.truth_table import REGION, read_truth, table
 
@@ -184,8 +184,9 @@ def write(folder: Path, target: Path) -> None:
         print(f"{target / name}.bm.gz: {len(ours)} decisions", file=sys.stderr)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a step; return 2 after an error message."""
+@reporting
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a step."""
     parser = argparse.ArgumentParser(prog="tools.rollout_truth", description=(__doc__ or "").splitlines()[0])
     steps = parser.add_subparsers(dest="step", required=True)
     step = steps.add_parser("collect", help="play games and sample decisions")
@@ -204,20 +205,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     step.add_argument("page", type=Path)
     step.add_argument("--lines", type=Path, default=Path("data/bench/rollout-truth"))
     options = parser.parse_args(arguments)
-    try:
-        if options.step == "collect":
-            collect(options.folder, options.games, options.rounds, options.seed)
-        elif options.step == "write":
-            write(options.folder, options.target)
-        elif options.step == "table":
-            paths = [options.lines / f"{name}.bm.gz" for name in SHARES]
-            write_region(options.page, REGION, table([read_truth(path) for path in paths]))
-        else:
-            run(options.folder, options.jobs, options.most)
-    except MotifError as error:
-        print(f"rollout_truth: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    if options.step == "collect":
+        collect(options.folder, options.games, options.rounds, options.seed)
+    elif options.step == "write":
+        write(options.folder, options.target)
+    elif options.step == "table":
+        paths = [options.lines / f"{name}.bm.gz" for name in SHARES]
+        write_region(options.page, REGION, table([read_truth(path) for path in paths]))
+    else:
+        run(options.folder, options.jobs, options.most)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from pathlib import Path
 from textwrap import wrap
 
 from motif.evaluators.named import default_player, shipped_weights
-from motif.runtime.errors import BenchmarkError, MotifError
+from motif.runtime.errors import BenchmarkError
 from tools import player_table
 from tools.house import ROOT
-from tools.marked_page import write_region
+from tools.marked_page import reporting, write_region
 from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
 
 REGION = "strength"
@@ -111,14 +111,10 @@ def write_pages(root: Path = ROOT) -> None:
     write_region(page, player_table.REGION, player_table.page_lines(PLAYERS, records))
 
 
-def main() -> int:
-    """Write the pages; return the exit code, 2 after an error message."""
-    try:
-        write_pages()
-    except MotifError as error:
-        print(f"motif: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+@reporting
+def main() -> None:
+    """Write the pages."""
+    write_pages()
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from motif.analysis.term_report import game_boards
 from motif.analysis.unit_report import extremes, unit_markdown, unit_summaries
 from motif.evaluators import StaticEvaluator, load_static
 from motif.players.player import static_player
-from motif.runtime.errors import MotifError
-from tools.marked_page import region, write_region
+from motif.runtime.errors import SettingError
+from tools.marked_page import region, reporting, write_region
 
 REGION = "units"
 CLASS = "contact"
@@ -39,19 +39,14 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
         yield from list(unit_markdown(unit, found))[:-1]
 
 
-def main(arguments: list[str]) -> int:
-    """Write the section; return 2 after an error message about the page or the weights."""
+@reporting
+def main(arguments: list[str]) -> None:
+    """Write the section."""
     if not 1 <= len(arguments) <= 2:
-        print("python -m tools.unit_page PAGE [WEIGHTS]", file=sys.stderr)
-        return 2
+        raise SettingError("usage: python -m tools.unit_page PAGE [WEIGHTS]")
     page = Path(arguments[0])
-    try:
-        region(page, REGION)
-        write_region(page, REGION, lines(load_static(arguments[1] if arguments[1:] else "latest")))
-    except MotifError as error:
-        print(f"tools.unit_page: {error}", file=sys.stderr)
-        return 2
-    return 0
+    region(page, REGION)
+    write_region(page, REGION, lines(load_static(arguments[1] if arguments[1:] else "latest")))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def test_the_list_of_pages_in_the_repository_has_every_page():
     assert set(SITE) - names == {"gallery"}
 
 
-def test_commands_for_those_who_come_from_elsewhere_are_understood(monkeypatch):
+def test_commands_for_users_of_other_programs_are_valid(monkeypatch):
     monkeypatch.chdir(ROOT)
     text = (DOCS / "how-to" / "coming-from.md").read_text("utf-8")
     lines = [line for line in _INLINE.findall(text) if line.split()[0] != "bootstrap"]
@@ -104,14 +104,14 @@ def test_forms_for_issues_can_be_read(form):
         assert all(field["attributes"]["label"] for field in fields["body"])
 
 
-def test_the_citation_says_what_the_package_says():
+def test_the_citation_agrees_with_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["license"] == project["license"]
 
 
-def test_notices_name_what_others_made():
+def test_notices_name_third_party_material():
     notices = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
     data = ROOT / "motif" / "data"
     made_here = {data / "phrases", data / "presets", data / "frontier.json"}

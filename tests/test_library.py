@@ -226,7 +226,7 @@ def test_best_play_by_a_value_function_of_boards():
     assert (boards == [play.position.board for play in legal]).all()
 
 
-def test_best_play_knows_what_ends_the_game():
+def test_best_play_recognises_the_end_of_the_game():
     """Bearing two checkers off wins a gammon; the value function sees only the other plays."""
     board, asked = np.zeros(26, np.int8), []
     board[[1, 3, 19]] = 1, 1, -15

@@ -42,7 +42,7 @@ def exposed_by_hand(board) -> int:
     return sum(board[point] == 1 for point in range(1, 25) if point in reached)
 
 
-def test_the_parameter_measures_what_its_sentence_says(tmp_path):
+def test_the_parameter_agrees_with_its_sentence(tmp_path):
     chosen = written_set(tmp_path)
     boards = random_boards(300, seed=4)
     values = features(chosen, boards) / chosen.scales

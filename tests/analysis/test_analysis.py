@@ -34,7 +34,7 @@ def test_values_are_those_of_the_evaluator(boards, pairs):
     assert len(np.unique(found.judged.classes)) == 3
 
 
-def test_sensitivity_is_what_the_value_gains(boards):
+def test_sensitivity_is_the_gain_in_value(boards):
     weights = made_weights("keith", pairs=80)
     found = analysis_of(evaluator_of(weights), boards, source="made")
     gains, step = found.sensitivities(), 1e-6

@@ -79,7 +79,7 @@ def test_a_constant_is_worth_nothing():
     assert effect_summaries(seen, 5) == ()
 
 
-def test_an_unexpected_sign_says_what_goes_with_it():
+def test_an_unexpected_sign_is_explained():
     """Blots are planted as bad, but shots, which come with the opponent's blots, as far worse."""
     weights = _planted(0.05, blots_elsewhere_opponent=1, hitting_rolls=-9, direct_shots=-9)
     (effect,) = (

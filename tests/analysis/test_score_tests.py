@@ -57,7 +57,7 @@ def test_weights_of_your_own_that_break_a_claim(boards):
     assert found["antisymmetry"].verdict == HOLDS
 
 
-def test_a_score_that_favours_who_is_on_roll_is_not_antisymmetric(boards):
+def test_a_score_that_favours_the_player_on_roll_is_not_antisymmetric(boards):
     evaluator = evaluator_of(made_weights("keith"))
     _, found = tried(evaluator, boards)
     assert found["antisymmetry"].verdict == KNOWN

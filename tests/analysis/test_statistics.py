@@ -79,7 +79,7 @@ def test_features_without_relation_have_a_factor_of_one():
     np.testing.assert_allclose(variance_inflation(correlations(signs)), 1)
 
 
-def test_constants_and_exact_combinations_are_said_so():
+def test_constants_and_exact_combinations_are_reported():
     rng = np.random.default_rng(2)
     plain = mixed(rng, 500, 4)
     # Measured in float32, so that the combination is exact except for rounding.

@@ -73,7 +73,7 @@ def test_slopes_are_those_of_the_raw_sum(contact, monkeypatch):
         np.testing.assert_allclose(judged.slopes[:, feature], slopes, atol=1e-4)
 
 
-def test_what_features_add_is_what_they_change(contact):
+def test_features_add_what_they_change(contact):
     """Without features and checkers on points, a unit depends only on its bias."""
     layer = replace(LAYER, points=np.zeros_like(LAYER.points))
     with_units = judgement(replace(MADE, hidden_layers={"contact": layer}), "win", contact)

@@ -26,7 +26,7 @@ def path(tmp_path):
     return tmp_path / "own.bm"
 
 
-def test_the_file_says_what_was_rolled_out(path):
+def test_the_file_names_the_rolled_out_plays(path):
     made = make_benchmark(path, BOARDS, QUICK, jobs=1)
     benchmark = read_benchmark(path)
     record = benchmark.record
@@ -57,7 +57,7 @@ def test_the_plays_of_all_players_are_listed(path):
         assert {words[1] for words in said if name in words[2:]} == keys
 
 
-def test_lookahead_changes_the_play_in_the_share_that_is_wanted():
+def test_lookahead_changes_the_play_in_the_wanted_share():
     settings = replace(QUICK, decisions=20, disagree=0.6)
     selection = selected(BOARDS, settings, jobs=1)
     assert (len(selection.boards), selection.disagree) == (20, 12)

@@ -74,7 +74,7 @@ def test_pubevals_error_rate_by_a_slow_loop(name):
 
 
 @every_file
-def test_the_excerpts_are_what_they_are_called(name):
+def test_the_excerpts_match_their_captions(name):
     lines = (DATA / f"{name}.bm").read_text().splitlines()
     assert len(lines) == 300
     # The lines separate contact and crashed by other rules.
@@ -107,7 +107,7 @@ def test_the_best_plays_cost_nothing(name):
     assert (result.er, result.se, result.decisions, result.unlisted) == (0, 0, 300, 0)
 
 
-def test_listed_plays_cost_what_is_listed():
+def test_listed_plays_have_the_listed_cost():
     benchmark = read_benchmark(DATA / "contact.bm")
     last = Chooses(benchmark, lambda plays, losses: plays[-1])
     choices = player_choices(last, benchmark, jobs=1)

@@ -101,7 +101,7 @@ def test_decisions_whatever_the_order_of_their_plays(rows):
     assert found.listed.all()
 
 
-def test_those_who_choose_by_the_labels_lose_nothing(samples):
+def test_choosing_by_the_labels_loses_nothing(samples):
     recorded = dataset_decisions("some", [samples]).recorded
     assert not recorded.losses(recorded.gains).losses.any()
     assert (recorded.losses(-recorded.gains).losses >= 0).all()

@@ -35,7 +35,7 @@ def test_those_that_cost_most_come_first(choices):
     assert {Path(decision.path).stem for decision in worst} > {"contact"}
 
 
-def test_what_is_said_is_what_the_file_says(choices):
+def test_the_command_agrees_with_the_file(choices):
     for decision in worst_decisions(choices, 25):
         words = Path(decision.path).read_text().splitlines()[decision.line - 1].split()
         assert words[1] == position_key(decision.position)

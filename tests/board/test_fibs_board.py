@@ -137,7 +137,7 @@ def test_what_no_line_holds_is_refused(line, what):
     assert len(str(caught.value)) < 400
 
 
-def test_places_that_are_no_position_are_refused_when_it_is_asked_for():
+def test_invalid_boards_are_refused_when_the_position_is_needed():
     board = parse_fibs_board(PLAY_52.replace(":-5:4:", ":-5:14:"))
     with pytest.raises(PositionError, match="checkers, at most 15"):
         _ = board.position

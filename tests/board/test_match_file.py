@@ -17,7 +17,7 @@ RECORD = parse_mat(BY_GNUBG)
 
 
 @pytest.mark.parametrize("name", ["a.mat", "a.sgf", "a.txt", "a"])
-def test_a_file_is_known_by_what_it_begins_with(tmp_path, name):
+def test_a_file_is_recognised_by_its_beginning(tmp_path, name):
     for text in (mat_text(RECORD), sgf_text(RECORD)):
         path = tmp_path / name
         for content in (text.encode(), b"\xef\xbb\xbf\n" + text.encode()):

@@ -110,7 +110,7 @@ def test_reading(text, moves):
         ("8/7(4) 6/5", "more than 4 moves"),
     ],
 )
-def test_what_is_no_notation_is_explained(text, reason):
+def test_invalid_notation_is_explained(text, reason):
     with pytest.raises(PlayError) as error:
         parse_moves(text)
     assert str(error.value) == f"invalid play {text!r}: {reason}" or reason in str(error.value)

@@ -133,7 +133,7 @@ def test_every_roll_in_every_form(roll):
         (("3 1 1",), "invalid roll '3 1 1': two dice are needed, such as 31 or 3 1"),
     ],
 )
-def test_what_is_no_roll_is_explained(parts, message):
+def test_an_invalid_roll_is_explained(parts, message):
     with pytest.raises(PlayError) as error:
         parse_roll(*parts)
     assert str(error.value) == message

@@ -62,7 +62,7 @@ def test_files_of_extreme_gammon(seed, length):
     assert parse_xg(xg_content(record), "match.xg") == record
 
 
-def test_players_stand_in_gammonviews_order():
+def test_players_are_in_gammonviews_order():
     record = match(1)
     turned = parse_xg(xg_content(replace(record, players=("Zoe", "Ann"))), "match.xg")
     assert turned.players == ("Ann", "Zoe")

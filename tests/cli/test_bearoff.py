@@ -88,5 +88,5 @@ def test_the_example_works(motif):
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--json",)])
-def test_what_is_no_bearoff_is_refused_in_one_line(motif, position, said, options):
+def test_other_positions_than_bearoffs_get_a_one_line_error(motif, position, said, options):
     assert motif("bearoff", gnubg_id(position), *options) == (2, "", f"motif: error: {said}\n")

@@ -129,7 +129,7 @@ def test_bad_input_is_one_line(motif, words, said):
     assert said in ending.err
 
 
-def test_detailed_says_what_makes_up_a_value(motif, motif_json, weight_file):
+def test_detailed_shows_the_parts_of_a_value(motif, motif_json, weight_file):
     out = motif("evaluate", BLITZ, "--detailed", "--player", weight_file).out
     assert "being on roll" in out
     assert "the other side" in out

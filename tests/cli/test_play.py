@@ -262,7 +262,7 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
         ("double", "invalid play 'double'"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):
+def test_impossible_requests_get_a_one_line_error(typing, line, said):
     plain, ending = typing([""], *OPPONENT), typing(["", line], *OPPONENT)
     assert ending.code == 0
     added = ending.out.replace("\r", "").removesuffix("\n").splitlines()
@@ -299,7 +299,7 @@ def test_a_number_counts_in_the_last_list(typing):
     assert "the plays are numbered 1 to" in typing(["", "hint", str(len(plays) + 1)], *OPPONENT).out
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatch):
+def test_a_file_of_another_user_is_not_overwritten(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.mat").write_text("precious")
     ending = typing(["save mine.mat", "save New.mat", "1", "save New.mat"], *OPPONENT)
@@ -314,7 +314,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatc
     )
 
 
-def test_quit_asks_about_what_would_be_lost(typing, tmp_path, monkeypatch):
+def test_quit_asks_about_unsaved_games(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ending = typing(["1", "quit", "back", "quit", "save a.mat"], *OPPONENT)
     assert ending.out.count("Save what was played? [save FILE, no, back]: ") == 2

@@ -41,7 +41,7 @@ def test_a_blunder_is_objected_to_and_taken_back(typing):
     assert out.count("that costs") == 1
 
 
-def test_a_blunder_that_is_wanted(typing):
+def test_a_deliberate_blunder(typing):
     out = typing(["", "6/3 6/2", "perhaps", "yes"], *OPPONENT, *TUTOR).out
     assert "please type one of: yes, no, why" in out
     assert "human rolled 43 and plays 6/3 6/2." in out

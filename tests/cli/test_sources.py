@@ -102,7 +102,7 @@ def test_the_other_commands_work(motif, folder):
     assert (folder / "runs" / "motif-v1.onnx").exists()
 
 
-def test_the_posts_line_says_what_the_page_says(motif, folder):
+def test_the_posts_line_is_that_of_the_page(motif, folder):
     said = motif("benchmark", "line.bm", "--player", "pubeval", "--json").out
     assert '"best_found": 1.0' in said
 

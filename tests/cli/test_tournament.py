@@ -33,7 +33,7 @@ def test_the_table_of_a_tournament(motif_json):
         assert again == pairing
 
 
-def test_people_see_who_is_best(motif):
+def test_people_see_the_best_player(motif):
     ending = motif("tournament", *WORDS)
     assert ending.err == ""
     lines = ending.out.splitlines()
@@ -129,7 +129,7 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert motif_json(*even)["stopped"] == "all games played"
 
 
-def test_who_is_ahead_by_luck_beats_nobody(motif):
+def test_a_lead_by_luck_is_not_significant(motif):
     out = motif("match", "simple", "simple", "--games", 60, "--jobs", 1).out
     assert "simple and simple are even: 0.000 ± 0.000 points per game over 60 games (p = 1)" in out
     out = motif("match", "simple", "bras", "--games", 60, "--jobs", 1).out

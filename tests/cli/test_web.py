@@ -37,7 +37,7 @@ def test_the_page_is_opened_when_the_server_is_ready(started, opened):
     assert opened.get() == "http://127.0.0.1:8080/"
 
 
-def test_no_browser_is_opened_where_none_is_wanted(started, opened):
+def test_no_browser_is_opened_on_request(started, opened):
     assert main(["web", "--no-open", "--port", "8123"]) == 0
     assert (started[0].port, opened.empty()) == (8123, True)
 

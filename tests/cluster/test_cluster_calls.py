@@ -42,7 +42,7 @@ def test_results_come_in_the_order_of_the_calls():
 
 
 @pytest.mark.usefixtures("on_cluster")
-def test_both_workers_work_and_nobody_here(tmp_path):
+def test_both_workers_work_and_the_client_does_not(tmp_path):
     workers = set(run_ordered(met, ((tmp_path, 2) for _ in range(10)), 1))
     assert len(workers) == 2
     assert os.getpid() not in workers
@@ -50,7 +50,7 @@ def test_both_workers_work_and_nobody_here(tmp_path):
         assert set(run_ordered(process_of, [(0,)], 1)) == {os.getpid()}
 
 
-def test_more_than_a_first_word_of_the_scheduler_is_no_fault(cluster, monkeypatch):
+def test_more_than_one_first_message_of_the_scheduler_is_not_an_error(cluster, monkeypatch):
     """dask asserts that there is only one message, which is not true on a busy machine."""
     attempts = []
 
@@ -89,7 +89,7 @@ def test_calls_are_handed_out_as_they_are_needed():
 
 
 @pytest.mark.usefixtures("on_cluster")
-def test_a_stop_gives_up_what_is_outstanding(tmp_path, monkeypatch):
+def test_a_stop_abandons_outstanding_work(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.0)
     stop = StopRequest()
     results = run_until(stop, partial(leave_a_mark, tmp_path), ((number,) for number in itertools.count()))

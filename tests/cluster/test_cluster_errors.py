@@ -44,7 +44,7 @@ def test_dask_is_not_installed(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("listens", [False, True])
-def test_nobody_answers(listens):
+def test_no_answer(listens):
     with socket.socket() as stranger:
         stranger.bind((HOST, 0))
         if listens:

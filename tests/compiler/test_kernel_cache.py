@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_written_is_left_out(cache, monkeypatch):
     assert cache.path.exists()
 
 
-def test_what_is_no_contents_of_a_kernel_is_refused_by_it():
+def test_a_kernel_refuses_invalid_contents():
     @kernel
     def seven(number):
         return number + 7

@@ -327,7 +327,7 @@ def test_one_process_is_started_beside_and_no_other(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
+def test_lookahead_compiles_in_advance_what_a_hint_needs(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
     shutil.copytree(PACKAGE.parent / "weights", folder / "weights")
@@ -341,7 +341,7 @@ def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
+def test_sampling_compiles_in_advance_what_its_workers_need(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
     beside = LISTENING + "from motif.sampling.sample import warm_up\nwarm_up()\n"
@@ -355,7 +355,7 @@ def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_a_run_compiles_beside_is_what_its_later_steps_need(tmp_path):
+def test_a_run_compiles_in_advance_what_its_later_steps_need(tmp_path):
     folder = copied(tmp_path)
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
     beside = LISTENING + "from motif.learning.bootstrap_run import warm_up\nwarm_up()\n"

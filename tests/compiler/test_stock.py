@@ -61,7 +61,7 @@ def run(script: str, cache: Path, *words: str, way: str = "") -> tuple[str, str]
     return done.stdout, done.stderr
 
 
-def test_an_untested_numba_gets_what_its_manual_describes(tmp_path):
+def test_an_untested_numba_uses_documented_features(tmp_path):
     expected = run(SMALL, tmp_path / "linked")[0].removeprefix("linked ")
     said, told = run(UNKNOWN + SMALL, tmp_path / "stock")
     assert said == f"numba {expected}"
@@ -75,7 +75,7 @@ def test_an_untested_numba_gets_what_its_manual_describes(tmp_path):
     assert [path.stat().st_mtime_ns for path in kept] == before
 
 
-def test_an_unknown_way_is_said_and_not_taken(tmp_path):
+def test_an_unknown_compiler_is_reported_and_ignored(tmp_path):
     script = "from motif.compiler.choice import way\nprint(way())"
     said, told = run(script, tmp_path / "cache", way="gcc")
     assert said == "linked\n"

@@ -59,7 +59,7 @@ def test_what_one_side_wins_the_other_loses(state, row, x):
 
 
 @given(st.sampled_from([MatchState(), MatchState(jacoby=True), MatchState(7, 3, 4)]), probabilities())
-def test_nobody_has_more_than_the_opponents_cash_allows(state, row):
+def test_no_value_exceeds_what_the_opponents_cash_allows(state, row):
     """After a play the opponent may double, so the mover has at most the value after a take."""
     cube_model = cube_model_for(state)
     value = cubeful(cube_model, 1, row)[0]

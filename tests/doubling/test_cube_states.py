@@ -157,7 +157,7 @@ def test_two_plies_by_recursion(state):
 
 @every_state
 @pytest.mark.parametrize("spec", ["motif-v1", "motif-v1@1", "motif-v1@2"])
-def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, state, spec):
+def test_a_plays_value_agrees_with_the_cube_after_it(boards, state, spec):
     """A play's equity is minus that of the opponent, who is then on roll and may double."""
     evaluator = load_evaluator(spec)
     for k, board in enumerate(boards[:: 12 if spec == "motif-v1@2" else 4]):

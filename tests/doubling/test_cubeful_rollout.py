@@ -113,7 +113,7 @@ def test_the_last_roll():
     [({6: 1, 5: 2, 2: 1}, {6: 2, 4: 1, 1: 1}), ({4: 2, 3: 2}, {5: 1, 4: 2, 2: 1})],
     ids=["long", "short"],
 )
-def test_short_races_come_to_what_the_tables_know(sides, state):
+def test_short_races_have_the_value_of_the_tables(sides, state):
     position = Position.from_points(*sides)
     exact = exact_equities(position, state)
     known = [None if value is None else scale(state).equity(value) for value in exact]
@@ -128,7 +128,7 @@ def test_short_races_come_to_what_the_tables_know(sides, state):
     assert roll_out_cube(position, state, EVALUATOR, ended, jobs=1).no_double == pytest.approx(known[0])
 
 
-def test_nobody_doubles_when_the_game_is_over():
+def test_no_doubles_when_the_game_is_over():
     over = Position.from_points({}, {1: 1})
     with pytest.raises(PositionError, match="the game is over"):
         roll_out_cube(over, MatchState(), EVALUATOR)

@@ -222,7 +222,7 @@ RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
 """The leader is 10 pips ahead of 110."""
 
 
-def test_a_leader_does_not_double_who_is_redoubled_at_once():
+def test_a_leader_who_would_be_redoubled_at_once_does_not_double():
     """The model credits the leader with half of the cube's value, which is gone after the next roll."""
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
     judge = load_evaluator("motif-v1@2")

@@ -54,7 +54,7 @@ def test_live_cash_points_at_four_away_each():
 
 
 @pytest.mark.parametrize("own_score", [2, 6])
-def test_nobody_doubles_in_the_crawford_game(own_score):
+def test_no_doubles_in_the_crawford_game(own_score):
     crawford = MatchState(7, own_score, 8 - own_score if own_score == 2 else 3, crawford=True)
     decision = cube_decision(EVEN, crawford)
     assert decision.action == "no double, Crawford game"

@@ -26,7 +26,7 @@ def test_the_first_of_the_best():
     assert first_best(values[:0], np.array([], np.int64)).tolist() == []
 
 
-def test_what_is_no_number_does_not_spoil_other_decisions():
+def test_nan_does_not_spoil_other_decisions():
     assert first_best(np.array([1.0, 2, np.nan, 1, 0, 1]), np.array([0, 2, 4]))[[0, 2]].tolist() == [1, 5]
 
 

@@ -73,7 +73,7 @@ def test_features_and_scores_keep_their_bounds(boards):
     assert ((share >= 0) & (share <= 1)).all()
 
 
-def test_the_evaluator_says_what_the_formula_says(boards):
+def test_the_evaluator_agrees_with_the_formula(boards):
     chances = load_evaluator("bras").evaluate_many(boards)[:, 0]
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
     expected = (1 + np.tanh(ARTICLE.raw_scores(boards) / SIGMA)) / 2

@@ -194,7 +194,7 @@ def test_what_is_refused(line, message, tmp_path):
 @pytest.mark.parametrize(
     ("name", "rows"), [("race", [[0, 1]]), ("race", [[1, 0.5], [0, 0.6]]), ("race", []), ("back", [[0, 0.5]])]
 )
-def test_no_weight_file_is_made_with_knots_that_cannot_stand(name, rows):
+def test_no_weight_file_is_made_with_invalid_knots(name, rows):
     with pytest.raises(WeightFileError):
         replace(WIN_ONLY, calibration={name: np.array(rows, np.float32).reshape(-1, 2)})
 

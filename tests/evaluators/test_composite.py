@@ -68,7 +68,7 @@ def test_it_is_a_player_everywhere():
         ("composite:race=random,contact=bras", "the player 'random' has no values"),
     ],
 )
-def test_what_is_no_composition(name, message, capsys):
+def test_invalid_compositions(name, message, capsys):
     with pytest.raises(PlayerError) as error:
         load(name)
     assert str(error.value).startswith(message)

@@ -58,7 +58,7 @@ def test_a_file_and_an_object_rank_alike(tmp_path):
     assert load_evaluator(f"{path}:Racer@1").plies == 1
 
 
-def test_what_is_no_evaluator_is_said(tmp_path):
+def test_an_invalid_evaluator_is_reported(tmp_path):
     path = tmp_path / "none.py"
     with pytest.raises(PlayerError, match=r"none\.py: no such file"):
         load_evaluator(str(path))
@@ -82,7 +82,7 @@ def test_what_is_no_evaluator_is_said(tmp_path):
 
 
 @pytest.mark.parametrize("scaled", [True, False])
-def test_a_model_sees_what_a_dataset_measures(scaled):
+def test_a_model_has_the_features_of_the_dataset(scaled):
     """`Dataset.X` and `from_sklearn` agree on what is measured, and on its scale."""
     data = Dataset.from_frame(
         {"position": ["4HPwATDgc/ABMA", "dPexAAB07zMAAA"], **{name: [0.5, 0.25] for name in OUTPUTS}}

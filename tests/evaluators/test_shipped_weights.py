@@ -7,7 +7,7 @@ from motif.evaluators.named import default_player, shipped_weights
 SHIPPED = ("keith-v0", "keith-v1", "motif-v0", "motif-v1", "motif-v14")
 
 
-def test_versions_stand_in_their_order():
+def test_versions_are_in_order():
     names = [name for name in shipped_weights() if name in SHIPPED]
     assert names == list(SHIPPED)
 
@@ -25,13 +25,13 @@ def test_short_names_look_ahead_too():
     assert load_evaluator("keith-v1@1").name == "keith-v1@1"
 
 
-def test_the_newest_motif_plays_where_nobody_is_named():
+def test_the_newest_motif_is_the_default_player():
     assert default_player() == max(
         (name for name in SHIPPED if name.startswith("motif")), key=lambda name: int(name.rpartition("v")[2])
     )
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_start_position_is_worth_about_what_the_field_says(name):
+def test_the_starting_position_has_about_the_usual_value(name):
     # gnubg's 0-ply: .5215; later engines have about the same.
     assert load_static(name).evaluate(Position.start()).win == pytest.approx(0.52, abs=0.03)

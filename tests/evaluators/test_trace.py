@@ -27,7 +27,7 @@ def boards() -> np.ndarray:
 
 
 @pytest.mark.parametrize("weights", [WITH_EQUITY, HIDDEN, TWO_HEADS], ids=["equity", "hidden", "two heads"])
-def test_the_record_is_what_the_weights_say_and_what_is_evaluated(boards, weights):
+def test_the_trace_agrees_with_the_weights_and_the_evaluation(boards, weights):
     evaluator = evaluator_of(weights)
     rows = evaluator.evaluate_many(boards)
     classes = classify_many(pack_many(boards))

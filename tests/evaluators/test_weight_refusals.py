@@ -231,7 +231,7 @@ def test_a_key_given_twice(text, tmp_path, old, new, message):
         b"{a: " * 50_000,
     ],
 )
-def test_what_is_no_weight_file_at_all(content, tmp_path):
+def test_files_other_than_weight_files(content, tmp_path):
     assert complaint(content, tmp_path)
 
 

@@ -105,7 +105,7 @@ def test_rolled_out_plays_for_the_score():
     assert best(evaluator.with_cube(cube_model_for(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
 
 
-def test_who_knows_no_gammons_plays_as_ever():
+def test_a_player_that_ignores_gammons_plays_as_before():
     for name in ("random", "pubeval", "bras", "best-of-four"):
         player = load(name)
         assert player.with_cube(cube_model_for(GAMMON_GO)) is player

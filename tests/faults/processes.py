@@ -4,7 +4,6 @@ import importlib
 import json
 import operator
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -130,8 +129,3 @@ def wait_until(happened: Callable[[], object], process: subprocess.Popen | None 
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < limit
         time.sleep(0.01)
-
-
-def resource_tracker_silenced(text: str) -> str:
-    """Standard error without the output of Python's resource tracker after a kill."""
-    return re.sub(r".*resource_tracker.*\n(?:  warnings\.warn\(\n)?", "", text)

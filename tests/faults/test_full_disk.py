@@ -137,7 +137,7 @@ def test_every_kind_of_file_is_written_completely_or_not_at_all(disk, name, page
     assert path.stat().st_size > len("what was there before")
 
 
-def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
+def test_a_file_size_limit_has_the_same_result(tmp_path):
     """Without root: the system's limit on file sizes."""
     path, whole = tmp_path / "weights.yaml", made(tmp_path / "whole", QUICK)
     path.write_text("before")

@@ -56,7 +56,7 @@ def to_one(process, number=signal.SIGTERM):
 @pytest.mark.parametrize(
     ("jobs", "send"), [pytest.param(1, to_all, marks=pytest.mark.slow), (2, to_all), (2, to_one)]
 )
-def test_the_first_signal_finishes_what_is_under_way(tmp_path, jobs, send):
+def test_the_first_signal_finishes_work_in_progress(tmp_path, jobs, send):
     folder = tmp_path / "samples"
     # A worker has made two parts when it stops, so that the first two are among those made.
     stop = Stop(tmp_path / "stop", PART, 3)
@@ -87,7 +87,7 @@ STARTING = {
     "moment",
     [pytest.param(name, marks=() if "Python" in name else pytest.mark.slow) for name in STARTING],
 )
-def test_a_signal_while_workers_start_is_no_accident(tmp_path, moment):
+def test_a_signal_while_workers_start_ends_the_run_normally(tmp_path, moment):
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", STARTING[moment])
     with running(*sampling(folder, 2), stop=stop) as process:
@@ -231,7 +231,7 @@ def workers(stop: Stop, process) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["sample", pytest.param("match", marks=pytest.mark.slow)])
-def test_a_worker_that_is_killed_is_said_to_be(tmp_path, name):
+def test_a_killed_worker_is_reported(tmp_path, name):
     folder = tmp_path / "samples"
     words = sampling(folder, 2, games=64) if name == "sample" else MATCH
     stop = Stop(tmp_path / "stop", *((PART, 3) if name == "sample" else (WORK[name], 2)))

@@ -56,7 +56,7 @@ def test_a_lock_file_left_behind_is_no_dataset_and_no_obstacle(tmp_path):
     assert names(tmp_path / "bootstrap") == ["config.yaml", "v0"]
 
 
-def test_a_folder_in_use_is_said_in_a_line_by_sample_and_bootstrap(tmp_path):
+def test_a_folder_in_use_is_reported_by_sample_and_bootstrap(tmp_path):
     with working_in(tmp_path / "s"), working_in(tmp_path / "b"):
         for command in (sampling(tmp_path / "s"), bootstrapping(tmp_path / "b")):
             code, out, err = done(*command)

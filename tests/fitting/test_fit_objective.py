@@ -213,7 +213,7 @@ def test_input_is_not_modified():
     assert (problem.train.features == FEATURES).all()
 
 
-def test_rows_that_lie_together_are_not_copied():
+def test_contiguous_rows_are_not_copied():
     training = np.arange(len(LABELS)) < 15
     problem = Problem(FEATURES, LABELS, Terms.linear(3), training=training)
     for rows, part in ((problem.train, training), (problem.validation, ~training)):

@@ -36,7 +36,7 @@ def test_the_start_in_words():
         assert told == {6: [0, 0, 1, 2], 8: [0, 0, 1, 0], 13: [0, 0, 1, 2], 24: [0, 1, 0, 0]}
 
 
-def test_steps_mean_what_they_mean_in_a_weight_file():
+def test_steps_have_the_meaning_of_a_weight_file():
     boards = random_boards(50)
     steps = np.random.default_rng(2).standard_normal(POINT_SHAPE).astype(np.float32)
     counts = checkers_by_place(pack_many(boards)).astype(np.int64)

@@ -186,7 +186,7 @@ def test_faults_are_named_by_their_key(old, new, message):
         (TEXT.split("versions:")[0] + "versions: {games: 3}", "versions: must list at least one version"),
     ],
 )
-def test_what_is_no_configuration(text, message):
+def test_invalid_configurations(text, message):
     assert complaint(text).startswith(message)
 
 

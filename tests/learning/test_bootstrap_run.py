@@ -302,7 +302,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_what_a_kill_at_the_very_start_leaves_is_no_obstacle(tmp_path):
+def test_the_remains_of_a_kill_at_the_start_are_no_obstacle(tmp_path):
     (tmp_path / ".config.tmp.yaml").write_text("half a conf")
     with pytest.raises(StoppedError):
         run_bootstrap(tmp_path, TINY, tell=stop)
@@ -396,7 +396,7 @@ def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, nam
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "null", '{"version": 1}'])
-def test_a_summary_of_something_else_is_named(tmp_path, text):
+def test_a_foreign_summary_is_named(tmp_path, text):
     TINY.save(tmp_path)
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text(text)

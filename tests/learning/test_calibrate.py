@@ -93,7 +93,7 @@ def test_groups_are_those_of_the_held_out_positions(found):
     assert weighted / len(found.held) == pytest.approx(found.groups[ALL].log_loss.after)
 
 
-def test_what_is_measured_is_what_the_file_shows(found, folder, boards, tmp_path):
+def test_the_same_figures_as_the_file(found, folder, boards, tmp_path):
     path = tmp_path / "bras-calibrated.yaml"
     calibrated_weights(load_static("bras"), found, "bras-calibrated").save(path)
     loaded = load_static(str(path))

@@ -113,7 +113,7 @@ def test_two_processes_fit_the_same(folder, plain):
     assert same(fitted([folder], jobs=2), plain)
 
 
-def test_bearoffs_are_left_out_of_race_fits_and_of_nothing_else(folder, samples, plain):
+def test_bearoffs_are_left_out_of_race_fits_only(folder, samples, plain):
     settings = replace(SETTINGS, bearoff=True)
     fit = fitted([folder], settings)
     assert fit.weights.bearoff

@@ -78,7 +78,7 @@ def test_nothing_counts_as_impossible():
     assert 1 - 1e-3 < knots[-1, 1] < 1
 
 
-def test_a_player_who_says_one_thing_only():
+def test_a_player_with_a_constant_answer():
     knots = fit_knots(np.full(50, 0.7), np.full(50, 0.4), np.full(50, TRIALS))
     assert len(knots) == 1
     assert applied(knots, np.array([0.7])) == pytest.approx([0.4], abs=1e-3)
@@ -91,7 +91,7 @@ def test_a_player_who_says_one_thing_only():
     st.sampled_from([1, 4, 36]),
     st.sampled_from([0, 1, 3, 6]),
 )
-def test_whatever_the_data_the_knots_can_stand(seed, count, trials, decimals):
+def test_the_knots_are_valid_for_any_data(seed, count, trials, decimals):
     rng = np.random.default_rng(seed)
     # Probabilities rounded to few decimals have many ties, and include 0 and 1.
     shown = np.round(rng.beta(0.4, 0.4, count), decimals)

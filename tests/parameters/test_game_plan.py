@@ -115,7 +115,7 @@ OPEN = {13: 4, 8: 4, 6: 5}
         pytest.param({17: 2}, "free", id="outside"),
     ],
 )
-def test_where_the_last_two_checkers_stand(two, name):
+def test_the_places_of_the_last_two_checkers(two, name):
     position = Position.from_points(OPEN | two, {11: 15})
     assert plan_name(position) == f"{name} against free"
     assert plan_name(position.switch_sides()) == f"free against {name}"

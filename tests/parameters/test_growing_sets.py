@@ -95,7 +95,7 @@ def grown(chosen: ParameterSet) -> ParameterSet:
 
 
 @pytest.mark.parametrize("chosen", PARAMETER_SETS.values(), ids=PARAMETER_SETS)
-def test_a_grown_set_knows_what_it_was(chosen, monkeypatch, tmp_path):
+def test_a_grown_set_contains_the_earlier_one(chosen, monkeypatch, tmp_path):
     larger = grown(chosen)
     monkeypatch.setitem(PARAMETER_SETS, chosen.name, larger)
     known = fitted_set(chosen.name, chosen.fingerprint, tmp_path, set(chosen.names))

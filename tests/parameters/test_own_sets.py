@@ -179,7 +179,7 @@ def load_evaluated(model, boards):
     return StaticEvaluator("x", model).evaluate_many(boards)
 
 
-def test_a_models_fingerprint_is_that_of_what_it_plays(tmp_path):
+def test_a_models_fingerprint_depends_on_its_play(tmp_path):
     chosen = parameter_set(str(written(tmp_path)))
     (tmp_path / "other").mkdir()
     changed = parameter_set(

@@ -63,7 +63,7 @@ def test_sets_by_name():
 
 
 @every_set
-def test_the_fingerprint_changes_with_what_weights_mean(chosen):
+def test_the_fingerprint_changes_with_the_meaning_of_weights(chosen):
     first, *others = chosen.parameters
     changed = [
         replace(chosen, name="other"),

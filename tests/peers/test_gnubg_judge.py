@@ -132,7 +132,7 @@ def asked_of(gnubg, decisions) -> list[Asked]:
     ]
 
 
-def test_best_plays_are_worth_what_gnubg_says(gnubg):
+def test_best_plays_have_gnubgs_equities(gnubg):
     compared = asked_of(gnubg, chosen_decisions())
     assert len(compared) == RACES + CONTACT + MATCHES
     for is_race, name in ((True, "race"), (False, "contact")):

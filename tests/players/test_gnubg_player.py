@@ -147,7 +147,7 @@ def test_it_plays_what_gnubg_says(fake):
     assert any(any(play.hits) for _, _, play in chosen)
 
 
-def test_it_is_not_asked_for_what_is_forced(fake):
+def test_it_is_not_asked_for_forced_plays(fake):
     dance = Position.from_points({25: 1, 6: 2}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 1: 2})
     only = Position.from_points({24: 1, 1: 14}, {13: 2})
     player = load("gnubg")
@@ -220,7 +220,7 @@ def test_threads_have_one_each(fake):
     assert len(fake.starts) == 2
 
 
-def test_it_ends_when_nobody_asks_any_more(fake, monkeypatch):
+def test_it_ends_when_there_are_no_more_questions(fake, monkeypatch):
     load("gnubg").evaluate(START)
     assert len(fake.living) == 1
     monkeypatch.setattr(idle, "SECONDS_TO_WAIT", 0.2)
@@ -410,7 +410,7 @@ def test_one_that_never_gets_a_port_says_why(fake):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a port can be reserved")
-def test_nobody_else_is_given_a_reserved_port():
+def test_a_reserved_port_is_given_only_once():
     with gnubg_process._free_port() as port, gnubg_process._free_port() as other, socket.socket() as third:
         assert port != other
         with pytest.raises(OSError, match="in use"):

@@ -49,13 +49,13 @@ def check_decisions(player: str, count: int, seed: int) -> int:
 
 
 @pytest.mark.parametrize("player", ["motif-v14", "motif-v14@1", "motif-v14@2"])
-def test_a_play_is_worth_what_the_cube_says_of_the_position_behind_it(player):
+def test_a_plays_value_agrees_with_the_cube_in_the_next_position(player):
     assert check_decisions(player, 48, seed=4) > 48
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("player", ["motif-v14", "motif-v14@1", "motif-v14@2"])
-def test_a_play_is_worth_what_the_cube_says_in_2000_positions(player):
+def test_a_plays_value_agrees_with_the_cube_in_2000_positions(player):
     assert check_decisions(player, 2_000, seed=20261124) > 2_000
 
 

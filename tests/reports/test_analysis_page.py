@@ -124,7 +124,7 @@ def test_the_page_needs_nothing_else_and_shows_each_picture(bras):
     assert 'href="tests.html"' in text
 
 
-def test_the_page_of_tests_stands_alone_too(bras):
+def test_the_page_of_tests_is_self_contained_too(bras):
     out, found = bras
     text = (out / "tests.html").read_text()
     page = Page(text)
@@ -285,7 +285,7 @@ def test_pictures_of_odd_positions(races, draw, tmp_path):
     assert looks_drawn(tmp_path / "picture.png")
 
 
-def test_features_that_are_constant_are_said_so(races):
+def test_constant_features_are_reported(races):
     names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
     assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
     assert "Constant here: on_bar, " in features_caption(races)
@@ -310,7 +310,7 @@ def test_a_set_of_many_features(tmp_path):
     assert {"pip_count", "pip_count_opponent", "pip_lead"} <= set(found["collinear"])
 
 
-def test_bins_stand_on_the_values_of_counts():
+def test_bins_are_centred_on_the_values_of_counts():
     values = np.array([0, 1, 1, 3, 3, 3]) / 6
     edges = bins_of(values)
     counts, _ = np.histogram(values, edges)

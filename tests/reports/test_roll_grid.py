@@ -26,7 +26,7 @@ def test_every_roll_has_a_number_with_its_sign():
     assert len(framed) == sum(value < -0.005 for row in GRID for value in row)
 
 
-def test_the_page_has_the_grid_where_somebody_looked_ahead():
+def test_the_page_has_the_grid_with_lookahead():
     start = Position.start()
     plays = legal_plays(start, (6, 5))
     two = find_play("24/13", plays), find_play("24/18 13/8", plays)

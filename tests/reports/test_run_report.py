@@ -161,7 +161,7 @@ def odd_page(tmp_path_factory) -> Page:
     return read_page(folder)
 
 
-def test_a_run_that_goes_on_is_drawn_as_far_as_it_came(odd_page):
+def test_an_unfinished_run_is_drawn_so_far(odd_page):
     assert "One version of 3" in odd_page.text
     assert "2 versions are still to come" in odd_page.text
 
@@ -470,7 +470,7 @@ def test_the_figures_of_a_report_are_json(measured):
     assert found["next"] == advice(drawn.run.summaries)
 
 
-def test_a_page_elsewhere_holds_the_same_bytes(measured, tmp_path):
+def test_a_page_in_another_folder_has_the_same_bytes(measured, tmp_path):
     folder, lines, _ = measured
     before = files(folder)
     again = draw_run(folder, tmp_path / "pages" / "x.html", benchmarks=lines, worst=3)

@@ -52,7 +52,7 @@ def measured():
     return summary(choices), worst_decisions(choices, 6)
 
 
-def test_what_stands_on_the_page(measured, tmp_path):
+def test_the_contents_of_the_page(measured, tmp_path):
     rates, worst = measured
     write_worst_page("<pub & eval>", rates, worst, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -79,7 +79,7 @@ def test_the_same_for_any_number_of_workers(options):
         assert (a.difference, a.difference_se, a.p_value) == (b.difference, b.difference_se, b.p_value)
 
 
-def test_a_wanted_error_is_that_of_the_difference():
+def test_a_target_error_is_that_of_the_difference():
     result = compared(trials=20_000, cut=2, se=0.01)
     assert result.trials % TRIALS_A_CHECK == 0
     assert max(it.difference_se for it in result.plays) <= 0.01
@@ -169,7 +169,7 @@ def test_plays_are_dropped_for_the_score():
         assert (a.play, a.mean.tobytes(), a.difference_se) == (b.play, b.mean.tobytes(), b.difference_se)
 
 
-def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination():
+def test_remaining_plays_have_the_same_values_without_elimination():
     settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
     cube_model = cube_model_for(MatchState(7, 2, 4))
     early, all_alike = (

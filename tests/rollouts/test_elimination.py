@@ -159,7 +159,7 @@ def test_the_same_for_any_number_of_workers():
         assert (a.difference, a.difference_se) == (b.difference, b.difference_se)
 
 
-def test_a_wanted_error_ends_it_for_the_plays_that_are_left():
+def test_a_target_error_ends_it_for_the_remaining_plays():
     result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "error_rate": 0.001})
     assert len(result.left) > 1
     assert result.trials < 20_000

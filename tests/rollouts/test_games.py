@@ -44,7 +44,7 @@ def test_choices_have_seeds_of_their_own():
     assert all(0 <= seed < 2**63 for seed in seeds)
 
 
-def test_what_is_no_seed():
+def test_invalid_seeds():
     with pytest.raises(SettingError, match="seed must be at least 0"):
         SeededDice(-1)
 

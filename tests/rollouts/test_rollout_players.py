@@ -200,7 +200,7 @@ def test_late_endings_are_those_with_few_checkers_that_no_table_covers(judge):
 
 
 @pytest.mark.parametrize("position", [ACE_POINT, CLEARING, STRAGGLERS])
-def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, position):
+def test_a_late_ending_is_valued_by_playing_it_to_the_end(judge, position):
     static = load_static("motif-v1")
     expected = rollout(position, static, ENDING, jobs=1).mean[0, :5]
     np.testing.assert_allclose(judge.evaluate(position), expected, atol=1e-6)
@@ -283,7 +283,7 @@ def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
 SOME = Rolled(MoveFilter(3, 0.2), trials=72, cut=4, shares=(0.6,))
 
 
-def test_a_short_rollout_has_its_share_in_what_lookahead_says():
+def test_a_short_rollout_has_its_share_of_the_lookahead_value():
     evaluator = rolled_after("motif-v1@1:rollout", SOME)
     plain, static = load_evaluator("motif-v1@1"), load_static("motif-v1")
     boards = some_boards("pubeval", 60, seed=4)

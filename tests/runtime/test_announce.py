@@ -84,7 +84,7 @@ def test_a_closed_stderr_is_no_fault(loud, monkeypatch, tmp_path):
     _compile(Compilation())
 
 
-def test_a_mark_that_nobody_waits_for_is_no_fault():
+def test_a_mark_without_a_waiting_process_is_not_an_error():
     parallel._touch(Path("no such folder") / "mark")
 
 

@@ -102,7 +102,7 @@ def test_a_relative_folder_is_ignored(monkeypatch, relative):
 
 @needs_modes
 @pytest.mark.usefixtures("open_umask")
-def test_whatever_the_umask_what_is_made_is_private(monkeypatch, tmp_path):
+def test_files_are_private_for_any_umask(monkeypatch, tmp_path):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / "cache"))
     folder = cache_folder("kernels")
@@ -182,7 +182,7 @@ def test_a_folder_that_is_not_the_users_alone_is_refused(root, capfd, spoil, bel
     assert set(root.parent.rglob("*")) - set(before) <= {root / "bearoff"}
 
 
-def test_a_folder_that_cannot_be_made_is_said_too(monkeypatch, tmp_path, capfd):
+def test_a_folder_that_cannot_be_made_is_reported(monkeypatch, tmp_path, capfd):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(cache, "NOTICE", cache.Notice())
@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_made_is_said_too(monkeypatch, tmp_path, capfd):
 
 
 @needs_modes
-def test_it_is_said_once_by_all_processes_together(root, tmp_path):
+def test_it_is_announced_once_by_all_processes_together(root, tmp_path):
     root.mkdir()
     root.chmod(0o777)
     script = tmp_path / "workers.py"

@@ -30,7 +30,7 @@ def test_an_old_file_is_replaced(tmp_path):
     assert names(tmp_path) == ["history.csv"]
 
 
-def test_the_temporary_file_lies_beside_and_keeps_the_suffix(tmp_path):
+def test_the_temporary_file_is_beside_the_file_with_the_same_suffix(tmp_path):
     path = tmp_path / "plot.png"
     with replacing(path) as temporary:
         assert temporary.parent == path.parent

@@ -133,7 +133,7 @@ def begun_and_waiting(number, folder):
     return number
 
 
-def test_what_is_under_way_is_finished_and_what_is_handed_out_is_not_begun(tmp_path):
+def test_work_in_progress_is_finished_and_queued_work_is_not_started(tmp_path):
     stop = StopRequest()
 
     def ask():

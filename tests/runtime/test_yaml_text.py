@@ -71,7 +71,7 @@ def test_long_values():
 @pytest.mark.parametrize(
     "text", ["{", "a: b: c", "\0", '"\\ud800"', "a\n---\nb", "? [a]\n: b", "<<: 3", "=", "\ud800"]
 )
-def test_what_is_no_yaml(text):
+def test_invalid_yaml(text):
     assert refusal(text)
 
 
@@ -112,5 +112,5 @@ def outcome(parse, text: str) -> str:
 
 
 @pytest.mark.parametrize("text", INSIDE)
-def test_numbers_that_are_read_apart_are_what_yaml_has(text):
+def test_separately_read_numbers_equal_those_of_yaml(text):
     assert outcome(parse_large_yaml, text) == outcome(parse_yaml, text)

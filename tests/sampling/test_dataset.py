@@ -42,7 +42,7 @@ def test_schema_and_metadata(folder):
     assert provenance == {**asdict(replace(QUICK, games=3)), "games_a_part": 1, "motif": VERSION}
 
 
-def test_what_is_read_is_what_is_stored(folder):
+def test_the_stored_values_are_read(folder):
     samples = read_dataset(folder)
     tables = pa.concat_tables(
         [pq.read_table(folder / name) for name in sorted(files(folder)) if name.startswith("part-")]
@@ -142,7 +142,7 @@ def test_a_part_of_another_shape(folder):
     assert replaced_part(folder, table.slice(1)) == problem
 
 
-def test_a_part_with_what_is_no_position(folder):
+def test_a_part_with_an_invalid_position(folder):
     table = pq.read_table(folder / "part-00000.parquet")
     ids = table["position"].to_pylist()
     ids[1] = "AAAAAAAAAAAAA!"

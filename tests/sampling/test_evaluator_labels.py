@@ -17,7 +17,7 @@ from tests.sampling.folders import QUICK, differences, made
 TAUGHT = replace(QUICK, label="bras", games=6)
 
 
-def test_labels_are_what_the_evaluator_thinks(tmp_path):
+def test_labels_are_the_evaluators_values(tmp_path):
     samples = read_dataset(made(tmp_path / "bras", TAUGHT))
     chances = load_evaluator("bras").evaluate_many(samples.boards)
     assert samples.probabilities.shape == (len(samples), len(OUTPUTS))
@@ -36,7 +36,7 @@ def test_positions_are_those_of_rollouts(tmp_path):
         assert (getattr(taught, name) == getattr(rolled, name)).all(), name
 
 
-def test_the_manifest_says_who_labelled(tmp_path):
+def test_the_manifest_names_the_labeller(tmp_path):
     said = read_manifest(made(tmp_path / "bras", TAUGHT))[0]
     assert (said["label"], said["player"]) == ("bras", "pubeval")
     assert said["label_fingerprint"].startswith("sha256:")

@@ -52,7 +52,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "said"), TEXTS)
-def test_what_is_no_manifest(whole, folder, text, said):
+def test_invalid_manifests(whole, folder, text, said):
     (folder / "_manifest.json").write_bytes(text)
     assert refusal(folder).startswith(f"{folder / '_manifest.json'}: damaged: {said}")
     assert differences(resumed(folder), whole) == []

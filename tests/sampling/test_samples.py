@@ -47,7 +47,7 @@ def test_arrays_as_scikit_learn_takes_them(data):
         data.y("wins")
 
 
-def test_pip_counts_are_what_they_are_when_they_are_not_scaled(data):
+def test_unscaled_pip_counts_are_plain_pip_counts(data):
     names = list(parameter_set("motif").names)
     pips = data.X(scaled=False)[:, names.index("pip_count")]
     counted = np.maximum(data.boards[:, 1:], 0) @ np.arange(1, 26)

@@ -175,7 +175,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_trainer_asks_what_can_be_answered(client, kind):
+def test_a_trainer_asks_answerable_questions(client, kind):
     card = client.post("/api/v1/learn/next", json={"kind": kind}).json()["card"]
     question = card["question"]
     if question["is_play"]:

@@ -68,7 +68,7 @@ def test_clients_that_do_not_read_are_left_behind(client):
         assert still_answers(client)
 
 
-def test_what_is_no_http_is_refused(client):
+def test_invalid_http_is_refused(client):
     for nonsense in (
         b"\x16\x03\x01\x02\x00" * 100,
         b"GET\r\n\r\n",
@@ -117,7 +117,7 @@ def test_ctrl_c_ends_it_with_one_line():
     assert (server.returncode, output, errors) == (130, "", "motif: interrupted\n")
 
 
-def test_what_is_missing_is_said_in_one_line():
+def test_missing_input_gets_a_one_line_error():
     code = "import sys; sys.modules['fastapi'] = None; from motif.cli.main import main; sys.exit(main())"
     ended = subprocess.run(
         [sys.executable, "-c", code, "serve", "http"], cwd=ROOT, capture_output=True, text=True

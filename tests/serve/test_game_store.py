@@ -322,7 +322,7 @@ def set_aside(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("octets", [b"no database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000])
 @pytest.mark.parametrize("is_open", [True, False])
-def test_what_is_no_database_is_set_aside(folder, store, octets, is_open, capfd):
+def test_an_invalid_database_is_set_aside(folder, store, octets, is_open, capfd):
     begun(store)
     if not is_open:
         del store
@@ -347,7 +347,7 @@ def test_a_second_damaged_database_gets_another_name(folder):
         assert set_aside(folder) == names
 
 
-def test_a_database_of_something_else_is_set_aside_and_one_of_a_newer_version_left_alone(folder):
+def test_a_foreign_database_is_set_aside_and_a_newer_one_left_alone(folder):
     folder.mkdir()
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         connection.execute("CREATE TABLE songs (name)")

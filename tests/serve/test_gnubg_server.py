@@ -115,7 +115,7 @@ def test_a_request_contains_score_and_cube(line, state):
     assert parse_fibs_board(line).match_state(request=True) == state
 
 
-def test_on_fibs_you_stand_first():
+def test_on_fibs_you_are_named_first():
     board = parse_fibs_board(
         f"board:You:other:5:3:1:{START_POINTS}:1:6:2:0:0:2:1:0:0:1:-1:0:25:0:0:0:0:2:0:0:0"
     )
@@ -143,7 +143,7 @@ def test_cubes_and_scores_matter(talk):
     assert talk.answer(request(losing, was_doubled=1, length=7)) == "take"
 
 
-def test_who_was_doubled_back_takes_or_drops_what_is_on_offer(talk):
+def test_a_player_who_was_redoubled_takes_or_drops(talk):
     """A beaver and a raccoon look alike: the previous dice show which player is asked."""
     offer = {"was_doubled": 1, "opponent_may_double": 1, "you_may_double": 0}
     won = Position.from_points({2: 2, 1: 2}, {6: 4, 5: 4, 4: 4})
@@ -405,7 +405,7 @@ def test_a_session_may_be_idle_for_longer_than_a_silent_connection(latest):
 AT_ONCE = ConnectionLimits(silent_when_full=0.0, idle_when_full=0.0)
 
 
-def test_64_silent_connections_lock_nobody_out(latest):
+def test_64_silent_connections_block_no_client(latest):
     with serving(latest, AT_ONCE) as server, ExitStack() as stack:
         silent = [stack.enter_context(Client(server)) for _ in range(64)]
         with Client(server) as client:
@@ -476,7 +476,7 @@ def test_the_same_seed_plays_the_same():
     assert plays(1) == plays(1) != plays(2)
 
 
-def test_a_player_that_nobody_knows():
+def test_an_unknown_player():
     with pytest.raises(PlayerError, match="no player"):
         Opponent("nobody")
 

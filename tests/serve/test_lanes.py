@@ -148,7 +148,7 @@ def test_work_that_is_cancelled_ends_at_its_next_checkpoint():
     assert looks == 3
 
 
-def test_a_stop_ends_what_takes_too_long():
+def test_a_stop_ends_work_that_takes_too_long():
     def burn():
         while True:
             checkpoint()

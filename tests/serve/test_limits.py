@@ -200,7 +200,7 @@ def test_players_of_requests_are_no_files_and_no_programs(client, name):
 
 
 @pytest.mark.parametrize("name", ["{}", "{}@1", "rollout:{},trials=2"])
-def test_where_files_of_the_server_lie_is_nothing_for_clients(tmp_path, name):
+def test_clients_do_not_see_the_servers_paths(tmp_path, name):
     folder = tmp_path / "secret folder"
     folder.mkdir()
     shutil.copy(shipped_weights()["motif-v1"], folder / "own.yaml")
@@ -261,7 +261,7 @@ def test_one_rollout_at_a_time_until_it_is_cancelled(strict, endless):
     until_free(strict)
 
 
-def test_a_rollout_ends_when_nobody_waits_for_it(strict, endless):
+def test_a_rollout_ends_when_no_client_waits_for_it(strict, endless):
     with pytest.raises(httpx.ReadTimeout):
         strict.post("/api/v1/rollout", json=LONG, timeout=0.5)
     until_free(strict)

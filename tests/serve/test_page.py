@@ -42,7 +42,7 @@ def texts(language):
     return json.loads((FILES / "texts" / f"{language}.json").read_text(encoding="utf-8"))
 
 
-def test_the_page_is_served_whole_and_needs_nothing_from_elsewhere(client):
+def test_the_page_is_complete_and_loads_nothing_from_elsewhere(client):
     files = [path for path in FILES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < LARGEST
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < LARGEST_SENT
@@ -214,7 +214,7 @@ def test_a_file_without_a_match_is_reported(client, content, words):
     assert (answer.status_code, words in answer.json()["message"]) == (400, True), answer.text
 
 
-def test_the_roll_of_a_game_that_ended_in_its_middle_is_no_error():
+def test_the_roll_of_a_game_that_was_abandoned_is_not_an_error():
     text = " 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5   52:\n"
     record = parse_mat(text)
     review = Review(replace(record), load_evaluator("pubeval"))

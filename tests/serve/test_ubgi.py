@@ -250,7 +250,7 @@ def test_the_command_ends_while_it_computes(tmp_path, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_command_ends_while_it_waits_and_while_nobody_reads(number):
+def test_the_command_ends_while_it_waits_and_while_its_output_is_not_read(number):
     with running("serve", "ubgi", "--player", "pubeval", stdin=PIPE) as process:
         process.stdin.write("ubgi\n")
         process.stdin.flush()

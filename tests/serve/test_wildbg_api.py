@@ -128,6 +128,6 @@ def test_bad_queries_are_answered_in_plain_text(client, query, message):
     assert answer.text == f"Failed to deserialize query string: {message}"
 
 
-def test_an_away_of_nobody_is_refused(client):
+def test_an_away_score_of_neither_player_is_refused(client):
     assert client.get(f"/eval?{OPENING}&x_away=3").status_code == 400
     assert client.get(f"/eval?{OPENING}&x_away=99&o_away=1").status_code == 400

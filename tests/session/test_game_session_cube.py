@@ -123,7 +123,7 @@ def test_gammons_count_once_doubled_with_the_jacoby_rule(rules, doubled, points)
     assert session.record().games[0].result.points == points
 
 
-def test_words_of_what_was_won():
+def test_the_words_for_the_result():
     found = set()
     for rules, seed in ((rules, seed) for rules in (MONEY, SessionRules()) for seed in range(6)):
         game = one_random_game(seed, rules)
@@ -299,7 +299,7 @@ def test_rules_that_do_not_go_together(rules, said):
         SessionRules(**rules)
 
 
-def test_without_the_cube_nobody_doubles():
+def test_without_the_cube_there_are_no_doubles():
     session = begun(SessionRules(length=5, cube=False))
     turn(session)
     assert not session.can_double

@@ -105,7 +105,7 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing():
         assert standing(game) == before
 
 
-def test_the_tutor_objects_to_what_costs_much_and_to_nothing_else():
+def test_the_tutor_warns_before_large_errors_only():
     game = KeptGame(GameSettings("pubeval", 1, DAY), [["begin", 3, 1]])
     assert game.objection("play", "8/5 6/5", 0.05, default_advisor()) is None
     worst = game.objection("play", "13/10 6/5", 0.05, default_advisor())
@@ -158,7 +158,7 @@ def test_a_record_that_no_session_leads_to_is_refused():
 
 
 @pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])
-def test_only_who_comes_along_can_be_played_against(name):
+def test_only_built_in_players_are_possible_opponents(name):
     with pytest.raises(PlayerError, match="unknown opponent"):
         check_opponent(name)
 

@@ -21,7 +21,7 @@ def test_right_decisions_cost_nothing():
     assert costs(right, np.stack([TRUTH, TRUTH])).any() == np.False_
 
 
-def test_wrong_decisions_cost_what_they_lose():
+def test_the_cost_of_wrong_decisions():
     lost = costs(decided([1, 0, 0, 1], [0, 1, 1, 0]), np.stack([TRUTH, TRUTH]))
     expected = np.zeros((4, len(KINDS)))
     expected[0, 0], expected[1, 1], expected[2, 1], expected[3, 0] = 0.2, 0.2, 0.1, 0.2

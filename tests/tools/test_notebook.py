@@ -21,7 +21,7 @@ def kinds(cell) -> list[tuple[str, list[str]]]:
 
 
 @every_notebook
-def test_a_notebook_runs_and_shows_what_is_kept(kept, tmp_path):
+def test_a_notebook_runs_and_shows_the_stored_output(kept, tmp_path):
     if any("sklearn" in cell.source for cell in kept.cells):
         pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     fresh = run_notebook(deepcopy(kept), tmp_path)

@@ -64,7 +64,7 @@ def made(page: Path, **changes) -> dict[str, list[str]]:
     return rows(page)
 
 
-def test_what_is_measured_is_what_the_commands_measure(page):
+def test_the_same_figures_as_the_commands(page):
     found = made(page)
     assert list(found) == ["random", "pubeval", "simple"]
     simple = load("simple")
@@ -88,7 +88,7 @@ def test_published_figures_are_beside_those_measured(page):
     assert "contact 300 decisions (sha256 " in page.read_text()
 
 
-def test_nobody_is_measured_twice(page, monkeypatch, capsys):
+def test_no_player_is_measured_twice(page, monkeypatch, capsys):
     first = made(page)
     assert capsys.readouterr().err.count("measuring") == 3
     monkeypatch.setattr(player_table, "measure", None)
@@ -255,7 +255,7 @@ def test_the_entries_are_in_order():
     assert all(entry.who and "\n" not in entry.who and entry.games % 2 == 0 for entry in PLAYERS)
 
 
-def test_figures_are_as_long_as_they_deserve():
+def test_figures_have_significant_digits_only():
     rate = error_rate(load("simple"), read_benchmark(LINES / "race.bm"), jobs=1)
     conditions = Conditions("0.0.0", 1, 2000, dict.fromkeys(CLASSES, "0" * 64))
     record = Record(conditions, "2020-01-02", {}, 0.25, 0.0125, 123_456.7)

@@ -55,13 +55,13 @@ def test_chance_is_no_bias(spread):
     assert squares.std() == pytest.approx(np.mean([it.square_se for it in found]), rel=0.25)
 
 
-def test_a_bias_that_is_none_is_said_to_be_small():
+def test_a_missing_bias_is_reported_as_small():
     exact = made_result(np.zeros(50), np.full(50, 0.01))
     assert bias(exact, exact).rms.startswith("< 0.0")
     assert bias(made_result(np.full(50, 0.2), np.full(50, 0.01)), exact).rms == "0.199 ± 0.002"
 
 
-def test_the_table_stands_between_its_marks(tmp_path, monkeypatch, capsys):
+def test_the_table_is_between_its_markers(tmp_path, monkeypatch, capsys):
     page = tmp_path / "page.md"
     start, end = marks(REGION)
     page.write_text(f"before\n{start}old\n{end}after\n")

@@ -78,7 +78,7 @@ def test_whole_rounds_become_files(files):
     assert contact.record.equities[0] == pytest.approx(0.2)
 
 
-def test_tables_say_what_players_lose(files, tmp_path):
+def test_tables_show_the_players_losses(files, tmp_path):
     truths = [read_truth(path) for path in files]
     contact = truths[0]
     assert (contact.players, contact.rolled, contact.plays, contact.seconds) == (tuple(ALL), 1, 3, 30.0)
@@ -113,7 +113,7 @@ def test_the_page_has_the_tables(files, tmp_path):
     assert "`gnubg@2`" in text
 
 
-def test_lines_that_do_not_say_who_chose_are_refused(tmp_path):
+def test_lines_without_choices_are_refused(tmp_path):
     with pytest.raises(BenchmarkError, match="lacks the players' choices"):
         read_truth(Path("tests/data/contact.bm"))
 

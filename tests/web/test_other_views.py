@@ -115,7 +115,7 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     assert page.locator("#decisions tr[aria-current]").count() == 1
 
 
-def test_what_is_no_match_says_so(page, server, tmp_path):
+def test_a_file_without_a_match_gets_an_error(page, server, tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ann,\n")
     page.goto(f"{server.address}/#/analyse")

@@ -73,7 +73,7 @@ def test_dice_are_shown_before_checkers_move(paced):
     ],
     ids=["dance", "double", "take", "pass"],
 )
-def test_what_moves_no_checker_stands_over_the_board_for_a_second(paced, events, words):
+def test_actions_without_a_move_are_shown_over_the_board_for_a_second(paced, events, words):
     def change(state):
         shown = [{"who": "opponent", "board": state["board"], **event} for event in events]
         state["events"] = shown
@@ -236,7 +236,7 @@ def test_undo_by_keys(page, server):
     assert board(page) == start
 
 
-def test_the_home_board_may_lie_on_the_left(page, server):
+def test_the_home_board_may_be_on_the_left(page, server):
     begin(page, server, seed=4)
     right = page.locator('[data-place="1"]').bounding_box()["x"]
     page.click("#settings")

@@ -10,7 +10,7 @@ import numpy as np
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "bearoff.md"
 
 
-def test_the_session_gives_what_it_says():
+def test_the_session_has_the_documented_output():
     failed, tried = doctest.testfile(str(PAGE), module_relative=False)
     assert (failed, tried > 5) == (0, True)
 

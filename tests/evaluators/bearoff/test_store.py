@@ -128,7 +128,7 @@ def test_processes_may_write_and_read_at_once(sound, path, tmp_path):
     assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]
 
 
-def test_the_file_lies_in_the_cache_folder(builds_at_once, tmp_path, monkeypatch):
+def test_the_file_is_in_the_cache_folder(builds_at_once, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     loaded = loading.loaded_tables()
     assert loaded.file == tmp_path / "bearoff" / FILE_NAME

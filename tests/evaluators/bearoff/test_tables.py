@@ -79,7 +79,7 @@ def test_numbers_of_words_and_of_checkers_agree(checkers):
         assert number_of(checkers[number]) == number
 
 
-def test_what_lies_beyond_the_home_board_does_not_count():
+def test_checkers_beyond_the_home_board_do_not_count():
     words = home_words(HOME_POSITIONS) | np.int64(0x0F0F << 48)
     assert np.array_equal(home_numbers(words), np.arange(HOME_POSITIONS))
 

@@ -30,9 +30,11 @@ class House:
     """Contents of the diagram."""
 
     rooms: Mapping[str, str]
-    """What each folder of the package is, in a few words, from the top floor down; the cellar comes last."""
+    """A short description of each folder of the package, from the top floor down; those below all floors come
+    last.
+    """
     doors: frozenset[tuple[str, str]]
-    """Folder and folder below that it imports from, but for what follows from others of these; no cellar."""
+    """Pairs of a folder and a lower folder that it imports from, without pairs implied by others."""
     compiled: frozenset[str]
     """Folders with kernels."""
 
@@ -112,10 +114,10 @@ def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
 
 
 _GAP, _LANE = 0.12, 0.1
-"""Between the rooms of a floor, in widths of one; and what a line that passes by takes there."""
+"""Gaps between the rooms of a floor, and for a line that passes between them, in room widths."""
 _Row = tuple[str, ...]
 _STARTS = 8
-"""Orders from which better ones are looked for."""
+"""Initial orders that are improved."""
 
 
 def paths(drawn: House) -> list[list[str]]:
@@ -202,13 +204,13 @@ def _badness(order: list[_Row], joined: list[list[tuple[str, str]]]) -> tuple[in
 
 
 _WIDTH = 4.7
-"""Of the picture, in inches: on a telephone its text is still of a size to read."""
+"""Width of the picture in inches; its text is legible on a telephone."""
 _HIGH, _APART = 0.58, 0.3
-"""A room's height and the way down to the next floor, in widths of a room."""
+"""A room's height and the distance between floors, in room widths."""
 _CELLAR = 0.42
-"""Height of the cellar."""
+"""Height of the bottom row."""
 _LETTERS = 18
-"""In a line within a room."""
+"""Letters per line in a room."""
 _INK, _PAPER, _CORE, _LINE = "#1d2733", "#ffffff", "#dbe9f6", "#6b7c8f"
 
 

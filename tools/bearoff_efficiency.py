@@ -41,9 +41,9 @@ class Pairs(NamedTuple):
     """Pairs of home positions."""
 
     wins: Floats
-    """(n,): chance of the player on roll to win."""
+    """(n,): win probability of the player on roll."""
     exact: Floats
-    """(n, 3): exact money equities without a double, by the cube's place."""
+    """(n, 3): exact money equities without a double, by the position of the cube."""
 
     def open(self) -> "Pairs":
         """Pairs that either side may still win."""

@@ -32,7 +32,7 @@ WORKERS = (1, 2, 4)
 LARGE_PART = 50_000
 """Labels of a part of a large dataset."""
 WANTED = 50_000_000
-"""Labels of the run that one machine cannot do."""
+"""Labels of a run that is too large for one machine."""
 CORES = (2, 16, 64, 256)
 _FREE_PARTS = 64
 PLAYER = "motif-v1"

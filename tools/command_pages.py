@@ -14,10 +14,10 @@ from motif.cli.main import app
 PROGRAM = "motif"
 _EXAMPLES = "Example:\n"
 _FACTS = re.compile(r"(.*?)\s*\[([^\[\]]*)\]", re.DOTALL)
-"""A help text and, in brackets, what the parser adds: the default, the range."""
+"""A help text and, in brackets, the parser's additions: the default, the range."""
 _SPECIAL = re.compile(r"([\\*_<>\[\]#|$])")
 _PAGE = re.compile(r"docs/([\w/-]+)\.md")
-"""A page of the documentation, as a help text names it."""
+"""A page of the documentation, named in a help text."""
 _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
 
 

@@ -40,7 +40,7 @@ Flags = npt.NDArray[np.bool_]
 REGION = "cube costs"
 KINDS = "wrong doubles", "missed doubles", "wrong takes", "wrong passes"
 FITTED = {"contact": 0.734, "race": 0.742}
-"""x as `motif cube-efficiency --seed 1` fits it, on other positions."""
+"""x fitted by `motif cube-efficiency --seed 1` to other positions."""
 _SEED = 770_001
 _SELF_PLAY_TRIAL = 2**41
 _FROM, _TO, _SLICES = 0.2, 0.9, 14
@@ -58,7 +58,7 @@ class Decisions(NamedTuple):
     takes: Flags
     """If the opponent is doubled."""
     values: Values
-    """(n, 2): equities without a double and after one that is taken."""
+    """(n, 2): equities without a double and after a take."""
 
 
 class Rolled(NamedTuple):

@@ -47,12 +47,12 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "gauss-newton": ("Gauss-Newton", {"color": GREEN, "linestyle": "-.", "marker": "o"}),
     "least-squares": ("SciPy's least squares", {"color": INK, "linestyle": ":", "marker": "^"}),
 }
-"""Solvers, what the picture calls them, and how it draws them."""
+"""Solvers, with their names and styles in the picture."""
 SHARES = (0.1, 0.01, 0.001, 0.0001)
-"""Errors above the least that the table tells the way to."""
+"""Errors above the minimum, the columns of the table."""
 _RIDGE = 5.0
 _LEAST_DRAWN = 1e-6
-"""Share above the least error where the picture ends."""
+"""Share above the minimum at which the picture ends."""
 _SIGNIFICANT = 10.0
 
 
@@ -62,9 +62,9 @@ class Curve:
 
     method: str
     seconds: Sequence[float]
-    """Of the processor, since the fit began, at the start and after each pass."""
+    """Processor seconds since the fit began, at the start and after each pass."""
     errors: Sequence[float]
-    """Root of what is minimised, in the same order."""
+    """Square root of the objective, in the same order."""
     stopped: str
 
     def reached(self, error: float) -> int | None:

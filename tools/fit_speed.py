@@ -46,7 +46,7 @@ from motif.runtime.parallel import one_thread
 from tools.marked_page import reporting, write_region
 
 TOLERANCE = 1e-3
-"""Share by which an RMSE may be above the least one."""
+"""Share by which an RMSE may exceed the lowest one."""
 SIZES = {"large": ("motif", 250_000), "small": ("keith", 100_000)}
 """Parameter set and positions."""
 OWN = ("coordinate", "gauss-newton", "least-squares", "keith")
@@ -68,9 +68,9 @@ _POSITIONS_A_GAME = 35
 _PLIES = 60
 _EXACT = 1e-8
 _SWEEPS = 10
-"""Sweeps until the error is looked at, which is not in the time."""
+"""Sweeps between checks of the error, whose time is not counted."""
 _GROWTH = 1.5
-"""LSMR cannot be watched: it is started again with more and more steps, and the last run counts."""
+"""LSMR reports no progress: it is restarted with more and more steps, and the last run counts."""
 _MEBI = 1024**2
 Array = npt.NDArray[Any]
 
@@ -81,17 +81,17 @@ class Timed:
 
     method: str
     seconds: float | None = None
-    """On the clock, until the error was reached."""
+    """Wall-clock seconds until the error was reached."""
     processor_seconds: float | None = None
-    """Of one core, which what else the machine does hardly touches."""
+    """Of one core, hardly affected by other work on the machine."""
     passes: int | None = None
     """Passes, sweeps or steps."""
     pass_seconds: float | None = None
     """Median processor seconds of a pass after the first three."""
     rmse: float | None = None
-    """Where it ended."""
+    """The final RMSE."""
     memory: float | None = None
-    """Most memory of the process, MiB, data and interpreter included."""
+    """Peak memory of the process in MiB, including data and interpreter."""
     why_not: str | None = None
 
 
@@ -272,7 +272,7 @@ def work(folder: Path, method: str, least: float, limit: float) -> Timed:
                 timed = of_peer(method, terms, values, labels, least, limit)
             except ImportError as error:
                 return Timed(method, why_not=f"not installed ({error.name})")
-    # In KiB, but for macOS.
+    # In KiB, except on macOS.
     unit = 1 if sys.platform == "darwin" else 1024
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / _MEBI
     return Timed(**{**asdict(timed), "memory": memory})

@@ -30,7 +30,7 @@ from motif.runtime.streams import derive_states
 from tools.marked_page import reporting, write_region
 
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
-"""Where the figures are kept; an analysis shows its judge's."""
+"""The file of the figures; an analysis shows those of its judge."""
 _TURN = 50
 """Decisions of one player until the next player's turn."""
 _MILLI = 1000
@@ -67,7 +67,7 @@ class Measured:
     """Millipoints lost per decision."""
     error_rate_se: float
     milliseconds: float
-    """A decision, on the lines that all choose on."""
+    """Per decision, on the lines that all players choose on."""
 
 
 def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:

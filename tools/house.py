@@ -31,12 +31,12 @@ FLOORS = {
 CELLARS = ("runtime", "compiler")
 """Folders below all floors, open to each of them."""
 TOP = ""
-"""The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
+"""The folder of motif/__init__.py, which may import everything and is not imported inside the package."""
 CORE = {"board", "parameters", "evaluators", "rollouts", "players", "sampling"}
 """Folders of the compiled core."""
 _JIT = "motif.compiler.jit"
 _JIT_FILES = {Path("motif/compiler/jit.py"), Path("motif/compiler/simd.py")}
-"""What makes kernels."""
+"""The files that define the kernel decorators."""
 _IMPORTERS = {"__import__", "import_module"}
 _POSITION = Path("motif/board/position.py")
 
@@ -182,10 +182,10 @@ class CompiledCore:
         self._graph = file_graph(texts)
         references = {path: kernel_references(text, path) for path, text in texts.items()}
         self.references = {path: names for path, names in references.items() if names is not None}
-        """What kernels refer to, by the files that have kernels; see `kernel_references`."""
+        """References of kernels, by file; see `kernel_references`."""
         called = {self._files[module] for names in self.references.values() for module, _ in names}
         self.walled = sorted(path for path in called & set(self.references) if path.parts[1] in CORE)
-        """Files whose kernels those of other files call."""
+        """Files whose kernels are called by other files."""
         self._within = self._files_within()
 
     def breaches(self) -> list[str]:

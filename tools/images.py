@@ -25,9 +25,9 @@ WORK = ROOT / "runs" / "images"
 """Where commands leave datasets and pages."""
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(15)))
-"""What the picture of strength shows, in the order in which they were learned."""
+"""Versions in the picture of strength, in the order in which they were learned."""
 OTHERS = {"pubeval": "PubEval", "wildbg": "wildbg's nets", "gnubg": "gnubg, 0-ply"}
-"""What it compares them with."""
+"""Other players in that picture."""
 EXPLAINED = "z92DAADNdgEwGA 3 2"
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 PATIENCE = 300
-"""Seconds that only what hangs takes, also on a busy machine."""
+"""A timeout that only a hanging process exceeds, even on a busy machine."""
 _IDLE = "600s"
-"""After so long everyone ends, should nobody be left to end them."""
+"""Seconds after which abandoned processes end."""
 
 
 class Machines:

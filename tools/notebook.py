@@ -15,7 +15,7 @@ from tools.tutorial import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _LONGEST = 300
-"""Seconds that a cell may take; kernels may have to be compiled."""
+"""Maximum seconds for a cell, which may have to compile kernels."""
 
 
 def read(path: Path) -> Any:

@@ -44,11 +44,11 @@ class Entry:
     """A player of the table."""
 
     name: str
-    """By which it is loaded."""
+    """Its name for loading."""
     who: str
-    """In one line."""
+    """A one-line description."""
     games: int = _MANY
-    """Against `REFERENCE`: few where a game takes long."""
+    """Games against `REFERENCE`; fewer for slow players."""
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
@@ -92,14 +92,14 @@ class Conditions:
     """Conditions under which a record is valid."""
 
     motif: str
-    """Its version."""
+    """The version of motif."""
     seed: int
-    """Of the match, and of players' random choices."""
+    """Seed of the match and of players' random choices."""
     games: int
     files: Mapping[str, str]
     """SHA-256 of each benchmark file, by its class."""
     weights: str = ""
-    """SHA-256 of the file that holds the player's weights; empty for one without."""
+    """SHA-256 of the player's weight file; empty if it has none."""
 
 
 @dataclass(frozen=True)
@@ -241,11 +241,11 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator
 
 REGION = "players"
 SEED = 2
-"""One that no sampling, no fit and no choice of settings has used."""
+"""A seed that no sampling, fit or choice of settings has used."""
 _FOLDER = Path("data/bench")
 _SUFFIXES = (".bm.gz", ".bm")
 _MIN_GAMES = 2 * MIN_PAIRS
-"""Fewer have no standard error."""
+"""Fewer games have no standard error."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ MORE_THEMES = (
     "races and bear-in",
     "match score",
 )
-"""Those of the second file."""
+"""Themes of the second file."""
 CONCEPTS = frozenset(
     {
         *("hit", "make_point", "home_board", "block", "prime", "anchor", "keep_anchor", "escape", "safety"),
@@ -64,7 +64,7 @@ CONCEPTS = frozenset(
         *("gammon", "save_gammon", "containing", "mobility"),
     }
 )
-"""What books name, as the file says it."""
+"""Ideas of books, as written in the file."""
 NAMED: Mapping[str, frozenset[str]] = {
     concept: frozenset(names.split())
     for concept, names in {
@@ -95,13 +95,15 @@ NAMED: Mapping[str, frozenset[str]] = {
         "score_gammon_save": "save_gammon",
     }.items()
 }
-"""What books call each concept of an explanation, or each phrase that says more than its concept."""
+"""The books' names for each concept of an explanation, or for each phrase that is more specific than its
+concept.
+"""
 FIRST = 2
-"""Reasons of an explanation that may hold one of the book's."""
+"""The number of first reasons that are compared with the books'."""
 PLAYS, REASONS = 0.85, 0.85
-"""Shares that are wanted."""
+"""Target shares."""
 SECOND_PLAYS, SECOND_REASONS = 0.9, 0.85
-"""The same of the second file."""
+"""The same for the second file."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,12 @@ class Decision:
     position: Position
     roll: tuple[int, int]
     play: str
-    """What theory prefers."""
+    """The play of theory."""
     reasons: frozenset[str]
     because: str
     source: str
     next_play: str
-    """The second choice of gnubg, and what it loses."""
+    """gnubg's second choice and its loss."""
     next_loses: float
     context: CubeContext = MONEY
     is_compared: bool = False
@@ -132,10 +134,11 @@ class Reading:
     decision: Decision
     chosen: Play
     loses: float
-    """What the play of theory loses by the judge; 0 where it is the one chosen."""
+    """Loss of the play of theory according to the judge; 0 if it is chosen."""
     concepts: tuple[str, ...] | None
-    """Those of the first reasons for the play; None where theory's play was not chosen, or no reasons are
-    named by concepts."""
+    """Concepts of the first reasons for the play; None if theory's play was not chosen or there are no
+    reasons.
+    """
     sentences: tuple[str, ...] = ()
 
     @property

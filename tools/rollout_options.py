@@ -27,13 +27,13 @@ from tools.marked_page import write_region
 
 PLAYER = "motif-v1"
 POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
-"""How many of the positions are of which class."""
+"""Number of positions of each class."""
 WANTED_ERROR = 0.01
 REGION = "rollouts"
 
 _GAMES = 600
 _CHANCES = {"contact": 0.004, "crashed": 0.05, "race": 0.01}
-"""That a game's position is taken at a ply: small, so that they come from early and late in the games."""
+"""Probability of taking a game's position at a ply; small, so that positions come from all stages."""
 _SAMPLED_PLIES = range(7, 61)
 _REFERENCE = RolloutSettings(36 * 1296, stratified=True, seed=1)
 _CUT10 = RolloutSettings(4 * 1296, cut=10)
@@ -66,7 +66,7 @@ class Bias:
     mean: float
     mean_se: float
     square: float
-    """Mean square of the difference, less what the dice put into it; chance can make it negative."""
+    """Mean square of the difference minus the part due to the dice; it may be negative."""
     square_se: float
 
     @property

@@ -40,9 +40,9 @@ from tools.truth_decision import RULES, decided, players_of, rollers
 from tools.truth_table import REGION, read_truth, table
 
 SHARES = {"contact": 10, "crashed": 3, "race": 3}
-"""Decisions of each class in each round of the order."""
+"""Decisions of each class per round."""
 FIRST_PLY = 4
-"""Decisions before it stand in every game, and so in what motif was fitted to."""
+"""Earlier decisions occur in every game, and so in the data that motif was fitted to."""
 _SEED = 370_005
 _DECISIONS, _RESULTS = "decisions.json", "results.jsonl"
 

@@ -47,9 +47,9 @@ class Load(NamedTuple):
     latencies: np.ndarray
     """Seconds from a request to its answer."""
     failures: int
-    """Answers with another status than 200."""
+    """Answers with a status other than 200."""
     processor_seconds: float
-    """What the server computed for them."""
+    """Processor time of the server."""
 
     @property
     def a_core(self) -> float:

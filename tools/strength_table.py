@@ -35,7 +35,7 @@ NOTES = {
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",
 }
-"""Players of the table, in order, if they were measured, and what follows the name."""
+"""Players of the table, in order, with a note after the name; only if measured."""
 SHORT = ("simple", "pubeval", "keith-v1", "motif-v1", default_player(), "wildbg", "gnubg")
 """Players of the README's table."""
 CURRENT = tuple(name for name in NOTES if any(name == entry.name for entry in PLAYERS))
@@ -44,7 +44,8 @@ PAGES = {
     Path("weights/README.md"): CURRENT,
     Path("docs/explanation/strength.md"): tuple(NOTES),
 }
-"""Pages with the table, relative to the root, and its players; that of all players is beside `RECORDS`."""
+"""Pages with the table, relative to the root, and its players; the page of all players is beside `RECORDS`.
+"""
 
 
 def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:

@@ -42,7 +42,7 @@ _FULL_ROLLOUTS = [
 
 
 TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
-"""The match equity table that gnubg decides by, the same as motif's."""
+"""gnubg's match equity table, the same as motif's."""
 _CUBE_SETTINGS = [
     "set output digits 6",
     "set output matchpc off",

@@ -25,13 +25,13 @@ from motif.players import Player, load
 from motif.runtime.errors import PlayerError
 
 SAGE = "bgsage"
-"""The player of the package of that name; ``bgsage@2`` looks ahead as far as gnubg does with 2."""
+"""The player of the package bgsage; ``bgsage@2`` has gnubg's 2-ply."""
 RULES = {
     name: Rule(se=se, pilot=True) for name, se in (("contact", 0.012), ("crashed", 0.012), ("race", 0.003))
 }
-"""When a difference is known; races vary little, and differ by little."""
+"""When a difference is known well enough; races have small variances and small differences."""
 _PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
-"""Trials of motif and of gnubg that are played at least."""
+"""Minimum numbers of trials by motif and by gnubg."""
 
 
 def players_of(own: str) -> list[str]:

@@ -34,16 +34,16 @@ class Truth:
     by_roller: Values
     """(rollers, players, n): the same by the trials of each roller alone."""
     crossed: Values
-    """(players, n): against the play that is best by one roller, in the trials of the other; their mean."""
+    """(players, n): against the best play by one roller's trials, measured by the other's; their mean."""
     rollers: tuple[str, ...]
     trials: npt.NDArray[np.int64]
     """(rollers,): trials of all plays together."""
     rolled: int
-    """Decisions that were rolled out: on the others all players agree."""
+    """Decisions that were rolled out; in the others all players agree."""
     plays: int
-    """Plays that were rolled out."""
+    """Number of plays rolled out."""
     seconds: float
-    """Of all processes together."""
+    """Sum over all processes."""
 
     def __len__(self) -> int:
         return self.losses.shape[1]

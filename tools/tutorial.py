@@ -22,7 +22,7 @@ class Block(NamedTuple):
     """A fenced block of the page."""
 
     kind: str
-    """`COMMANDS`, a file to write (`FILE`), what the commands before it print (`SHOWN`), or another."""
+    """`COMMANDS`, a file to write (`FILE`), the output of the previous commands (`SHOWN`), or another."""
     text: str
 
 

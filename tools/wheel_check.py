@@ -22,7 +22,7 @@ import yaml
 from tools.house import ROOT
 
 LARGEST = 15_000_000
-"""Bytes of a wheel."""
+"""Maximum size of a wheel in bytes."""
 NEEDED = (
     "motif/py.typed",
     "motif/weights/README.md",
@@ -36,7 +36,7 @@ NEEDED = (
 )
 _START, _RACE = "4HPwATDgc/ABMA", "dPexAAB07zMAAA"
 _SMALL = {"games": 40, "trials": 4, "rate": 0.2, "candidates": 4}
-"""A version of a run that is over in seconds."""
+"""Settings of a run of a few seconds."""
 
 
 class WheelError(Exception):

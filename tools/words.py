@@ -29,7 +29,7 @@ _SCRIPT = re.compile(
 _CELL = re.compile(r"\"source\": \[\n.*?\n *\]", re.DOTALL)
 """The source of a notebook's cell."""
 _FIELD = re.compile(r"\{[^{}\n]*\}")
-"""What an f-string puts in."""
+"""A replacement field of an f-string."""
 _QUOTES = re.compile(r"""^[rbfuRBFU]*("{3}|'{3}|"|')|("{3}|'{3}|"|')$""")
 
 

@@ -21,7 +21,7 @@ MADE = {
     "reference/library": library_pages.pages,
     "reference/http": http_pages.pages,
 }
-"""Folders whose pages are made from the source, and what makes them."""
+"""Folders of generated pages, and their generators."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 _BETWEEN = re.compile(r"(?m)^\|.*$")
 _TYPES = (
@@ -39,7 +39,7 @@ _TYPES = (
         "ArrayLike",
     ),
 )
-"""What Python makes of the names of numpy's types, and these names."""
+"""Python's long names of numpy's types, and the short ones."""
 _log = logging.getLogger(__name__)
 
 
@@ -125,7 +125,7 @@ def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
         place = last
         if first < end and last > start:
             before, behind = leaf[: max(start - first, 0)], leaf[max(end - first, 0) :] if end < last else ""
-            # Texts that are equal are not the same: another one may stand before.
+            # Find the leaf by identity: an equal text may come before it.
             index = next(k for k, child in enumerate(leaf.parent.children) if child is leaf)
             leaf.parent[index] = nodes.Text(before + text + behind)
             text = ""

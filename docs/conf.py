@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`."""
+"""Sphinx configuration of the site: `make docs`."""
 
 import os
 import sys
@@ -22,10 +22,10 @@ myst_heading_anchors = 4
 # Leave ± and the dashes of options as they are.
 smartquotes = False
 
-# Every reference leads somewhere.  Types of other libraries have no page here, and words in backticks of a
-# docstring become links where they are public names.
+# Every reference must resolve, except types of other libraries.  Public names in a docstring's backticks become
+# links.
 nitpicky = True
-# A word in backticks may be the name of several attributes.
+# A name in backticks may match several attributes.
 suppress_warnings = ["ref.python"]
 default_role = "py:obj"
 nitpick_ignore_regex = [
@@ -39,7 +39,7 @@ autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 72
 
-# Notebooks run again when they have changed.
+# Changed notebooks run again.
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
@@ -54,7 +54,7 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 copybutton_selector = "div.highlight-sh pre, div.highlight-python pre, div.highlight-default pre"
 
-# Pages of the gallery are beside the site, not on the web.
+# Pages of the gallery are in the site, not on the web.
 linkcheck_ignore = [r"gallery/"]
 linkcheck_timeout = 20
 linkcheck_retries = 2

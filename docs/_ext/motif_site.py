@@ -1,4 +1,4 @@
-"""What the site needs beside Sphinx: pages made from the source, the gallery, links out of docs/."""
+"""Sphinx extension for the site: generated pages, the gallery, links out of docs/."""
 
 import html
 import re
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 def make_pages(app: Sphinx) -> None:
-    """Write the pages that are made from the source, those that have changed, and the gallery."""
+    """Write the generated pages that have changed, and the gallery."""
     for folder, made in MADE.items():
         place = Path(app.srcdir, folder)
         place.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def make_pages(app: Sphinx) -> None:
 
 
 def copy_gallery_pages(app: Sphinx, error: Exception | None) -> None:
-    """Put the pages that the gallery shows in frames beside it."""
+    """Copy the framed pages of the gallery into the site."""
     if error is None and app.builder.format == "html":
         place = Path(app.outdir, gallery.FOLDER.name)
         place.mkdir(exist_ok=True)
@@ -68,16 +68,17 @@ def copy_gallery_pages(app: Sphinx, error: Exception | None) -> None:
 
 
 def source_address(root: Path) -> str:
-    """Where the files of the repository at `root` are on the web, by its pyproject.toml; may be empty."""
+    """Return the web address of the repository at `root`, from its pyproject.toml; may be empty."""
     urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
     address = next((urls[label] for label in urls if label.lower() in ("repository", "source")), "")
     return f"{address.rstrip('/')}/blob/main/" if address else ""
 
 
-def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
-    """Make the source of a page what the site needs.
+def adapt_page(app: Sphinx, page: str, text: list[str]) -> None:
+    """Adapt the source of a page to the site.
 
-    Links that lead out of docs/ lead to the repository on the web, or are plain text where none is known.
+    Links that lead out of docs/ point to the repository on the web, or become plain text if its address is
+    unknown.
     """
     root, here = Path(app.srcdir).parent, Path(app.srcdir, page).parent
     address = source_address(root)
@@ -89,14 +90,14 @@ def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
         return f"[{match[1]}]({address}{target.relative_to(root)})" if address else match[1]
 
     text[0] = _LINK.sub(changed, text[0])
-    # A figure and its error stay on one line, in a table that is narrow.
+    # Keep a figure and its error on one line in narrow tables.
     text[0] = _BETWEEN.sub(
         lambda row: row[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"), text[0]
     )
 
 
 def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Call numpy's types by their names in signatures, and public functions by the names that one imports."""
+    """Use numpy's short type names and the public names of functions in signatures."""
     for node in doctree.findall(addnodes.desc_signature):
         for prefix in node.findall(addnodes.desc_addname):
             if prefix.astext() + node.get("fullname", "") in library_pages.public_places():
@@ -111,14 +112,14 @@ def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def readable_defaults(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None] | None:
-    """Write ``...`` for a default that is made again each time: ``<factory>`` is no Python."""
+    """Write ``...`` for a default that is created on each call: ``<factory>`` is not Python."""
     if signature is None or "<factory>" not in signature:
         return None
     return signature.replace("<factory>", "..."), returns
 
 
 def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
-    """Replace a stretch of the text of `node` by `text`; links beside it stay."""
+    """Replace part of the text of `node` by `text`; links beside it are kept."""
     place = 0
     for leaf in list(node.findall(nodes.Text)):
         first, last = place, place + len(leaf)
@@ -141,13 +142,13 @@ def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Eleme
 
 
 class EmbeddedPage(SphinxDirective):
-    """``page``: a page of motif's own, shown in a frame; its content describes it."""
+    """``page``: a page of motif's own in a frame; its content is a description."""
 
     required_arguments = 1
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Return the frame, as raw HTML."""
+        """Return the frame as raw HTML."""
         title = html.escape(" ".join(self.content))
         source = html.escape(self.arguments[0])
         frame = f'<iframe class="motif-page" src="{source}" title="{title}" loading="lazy"></iframe>'
@@ -155,7 +156,7 @@ class EmbeddedPage(SphinxDirective):
 
 
 class MadeLink(SphinxRole):
-    """``made``: a link to something that the build makes beside the pages, ``text <path>``."""
+    """``made``: a link to a file that the build makes beside the pages, ``text <path>``."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the link."""
@@ -165,9 +166,9 @@ class MadeLink(SphinxRole):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Sphinx calls this."""
+    """Register the extension with Sphinx."""
     app.connect("builder-inited", make_pages)
-    app.connect("source-read", as_the_site_has_it)
+    app.connect("source-read", adapt_page)
     app.connect("missing-reference", find_public)
     app.connect("autodoc-process-signature", readable_defaults)
     app.connect("doctree-resolved", tidy_signatures)

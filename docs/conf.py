@@ -22,8 +22,7 @@ myst_heading_anchors = 4
 # Leave ± and the dashes of options as they are.
 smartquotes = False
 
-# Every reference must resolve, except types of other libraries.  Public names in a docstring's backticks become
-# links.
+# Every reference must resolve, except types of other libraries.  Public names in backticks become links.
 nitpicky = True
 # A name in backticks may match several attributes.
 suppress_warnings = ["ref.python"]

@@ -125,7 +125,9 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 def _folded(text: str, width: int) -> list[str]:
     """Return the lines of a cell, wrapped between words."""
-    return [part for line in text.split("\n") for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]]
+    return [
+        part for line in text.split("\n") for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]
+    ]
 
 
 _EDGES, _BETWEEN = "  ", "   "

@@ -1,7 +1,7 @@
-"""motif learns a backgammon evaluator that a person can read, from nothing but the rules.
+"""Backgammon evaluators that people can read, learned from nothing but the rules.
 
-A position is a `Position`, an ID or 26 numbers; a roll ``"31"``; a player a name such as ``"latest@1"``,
-weights, a fitted model (`from_sklearn`), or any object with ``evaluate_many(boards)`` (`Evaluator`).
+A position is a `Position`, an ID or 26 numbers.  A roll is ``"31"`` or ``(3, 1)``.  A player is a name such
+as ``"latest@1"``, weights, a fitted model (`from_sklearn`), or an object with ``evaluate_many(boards)``.
 
 Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
          explain(position, roll)   legal_plays   bearoff   cube_windows   cube_efficiency
@@ -12,8 +12,8 @@ Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
 
-Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselves in notebooks.  What goes
-wrong is a `MotifError` of one line.  ``help(motif.rank)`` tells more; so do the pages in docs/how-to.
+Results have ``to_dict()`` and ``to_frame()``, and are shown as tables by ``print`` and in notebooks.  Errors
+are `MotifError` with a message of one line.  See ``help(motif.rank)`` and docs/how-to in motif's source.
 """
 
 from pathlib import Path
@@ -25,131 +25,75 @@ from motif.runtime.package import lazy_names
 from motif.runtime.progress import COMPILATION
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import Explanation
-    from motif.analysis.match import MatchAnalysis
-    from motif.analysis.turn import TurnDecision
-    from motif.benchmarks.benchmark_making import make_benchmark
-    from motif.board.match_file import read_match, write_match
-    from motif.board.match_state import MatchState
-    from motif.board.moves import Play
-    from motif.board.parsing import parse_position
-    from motif.board.position import Position
-    from motif.contests import (
-        ContestResult,
-        TournamentResult,
-        play_matches,
-        play_money_games,
-        play_tournament,
-    )
-    from motif.doubling import CubeDecision
-    from motif.doubling.bras_windows import doubling_set as cube_windows
-    from motif.doubling.cubeful_rollout import CubeRollout
-    from motif.doubling.efficiency_fit import fit_efficiency as cube_efficiency
-    from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
-    from motif.evaluators.own import from_sklearn
-    from motif.learning.fit_settings import FitSettings
-    from motif.library import (
-        analyse,
-        bearoff,
-        best_play,
-        compare_plays,
-        cube,
-        decide,
-        evaluate,
-        evaluate_many,
-        explain,
-        legal_plays,
-        load_evaluator,
-        rank,
-        rollout,
-        rollout_cube,
-    )
-    from motif.library_game import Game
-    from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
-    from motif.library_play import BenchmarkResult, benchmark, speed
-    from motif.phase_net import train_phase_net
-    from motif.players import Player
-    from motif.players import as_player as load_player
-    from motif.players.ranking import Ranking
-    from motif.rollouts import Comparison, RolloutResult, RolloutSettings
-    from motif.runtime.errors import MotifError
-    from motif.runtime.parallel import working_on
-    from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset
-    from motif.sampling.conversion import convert
+    from motif.analysis.explain import Explanation as Explanation
+    from motif.analysis.match import MatchAnalysis as MatchAnalysis
+    from motif.analysis.turn import TurnDecision as TurnDecision
+    from motif.benchmarks.benchmark_making import make_benchmark as make_benchmark
+    from motif.board.match_file import read_match as read_match
+    from motif.board.match_file import write_match as write_match
+    from motif.board.match_state import MatchState as MatchState
+    from motif.board.moves import Play as Play
+    from motif.board.parsing import parse_position as parse_position
+    from motif.board.position import Position as Position
+    from motif.contests import ContestResult as ContestResult
+    from motif.contests import TournamentResult as TournamentResult
+    from motif.contests import play_matches as play_matches
+    from motif.contests import play_money_games as play_money_games
+    from motif.contests import play_tournament as play_tournament
+    from motif.doubling import CubeDecision as CubeDecision
+    from motif.doubling.bras_windows import doubling_set
+    from motif.doubling.cubeful_rollout import CubeRollout as CubeRollout
+    from motif.doubling.efficiency_fit import fit_efficiency
+    from motif.evaluators import Evaluator as Evaluator
+    from motif.evaluators import Probabilities as Probabilities
+    from motif.evaluators import WeightFile as WeightFile
+    from motif.evaluators import load_static as load_static
+    from motif.evaluators import read_weight_file as read_weight_file
+    from motif.evaluators.own import from_sklearn as from_sklearn
+    from motif.learning.fit_settings import FitSettings as FitSettings
+    from motif.library import analyse as analyse
+    from motif.library import bearoff as bearoff
+    from motif.library import best_play as best_play
+    from motif.library import compare_plays as compare_plays
+    from motif.library import cube as cube
+    from motif.library import decide as decide
+    from motif.library import evaluate as evaluate
+    from motif.library import evaluate_many as evaluate_many
+    from motif.library import explain as explain
+    from motif.library import legal_plays as legal_plays
+    from motif.library import load_evaluator as load_evaluator
+    from motif.library import rank as rank
+    from motif.library import rollout as rollout
+    from motif.library import rollout_cube as rollout_cube
+    from motif.library_game import Game as Game
+    from motif.library_learn import Fit as Fit
+    from motif.library_learn import bootstrap as bootstrap
+    from motif.library_learn import calibrate as calibrate
+    from motif.library_learn import export as export
+    from motif.library_learn import fit as fit
+    from motif.library_learn import report as report
+    from motif.library_learn import sample as sample
+    from motif.library_play import BenchmarkResult as BenchmarkResult
+    from motif.library_play import benchmark as benchmark
+    from motif.library_play import speed as speed
+    from motif.phase_net import train_phase_net as train_phase_net
+    from motif.players import Player as Player
+    from motif.players import as_player
+    from motif.players.ranking import Ranking as Ranking
+    from motif.rollouts import Comparison as Comparison
+    from motif.rollouts import RolloutResult as RolloutResult
+    from motif.rollouts import RolloutSettings as RolloutSettings
+    from motif.runtime.errors import MotifError as MotifError
+    from motif.runtime.parallel import working_on as working_on
+    from motif.sampling import Dataset as Dataset
+    from motif.sampling import SampleResult as SampleResult
+    from motif.sampling import SampleSettings as SampleSettings
+    from motif.sampling import read_dataset as read_dataset
+    from motif.sampling.conversion import convert as convert
 
-    load = load_player
     __version__: str
-
-    # Not at run time: `help(motif)` would print every page at once.
-    __all__ = [
-        "BenchmarkResult",
-        "Comparison",
-        "ContestResult",
-        "CubeDecision",
-        "CubeRollout",
-        "Dataset",
-        "Evaluator",
-        "Explanation",
-        "Fit",
-        "FitSettings",
-        "Game",
-        "MatchAnalysis",
-        "MatchState",
-        "MotifError",
-        "Play",
-        "Player",
-        "Position",
-        "Probabilities",
-        "Ranking",
-        "RolloutResult",
-        "RolloutSettings",
-        "SampleResult",
-        "SampleSettings",
-        "TournamentResult",
-        "TurnDecision",
-        "WeightFile",
-        "__version__",
-        "analyse",
-        "bearoff",
-        "benchmark",
-        "best_play",
-        "bootstrap",
-        "calibrate",
-        "compare_plays",
-        "convert",
-        "cube",
-        "cube_efficiency",
-        "cube_windows",
-        "decide",
-        "evaluate",
-        "evaluate_many",
-        "explain",
-        "export",
-        "fit",
-        "from_sklearn",
-        "legal_plays",
-        "load",
-        "load_evaluator",
-        "load_player",
-        "load_static",
-        "make_benchmark",
-        "parse_position",
-        "play_matches",
-        "play_money_games",
-        "play_tournament",
-        "rank",
-        "read_dataset",
-        "read_match",
-        "read_weight_file",
-        "report",
-        "rollout",
-        "rollout_cube",
-        "sample",
-        "speed",
-        "train_phase_net",
-        "working_on",
-        "write_match",
-    ]
+    load = load_player = as_player
+    cube_efficiency, cube_windows = fit_efficiency, doubling_set
 
 _HOMES = {
     "motif.analysis.explain": ("Explanation",),
@@ -191,7 +135,7 @@ _HOMES = {
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)
 )
-# Imported on first use, so that a command which needs only the rules does not wait for the rest.
+# Imported on first use, which keeps `import motif` fast.
 __getattr__ = lazy_names(__name__, _HOMES)
 
 

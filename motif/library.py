@@ -1,10 +1,6 @@
-"""Ask about a position, in one call each: a position, a roll and a player may be given in any form.
+"""High-level functions for positions, plays, cube decisions and matches.
 
-A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID, a 20-letter key) or 26
-numbers.  A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name
-such as ``"latest"`` or ``"motif-v14@2"``, a player, weights, or an evaluator of your own (`motif.Evaluator`);
-by default it is the newest weights, looking two plies ahead.  Match and cube are keywords: ``length=7,
-score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
+All of them take positions, rolls and players in the forms that `rank` describes.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +53,7 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
 
 Value = Callable[[npt.NDArray[np.int8]], npt.ArrayLike]
-"""Boards int8 (n, 26) to the n equities of their players on roll."""
+"""Function from boards int8 (n, 26) to the n equities of their players on roll."""
 
 
 @lists_fields(MatchOptions)
@@ -67,18 +63,39 @@ def rank(
     player: PlayerLike | None = None,
     **match: Unpack[MatchKeywords],
 ) -> Ranking:
-    """Return the legal plays of a roll, the best first, with the mover's equities.
+    """Rank the legal plays of a roll by equity.
 
-    ``rank("4HPwATDgc/ABMA", "31")[0]`` is the best one.  The roll is ``(3, 1)`` or ``"31"``, and may be left
-    out where the ID holds one.  The player is a name, a player or an evaluator; by default the newest weights
-    two plies ahead.
+    Parameters
+    ----------
+    position
+        A `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key), or 26
+        numbers.
+    roll
+        Two dice, ``(3, 1)`` or ``"31"``; may be left out if the ID holds a roll.
+    player
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights with 2-ply lookahead.
+    **match
+        Match and cube, which override those of an ID: `length` of the match in points, `score` as ``(3, 5)``
+        or ``"3-5"`` (the player on roll first), `cube` value, its `owner` (``"me"``, ``"you"``, ``"none"``),
+        `crawford`; for money play `jacoby`, `beavers`, `raccoons`.
+        Without a match and a cube, plays are valued for money without a cube.
 
-    Match and cube are keywords: ``length=7, score=(3, 5), cube=2, owner="me", crawford=True``, for money
-    ``jacoby=True``; the ID may hold them, too.  Plays are then valued for these, else for money without a
-    cube.
+    Returns
+    -------
+    Ranking
+        The plays with the equities and probabilities of the player who makes them, the best first.
 
-    Raises `PositionError`, `PlayError`, `PlayerError` and `SettingError`, each in one line, for what makes
-    no sense.
+    Raises
+    ------
+    PositionError, PlayError, PlayerError, SettingError
+        For an invalid position, roll, player, and match or cube.
+
+    Examples
+    --------
+    >>> import motif
+    >>> print(motif.rank("4HPwATDgc/ABMA", "31", "motif-v1").best)
+    8/5 6/5
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
@@ -87,33 +104,33 @@ def rank(
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
-    """Choose the legal play that your own value function prefers.
+    """Choose the legal play with the best value by a function of your own.
 
     Parameters
     ----------
     position, roll
-        As `rank` takes them.
+        As for `rank`.
     value
-        A function of boards int8 (n, 26), the positions after the plays, that returns n equities in points.
-        Each board is seen by its player on roll, the opponent of the player who chooses, and the equity is
-        that player's: the play with the lowest one is chosen, of equal ones the first. Games that a play wins
-        are worth -1, -2 or -3; `value` is not asked about them.
+        Function of boards int8 (n, 26), the positions after the plays, that returns n equities in points.
+        Boards and equities are those of the next player on roll, the opponent, so the play with the lowest
+        equity is chosen, the first of equal ones.  Plays that win the game are not passed to `value`: they
+        count as -1, -2 or -3.
 
     Returns
     -------
     Play
-        A dance is a play without moves.
+        The play; without moves if the player cannot move.
 
     Raises
     ------
     SettingError
-        When `value` does not give n finite numbers.
+        If `value` does not return n finite numbers.
     PositionError, PlayError
-        As by `rank`.
+        For an invalid position or roll.
 
     Examples
     --------
-    At double match point gammons do not count, so the chance of winning decides:
+    At double match point only the probability of winning counts:
 
     >>> import motif
     >>> def at_double_match_point(boards):
@@ -130,7 +147,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
         given = np.asarray(value(boards[goes_on]))
         wanted = int(goes_on.sum())
         if given.shape != (wanted,) or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
-            raise SettingError(f"value must give {wanted} finite numbers, one for each board", "value")
+            raise SettingError(f"value must return {wanted} finite numbers, one for each board", "value")
         equities_after[goes_on] = given
     return plays[int(np.argmin(equities_after))]
 
@@ -142,10 +159,32 @@ def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabiliti
 def evaluate(
     position: PositionLike | list[Position], player: PlayerLike = LATEST
 ) -> Probabilities | list[Probabilities]:
-    """Return the five probabilities of the player on roll, before the roll; ``.equity`` is the cubeless one.
+    """Return the probabilities and the cubeless equity of the player on roll, before the roll.
 
-    Of a list of positions it is a list of these; for arrays there is `evaluate_many`.  It is the static
-    evaluation, unless the player looks ahead (``"latest@2"``).  Raises `PositionError` and `PlayerError`.
+    Parameters
+    ----------
+    position
+        A position in any form that `rank` takes, or a list of positions and IDs; for arrays use
+        `evaluate_many`.
+    player
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights without lookahead.
+
+    Returns
+    -------
+    Probabilities or list of Probabilities
+        Five probabilities, each 0 to 1 and cumulative; ``.equity`` is the cubeless equity in points.
+
+    Raises
+    ------
+    PositionError, PlayerError
+        For an invalid position or player.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.evaluate("4HPwATDgc/ABMA", "motif-v1").win > 0.5
+    True
     """
     evaluator = evaluator_of(player)
     if isinstance(position, list) and position and isinstance(position[0], Position | str):
@@ -165,10 +204,29 @@ def evaluate_many(
 def evaluate_many(
     positions: Positions, player: PlayerLike = LATEST, *, as_frame: bool = False
 ) -> "npt.NDArray[np.float32] | DataFrame":
-    """Return the five probabilities of each of `positions`: float32 (n, 5), in the order of `Probabilities`.
+    """Return the probabilities of the player on roll for many positions.
 
-    `positions` are int8 (n, 26), or a list of positions and IDs.  With `as_frame` a DataFrame, with the GNUbg
-    IDs and the cubeless equities (see `frame`).
+    Parameters
+    ----------
+    positions
+        Boards int8 (n, 26), or a list of positions and IDs.
+    player
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights without lookahead.
+    as_frame
+        Whether to return a data frame of pandas, or of polars if pandas is not installed.
+
+    Returns
+    -------
+    ndarray or DataFrame
+        Float32 (n, 5) in the order of `Probabilities`; as a data frame with GNUbg IDs and cubeless equities.
+
+    Raises
+    ------
+    PositionError, PlayerError
+        For an invalid position or player.
+    SettingError
+        With `as_frame`, if neither pandas nor polars is installed.
     """
     boards: Board = as_boards(positions)
     rows = evaluator_of(player).evaluate_many(boards)
@@ -185,15 +243,37 @@ def evaluate_many(
 
 
 def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int | None = None) -> list[Play]:
-    """List the legal plays of a roll with distinct results; a dance is one play without moves.
+    """Return the legal plays of a roll that lead to different positions.
 
-    The roll is ``(3, 1)``, ``"31"`` or two arguments, ``3, 1``; it may be left out where the ID holds one.
-    Raises `PlayError` for a roll that dice cannot show, `PositionError` when the game is over.
+    Parameters
+    ----------
+    position, roll
+        As for `rank`.
+    die
+        The second die, if `roll` is one die: ``legal_plays(position, 3, 1)``.
+
+    Returns
+    -------
+    list of Play
+        The plays; if the player cannot move, one play without moves.
+
+    Raises
+    ------
+    PositionError
+        For an invalid position, or if the game is over.
+    PlayError
+        For an invalid roll.
+
+    Examples
+    --------
+    >>> import motif
+    >>> len(motif.legal_plays("4HPwATDgc/ABMA", 3, 1))
+    16
     """
     place, state = _placed(position)
     if die is not None:
         if not isinstance(roll, int):
-            raise PlayError(f"a roll is two dice, such as 3, 1 or '31', not {shown((roll, die))}")
+            raise PlayError(f"invalid roll {shown((roll, die))}: it must be two dice, such as 3, 1 or '31'")
         roll = (roll, die)
     return plays_of(place, _rolled(roll, state))
 
@@ -207,11 +287,38 @@ def rollout(
     jobs: int | None = None,
     **changes: Unpack[RolloutKeywords],
 ) -> RolloutResult:
-    """Roll out one position, several, or an array (n, 26): ``rollout(ID, trials=1296, cut=8)``.
+    """Roll out one or more positions.
 
-    The player plays both sides; weights do so some hundred times as fast as other players.  `changes` are
-    fields of the `settings`.  Trial t of position k uses the random stream (seed, k, t): the result does not
-    depend on `jobs`.  Raises `SettingError`, and `PositionError` naming the first row that is no position.
+    The player plays both sides; weights do so about a hundred times as fast as other players.
+
+    Parameters
+    ----------
+    positions
+        A position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
+    player
+        A player in any form, by default the newest weights without lookahead.
+    settings
+        Settings of the rollout; by default those of ``RolloutSettings()``.
+    jobs
+        Number of processes, by default all cores; the result does not depend on it.
+    **changes
+        Fields of `RolloutSettings` that override `settings`, such as ``trials=1296, cut=8``.
+
+    Returns
+    -------
+    RolloutResult
+        Means of probabilities and equity with their standard errors, for each position.
+
+    Raises
+    ------
+    PositionError, PlayerError, SettingError
+        For an invalid position, which is named by its row, an invalid player or setting.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.rollout("4HPwATDgc/ABMA", "pubeval", trials=36, cut=4, jobs=1).trials
+    array([36])
     """
     return roll_out(positions, evaluator_of(player), settings, jobs=jobs, **changes)
 
@@ -225,11 +332,41 @@ def cube(
     efficiency: float | None = None,
     **match: Unpack[MatchKeywords],
 ) -> CubeDecision:
-    """Decide whether to double, and whether to take: ``cube("dPexAAB07zMAAA").action``.
+    """Decide whether to double and whether to take.
 
-    For money with the cube in the centre, unless the ID or keywords say otherwise; these, the player and what
-    is raised are those of `rank`.  `met` is a match equity table, a name or a file; `efficiency` the x of
-    Janowski's model, by default that of the class of position.
+    Parameters
+    ----------
+    position
+        As for `rank`.
+    player
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights with 2-ply lookahead.
+    met
+        Match equity table: a name or a file of gnubg's XML format; by default ``"kazaross-xg2"``.
+    efficiency
+        Cube efficiency of Janowski's model, 0 (dead cube) to 1 (live cube); by default that of the class of
+        position.  If it is not given, bearoff positions with few checkers are decided exactly.
+    **match
+        Match and cube, which override those of an ID: `length` of the match in points, `score` as ``(3, 5)``
+        or ``"3-5"`` (the player on roll first), `cube` value, its `owner` (``"me"``, ``"you"``, ``"none"``),
+        `crawford`; for money play `jacoby`, `beavers`, `raccoons`.
+        By default money play with a centred cube.
+
+    Returns
+    -------
+    CubeDecision
+        The action of both players, and the equities without a double, after double/take and double/pass.
+
+    Raises
+    ------
+    PositionError, PlayerError, SettingError
+        For an invalid position, player, and match or cube.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.cube("AQAAiAAAAAAAAA").action
+    'double, take'
     """
     place, state = _placed(position)
     evaluator, table = _judging(player), match_equity_table(DEFAULT_TABLE if met is None else str(met))
@@ -245,10 +382,31 @@ def decide(
     player: PlayerLike | None = None,
     **match: Unpack[MatchKeywords],
 ) -> TurnDecision:
-    """Decide what to do now: ``decide(game.position).action`` is play, roll, double, take, beaver or pass.
+    """Decide what to do now: play, roll, double, take, beaver or pass.
 
-    With a roll, given or in the ID, it is the best ``.play``.  Without one it is to roll or to double; where
-    the ID says that a double is on offer, the answer to it.  The arguments are those of `rank`.
+    With a roll, passed or in the ID, choose the best play; without one, decide whether to roll or to double.
+    If the ID holds an offered double, answer it.
+
+    Parameters
+    ----------
+    position, roll, player, **match
+        As for `rank`.
+
+    Returns
+    -------
+    TurnDecision
+        The ``.action``, and the ``.play`` if the action is ``"play"``.
+
+    Raises
+    ------
+    PositionError, PlayError, PlayerError, SettingError
+        For an invalid position, roll, player, and match or cube.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.decide("4HPwATDgc/ABMA", "31", "motif-v1").action
+    'play'
     """
     place, state = _placed(position)
     dice = as_roll(roll) if roll is not None else None if state is None else state.dice
@@ -266,11 +424,36 @@ def explain(
     language: str = LANGUAGE,
     **match: Unpack[MatchKeywords],
 ) -> Explanation:
-    """Explain why one play is better than another, term by term and in words: ``print(explain(ID, "31"))``.
+    """Explain why one play is better than another, in words and term by term.
 
-    By default the best play is compared with the second best; ``versus="24/23 13/10"`` names another one.
-    The reasons are in English, or with ``language="de"`` in German.  Roll, player and the keywords of match
-    and cube are those of `rank`.
+    Parameters
+    ----------
+    position, roll, **match
+        As for `rank`.
+    player
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights with 2-ply lookahead.
+        It must have named terms: weights, ``"bras"`` or ``"phase"``.
+    better, versus
+        The plays to compare, in notation such as ``"24/23 13/10"``; by default the best and the second best.
+    language
+        Language of the reasons: ``"en"`` or ``"de"``.
+
+    Returns
+    -------
+    Explanation
+        The reasons, largest first, and the terms that make up the difference; ``print`` shows the reasons.
+
+    Raises
+    ------
+    PositionError, PlayError, PlayerError, SettingError
+        For an invalid position, roll, player, and match or cube.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.explain("4HPwATDgc/ABMA", "31", "motif-v1").better.notation
+    '8/5 6/5'
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
@@ -294,10 +477,43 @@ def compare_plays(
     jobs: int | None = None,
     **keywords: Unpack[ComparedKeywords],
 ) -> Comparison:
-    """Roll out the best plays of a roll, or those named, with the same dice: ``compare_plays(ID, "31")``.
+    """Roll out candidate plays of a roll with the same dice.
 
-    `keywords` are those of match and cube, and fields of the settings: ``trials=1296, eliminate=True``.  With
-    `cubeful` both sides double within the trials.
+    Parameters
+    ----------
+    position, roll
+        As for `rank`.
+    player
+        A player in any form, by default the newest weights without lookahead; it plays both sides.
+    settings
+        Settings of the rollout; by default those of ``RolloutSettings()``.
+    plays
+        The plays to compare, in notation such as ``"8/5 6/5"``; by default the best by the player.
+    candidates
+        Number of plays to compare if `plays` is empty, at least 1.
+    cubeful
+        Whether both sides double, take and pass in the trials.
+    jobs
+        Number of processes, by default all cores; the result does not depend on it.
+    **keywords
+        Match and cube as for `rank`, and fields of `RolloutSettings` such as ``trials=1296, eliminate=True``.
+
+    Returns
+    -------
+    Comparison
+        The plays with equities, differences from the best and their standard errors, the best first.
+
+    Raises
+    ------
+    PositionError, PlayError, PlayerError, SettingError
+        For an invalid position, roll, player, and match or cube.
+
+    Examples
+    --------
+    >>> import motif
+    >>> rolled = motif.compare_plays("4HPwATDgc/ABMA", "31", "pubeval", trials=36, cut=4, candidates=2)
+    >>> len(rolled.plays)
+    2
     """
     match, changes = _parted(keywords)
     place, state = _placed(position)
@@ -329,7 +545,25 @@ def rollout_cube(
     jobs: int | None = None,
     **keywords: Unpack[ComparedKeywords],
 ) -> CubeRollout:
-    """Roll out a cube decision, with both sides doubling; the keywords are those of `compare_plays`."""
+    """Roll out a cube decision, with both sides doubling.
+
+    Parameters
+    ----------
+    position
+        As for `rank`.
+    player, settings, jobs, **keywords
+        As for `compare_plays`.
+
+    Returns
+    -------
+    CubeRollout
+        Equities without a double and after double/take, with their standard errors, and the right action.
+
+    Raises
+    ------
+    PositionError, PlayerError, SettingError
+        For an invalid position, player, and setting, match or cube.
+    """
     match, changes = _parted(keywords)
     place, state = _placed(position)
     rules = changed(settings or RolloutSettings(), changes)
@@ -344,9 +578,23 @@ def _parted(keywords: ComparedKeywords) -> tuple[MatchKeywords, RolloutKeywords]
 
 
 def bearoff(position: PositionLike) -> BearoffChances:
-    """Return the exact chances of a position in which both sides bear off.
+    """Return the exact probabilities of a position in which both sides bear off.
 
-    Raises `PositionError` for any other.
+    Parameters
+    ----------
+    position
+        As for `rank`.
+
+    Returns
+    -------
+    BearoffChances
+        The probabilities, and whether they are exact for best play by both sides or for each side minimising
+        its number of rolls.
+
+    Raises
+    ------
+    PositionError
+        For an invalid position, or one in which a side has a checker outside its home board.
     """
     return bearoff_chances(Position.of(position))
 
@@ -363,44 +611,78 @@ def analyse(
     confirm: RolloutSettings | bool = True,
     jobs: int | None = None,
 ) -> MatchAnalysis:
-    """Find the errors and the luck of both players of a match, rate them, and list what cost most.
+    """Analyse a match: find errors, rate the players and measure their luck.
 
     Parameters
     ----------
     record
-        A .mat, .sgf, .xg or .bgf file, or what `read_match` makes of one.
+        A .mat, .sgf, .xg or .bgf file, or the result of `read_match`.
     player
-        Judges; by default the newest weights two plies ahead.
+        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
+        newest weights with 2-ply lookahead.
     fast, deep
-        Whether to look ahead less, or further.
+        Whether the player, if given by name, looks ahead less or further.
     worst
-        How many of the worst plays and cube decisions are listed.
+        Number of the worst plays and of the worst cube decisions to list.
     cube
-        Whether cube decisions are judged; leave them out where nobody had a cube.
+        Whether to judge cube decisions.
     jacoby
-        The rule in money games, by default as the record shows.
+        Whether the Jacoby rule applies in money games; by default as recorded.
     confirm
-        How errors are rolled out; False believes the player.
+        How to roll out apparent errors: rollout settings, True for the default ones, or False for no
+        rollouts.
     jobs
-        Processes for long work.
+        Number of processes, by default all cores.
+
+    Returns
+    -------
+    MatchAnalysis
+        Error rates and luck of both players, the worst decisions and every decision.
+
+    Raises
+    ------
+    RecordError, PositionError
+        For a record that cannot be read.
+    PlayerError, SettingError
+        For an invalid player, and contradictory settings.
     """
     if not isinstance(record, MatchRecord):
         if not isinstance(record, Path | str):
-            raise PositionError(f"a match is a file or a MatchRecord, not {shown(record)}")
+            raise PositionError(f"invalid match {shown(record)}: it must be a file or a MatchRecord")
         record = read_match(record)
     if player is None or isinstance(player, str):
         player = judge_name(player, fast, deep)
     elif fast or deep:
-        raise SettingError("fast and deep are for players that are named")
+        raise SettingError("fast and deep require a player given by name")
     evaluator = evaluator_of(player)
     return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
 
 
 def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
-    """Return the evaluator of a player in any form; with `plies` it looks this many plies ahead.
+    """Return the evaluator of a player.
 
-    `player` is a name, weights, or an object with a method ``evaluate_many(boards)``.  Raises `PlayerError`
-    for a name that means nothing, for a player that only chooses plays, and for plies that are too many.
+    Parameters
+    ----------
+    player
+        A name such as ``"latest"``, weights, a player, or an object with ``evaluate_many(boards)``.
+    plies
+        Plies of lookahead to add; 0 for none.
+
+    Returns
+    -------
+    Evaluator
+        The evaluator.
+
+    Raises
+    ------
+    PlayerError
+        For an unknown player, one that only chooses plays, or an invalid number of plies.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.load_evaluator("motif-v1", plies=1).name
+    'motif-v1@1'
     """
     evaluator = evaluator_of(player)
     if not plies:
@@ -413,10 +695,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
 
 
 def evaluator_of(player: PlayerLike) -> Evaluator:
-    """Return the evaluator of a player in any form: a name, weights, or an object with ``evaluate_many``.
-
-    Raises `PlayerError` for a name that means nothing and for a player that only chooses plays.
-    """
+    """Return the evaluator of a player in any form; raises `PlayerError`."""
     return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
 
 
@@ -431,7 +710,7 @@ def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
     if roll is not None:
         return as_roll(roll)
     if state is None or state.dice is None:
-        raise PlayError("a roll is missing, such as (3, 1) or '31': the position holds none")
+        raise PlayError("missing roll, such as (3, 1) or '31': the position holds none")
     return state.dice
 
 

@@ -1,37 +1,46 @@
-"""A game of backgammon to play on, for bots and notebooks: in the way of python-chess's ``Board``."""
+"""A game of backgammon for bots and notebooks, like python-chess's ``Board``."""
 
-from dataclasses import replace
+import secrets
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.diagram import svg_diagram, text_diagram
 from motif.board.game_record import GameResult, MatchRecord
 from motif.board.match_file import write_match
 from motif.board.moves import Play, RollLike, as_roll
-from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, SettingError, did_you_mean, shown
+from motif.session.advisor import Advisor
+from motif.session.event_game import EventGame
 from motif.session.session import GameSession, Seat, SessionRules
 
 _CUBE_WORDS = ("double", "take", "pass", "beaver", "raccoon")
+_SEEDS = 2**31
 
 
 class Game:
-    """A game between players 0 and 1, for money or in a match: dice, plays, the cube and the score.
+    """A session of money games, or a match, between players 0 and 1.
 
     Parameters
     ----------
     length : int
-        Points of the match; 0 is money play.
-    cube, jacoby, beavers, raccoons : bool
-        The rules; the last three are for money play.
+        Points of the match, 1 to 64; 0 is money play.
+    cube : bool
+        Whether there is a doubling cube.
+    jacoby, beavers, raccoons : bool
+        Rules of money play with a cube.
     names : tuple of str
-        What the players are called in records.
+        Names of the players in records.
     seed : int, optional
-        Of the dice; without one they are different each time.
+        Seed of the dice, which are then those of ``motif play --seed``; by default a random one.
+
+    Raises
+    ------
+    SettingError
+        For contradictory rules and an invalid seed.
 
     Examples
     --------
@@ -57,23 +66,23 @@ class Game:
     ) -> None:
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
-        self._random = np.random.default_rng(seed)
-        self._has_begun = False
+        dice = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
+        self._game = EventGame(self._session, dice, lambda: Advisor(evaluator_of(JUDGE)))
 
     @property
     def position(self) -> Position:
         """The position with its match state, seen by the player on roll: ``motif.rank(game.position)``."""
-        state = self._session.state() if self._has_begun else None
+        state = self._session.state() if self._game.events else None
         return Position(self._session.position.board, state)
 
     @property
     def turn(self) -> int:
-        """The player on roll, 0 or 1; the one who decides next is `to_decide`."""
+        """The player on roll, 0 or 1; the player who decides next is `to_decide`."""
         return self._session.on_roll
 
     @property
     def to_decide(self) -> int:
-        """The player who decides next: the one who was doubled, or else the player on roll."""
+        """The player who decides next: the one who was doubled, otherwise the player on roll."""
         return self._session.to_decide
 
     @property
@@ -83,18 +92,18 @@ class Game:
 
     @property
     def legal_plays(self) -> list[Play]:
-        """The legal plays of the roll; empty before it and after the game."""
+        """The legal plays of the roll; empty before the roll and after the game."""
         return list(self._session.plays)
 
     @property
     def cube(self) -> int:
-        """The value of the cube, before a double that is on offer."""
+        """The value of the cube, before an offered double."""
         return self._session.cube
 
     @property
     def can_double(self) -> bool:
         """Whether the player on roll may double now."""
-        return self._has_begun and self._session.can_double
+        return self._game.is_going and self._session.can_double
 
     @property
     def is_doubled(self) -> bool:
@@ -103,98 +112,134 @@ class Game:
 
     @property
     def score(self) -> tuple[int, int]:
-        """Points of both players in the games that have ended."""
+        """Points of both players in finished games."""
         return self._session.score
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended; `roll` begins the next one, unless the match is over too."""
+        """Whether the game has ended; `roll` begins the next one, unless the match has ended too."""
         return self._session.result is not None
 
     @property
     def result(self) -> GameResult | None:
-        """The winner of the game and the points won; None while it goes on."""
+        """The winner of the game and the points won; None during a game."""
         return self._session.result
 
     @property
     def match_winner(self) -> int | None:
-        """The winner of the match; None while it goes on, and in money play."""
+        """The winner of the match; None during a match, and in money play."""
         return self._session.match_winner
 
     @property
     def record(self) -> MatchRecord:
-        """Everything that was played, as `motif.analyse` takes it."""
+        """The record of all games, for `motif.analyse`."""
         return self._session.record()
 
     def roll(self, dice: RollLike | None = None) -> tuple[int, int]:
-        """Roll the dice, or set them as `dice`; return them, the higher one first.
+        """Roll the dice, and begin a game if none is in progress.
 
-        The first roll of a game begins it: each player rolls one die, the higher one plays both, and `dice`
-        are player 0's and player 1's.  Raises `RecordError` where a roll or a double waits to be played.
+        Parameters
+        ----------
+        dice
+            The roll, by default a random one.  For the first roll of a game, the die of player 0 and that of
+            player 1, which must differ; the player with the higher die plays both.
+
+        Returns
+        -------
+        tuple of int
+            The two dice, the higher one first.
+
+        Raises
+        ------
+        PlayError
+            For an invalid roll, and if the last roll is not played yet.
+        RecordError
+            If a double waits for an answer, or the match is over.
         """
-        if self._session.plays:
-            raise PlayError("the roll {}{} is not played yet: push a play".format(*(self.dice or ())))
-        if not self._has_begun or self.is_over:
-            first, second = self._opening() if dice is None else _as_thrown(dice)
-            self._session.begin((first, second))
-            self._has_begun = True
+        if self.dice is not None:
+            raise PlayError("the roll {}{} is not played yet: push a play".format(*self.dice))
+        if not self._game.is_going:
+            self._game.follow(self._game.opening() if dice is None else ["begin", *_in_order(dice)])
+        elif dice is None:
+            self._game.decide("roll")
         else:
-            thrown = self._session.known_roll or self._throw() if dice is None else as_roll(dice)
-            self._session.throw(thrown)
+            self._game.follow(["roll", *as_roll(dice)])
         assert self.dice is not None
         return self.dice
 
     def push(self, play: Play | str) -> None:
-        """Make a play of the roll, ``"8/5 6/5"``, or turn the cube: ``"double"``, ``"take"``, ``"pass"``.
+        """Make a play, or a cube action.
 
-        Raises `PlayError` for what is not legal, `RecordError` for a cube that cannot be turned now.
+        Parameters
+        ----------
+        play
+            A legal play of the roll, also in notation such as ``"8/5 6/5"``; or ``"double"``, ``"take"``,
+            ``"pass"``, ``"beaver"`` or ``"raccoon"``.
+
+        Raises
+        ------
+        PlayError
+            For an illegal play.
+        RecordError
+            For a cube action that is not allowed now.
         """
-        if isinstance(play, str) and play in _CUBE_WORDS:
-            self._turn_cube(play)
+        if play in _CUBE_WORDS:
+            self._game.follow(["drop" if play == "pass" else play])
             return
         if self.dice is None:
             raise PlayError(f"no roll to play {shown(str(play))} with: call roll() first")
-        plays = self._session.plays
-        if isinstance(play, str):
-            play = find_play(play, plays)
-        for legal in plays:
-            if legal.position == play.position:
-                self._session.play(legal)
-                return
-        raise PlayError("{} is no legal play of {}{}".format(play, *self.dice))
+        if isinstance(play, Play) and play.position not in [legal.position for legal in self.legal_plays]:
+            raise PlayError("illegal play of {1}{2}: {0}".format(play, *self.dice))
+        self._game.follow(["play", play if isinstance(play, str) else play.notation])
 
     def double(self) -> None:
-        """Let the player on roll double; raises `RecordError` unless `can_double`."""
-        self._turn_cube("double")
+        """Double; raises `RecordError` unless `can_double`."""
+        self.push("double")
 
     def take(self) -> None:
-        """Take the double that is on offer."""
-        self._turn_cube("take")
+        """Take the offered double; raises `RecordError` if there is none."""
+        self.push("take")
 
     def drop(self) -> None:
-        """Pass the double that is on offer, which loses the game."""
-        self._turn_cube("pass")
+        """Pass the offered double, which loses the game; raises `RecordError` if there is none."""
+        self.push("pass")
 
     def resign(self, loss: str = "single") -> None:
-        """End the game: the player on roll loses a ``single`` game, a ``gammon`` or a ``backgammon``."""
+        """End the game with a loss of the player on roll.
+
+        Parameters
+        ----------
+        loss
+            ``"single"``, ``"gammon"`` or ``"backgammon"``.
+
+        Raises
+        ------
+        SettingError
+            For another `loss`.
+        RecordError
+            If no game is in progress.
+        """
         if loss not in RESIGNATIONS:
-            known = ", ".join(RESIGNATIONS)
+            hint = did_you_mean(loss, RESIGNATIONS)
             raise SettingError(
-                f"a resignation is {known}, not {shown(loss)}{did_you_mean(loss, RESIGNATIONS)}"
+                f"invalid resignation {shown(loss)}: it must be {', '.join(RESIGNATIONS)}{hint}"
             )
-        self._session.resign(loss)
+        self._game.follow(["resign", loss, self.turn])
 
     def pop(self) -> None:
-        """Take back the last choice of this game; the dice stay as they fell."""
-        self._session.undo()
+        """Take back the last decision of this game; the dice stay the same.
+
+        Raises `RecordError` if there is no decision to take back.
+        """
+        self._game.follow(["undo"])
 
     def write(self, path: Path | str) -> Path:
-        """Write what was played to a .mat or .sgf file; return its path."""
+        """Write the record to a .mat or .sgf file; return its path."""
         write_match(path, self.record)
         return Path(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return where the game stands, for JSON."""
+        """Return the state of the game as a dict that JSON can represent."""
         result = self.result
         return {
             "position": self.position.gnubg_id,
@@ -217,24 +262,11 @@ class Game:
         return f"<game {self.score[0]}-{self.score[1]}, cube {self.cube}, {ends}>"
 
     def _repr_svg_(self) -> str:
-        return svg_diagram(self._session.position, replace(self._session.state()))
-
-    def _turn_cube(self, word: str) -> None:
-        self._session.turn_cube("drop" if word == "pass" else word)
-
-    def _throw(self) -> tuple[int, int]:
-        first, second = self._random.integers(1, 7, 2).tolist()
-        return as_roll((first, second))
-
-    def _opening(self) -> tuple[int, int]:
-        first, second = 1, 1
-        while first == second:
-            first, second = self._random.integers(1, 7, 2).tolist()
-        return first, second
+        return svg_diagram(self._session.position, self._session.state())
 
 
-def _as_thrown(dice: RollLike) -> tuple[int, int]:
-    """Return the dice in the order that they were given."""
+def _in_order(dice: RollLike) -> tuple[int, int]:
+    """Return the dice in the order in which they were given."""
     high, low = as_roll(dice)
     text = "".join(filter(str.isdigit, str(dice)))
     return (high, low) if text.startswith(str(high)) else (low, high)

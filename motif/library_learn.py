@@ -1,4 +1,4 @@
-"""Learn: sample positions, fit weights to them, calibrate, and all of it from nothing."""
+"""Learning: sample positions, fit and calibrate weights, run a bootstrap, write its report."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -44,40 +44,51 @@ def sample(
     jobs: int | None = None,
     **changes: Unpack[SampleKeywords],
 ) -> SampleResult:
-    """Play games and label their positions: ``sample(player="simple", games=300, out="runs/try")``.
+    """Play games, or read recorded ones, and label their positions.
 
     Parameters
     ----------
     settings
-        A settings object; without one the keywords say everything, and `player` is needed.
+        Settings of the sample; without them `player` is required.
     out
-        The folder of the dataset, empty or new; `read_dataset` reads it.
+        Folder of the dataset, empty or new; `read_dataset` reads it.
     player
-        Plays both sides and rolls out.  Weights do so some hundred times as fast as other players.
+        A player in any form; it plays both sides, and rolls positions out.  Weights do so about a hundred
+        times as fast as other players.
     label
-        What labels the positions: ``rollout``, a player, or for recorded games ``outcome``.
+        What labels the positions: ``"rollout"``, a player in any form, or ``"outcome"`` for recorded games.
     recorded
-        Match files, and folders of these, to sample instead of games of the player.
+        Match files and folders of match files, whose positions are sampled instead of those of self-play.
     resume
-        Continue with a dataset that was interrupted.
+        Whether to continue an interrupted sample.
     jobs
-        Processes.  The dataset does not depend on it.
+        Number of processes, by default all cores; the dataset does not depend on it.
     **changes
-        Fields of the settings.
+        Fields of `SampleSettings` that override `settings`, such as ``games=300``.
+
+    Returns
+    -------
+    SampleResult
+        The folder and the numbers of positions and games.
 
     Raises
     ------
     DatasetError
-        Where `out` holds a dataset already, without `resume` or with other settings.
-    PlayerError, SettingError, FileError
-        For a player that is none, settings that make no sense, and a folder that cannot be written.
+        If `out` holds a dataset, unless `resume` is set and the settings are the same.
+    PlayerError, SettingError, RecordError, FileError
+        For an invalid player, setting or match file, and a folder that cannot be written.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.sample(player="simple", games=300, out="runs/try").positions  # doctest: +SKIP
     """
     if out is None:
-        raise SettingError("out: the folder of the dataset is missing: out='runs/try'", "out")
+        raise SettingError("out: missing folder of the dataset, such as out='runs/try'", "out")
     if not isinstance(settings, SampleSettings | None):
-        raise SettingError(f"settings must be SampleSettings, not {shown(settings)}: is it player=?")
+        raise SettingError(f"settings must be SampleSettings, not {shown(settings)}; did you mean player=?")
     if settings is None and player is None:
-        raise SettingError("player: who plays is missing: player='latest'", "player")
+        raise SettingError("player: missing player, such as player='latest'", "player")
     base = settings or SampleSettings(player="")
     own, name = _named(base.player if player is None else player)
     labeller, label_name = _named(base.label if settings and label == "rollout" else label)
@@ -88,7 +99,7 @@ def sample(
 
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
-    """Return the evaluator of a player that no name loads, and its name."""
+    """Return a player's evaluator, or None if it is given by name, and its name."""
     if isinstance(player, str):
         return None, player
     evaluator = evaluator_of(player)
@@ -97,7 +108,7 @@ def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
 
 @dataclass(frozen=True, repr=False)
 class Fit(FittedWeights):
-    """Fitted weights: a player by ``.weights``, with how the fit went."""
+    """Fitted weights, with the course of the fit."""
 
     @property
     def player(self) -> Player:
@@ -106,7 +117,7 @@ class Fit(FittedWeights):
 
     @property
     def history(self) -> list[Row]:
-        """Errors by pass, class and head, a row each."""
+        """Errors as rows by pass, class and head."""
         return self.history_rows()
 
     def records(self) -> list[Row]:
@@ -116,13 +127,19 @@ class Fit(FittedWeights):
         return [{"head": head, **{name: of[name] for name in names}} for head, of in heads.items()]
 
     def plot(self, path: Path | str | None = None) -> "Figure":
-        """Draw how the errors fell; write the picture to `path`, a PNG or SVG, if there is one."""
+        """Plot the errors by pass.
+
+        Parameters
+        ----------
+        path
+            A PNG or SVG file to write; None writes no file.
+        """
         from motif.reports.convergence import plot_convergence
 
         return plot_convergence(self.history, None if path is None else Path(path))
 
     def write(self, path: Path | str) -> Path:
-        """Write the weights to a file, ``NAME.yaml``, which is a player by its name."""
+        """Write the weights to a file, ``NAME.yaml``, whose path is a player's name; return its path."""
         with_words(self.weights).save(Path(path))
         return Path(path)
 
@@ -141,29 +158,47 @@ def fit(
     jobs: int | None = None,
     **changes: Unpack[FitKeywords],
 ) -> Fit:
-    """Fit weights to a dataset, or to several pooled: ``fit("runs/try", parameters="motif").weights``.
+    """Fit weights to one or more datasets.
 
     Parameters
     ----------
     data
-        Folders of datasets, or datasets in memory.
+        Folders of datasets, or datasets in memory; several are pooled.
     settings
-        A settings object; `changes` are fields of it.
+        Settings of the fit; by default those of ``FitSettings()``.
     out
-        The weight file to write, ``NAME.yaml``.
-    name, version, parent
-        Name of the weights (by default that of `out`), their version, and what labelled the data.
+        Weight file to write, ``NAME.yaml``.
+    name
+        Name of the weights, by default that of `out`.
+    version
+        Version of the weights.
+    parent
+        Name of the player that labelled the data.
     start
         Weights, or their name, from which a fit with as many hidden units starts; by default random ones.
     term_table
-        A file for the terms with their standard errors, ``NAME.parquet``.
+        File to write with all terms and their standard errors, ``NAME.parquet``.
     jobs
-        Processes.  The weights do not depend on it.
+        Number of processes, by default all cores; the weights do not depend on it.
+    **changes
+        Fields of `FitSettings` that override `settings`, such as ``parameters="motif"``.
+
+    Returns
+    -------
+    Fit
+        The ``.weights`` and the errors of each head.
 
     Raises
     ------
     DatasetError, FitError
         For data that cannot be read or fitted.
+    SettingError, FileError
+        For an invalid setting, and a file that cannot be written.
+
+    Examples
+    --------
+    >>> import motif
+    >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
     chosen = changed(settings or FitSettings(), changes)
     several = [data] if isinstance(data, str | Path | Dataset) else list(data)
@@ -199,10 +234,36 @@ def bootstrap(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Row]:
-    """Learn from nothing: sample, fit, and again; return the figures of each version.
+    """Learn from nothing: sample positions, fit weights, and repeat with the new weights.
 
-    `preset` is demo, classic or strong, unless there is a `config` file; `versions` ends the run early, and
-    the same call continues with it.  `tell` is given a line about each step.
+    A run that was interrupted continues when it is called again.
+
+    Parameters
+    ----------
+    out
+        Folder of the run.
+    preset
+        ``"demo"``, ``"classic"`` or ``"strong"``.
+    config
+        A YAML file with the settings of the run, instead of a preset.
+    versions
+        Number of versions after which to stop; by default all of the settings.
+    seed
+        Random seed, by default that of the settings.
+    jobs
+        Number of processes, by default all cores; the weights do not depend on it.
+    tell
+        Function that receives a line about each step.
+
+    Returns
+    -------
+    list of dict
+        Figures of each version, such as its validation error and its points per game against the one before.
+
+    Raises
+    ------
+    SettingError, DatasetError, FitError, FileError
+        For invalid settings, data that cannot be fitted, and files that cannot be written.
     """
     chosen = load_preset(preset) if config is None else load_config(Path(config))
     return run_bootstrap(
@@ -218,10 +279,30 @@ def calibrate(
     seed: int = 0,
     jobs: int | None = None,
 ) -> Calibration:
-    """Make the win probabilities of a player agree with results of games or rollouts.
+    """Make the win probabilities of a player agree with the results of games or rollouts.
 
-    `data` are datasets, match files or a CSV of outcomes; about this `share` of the games is fitted on, and
-    the rest measured on.
+    Parameters
+    ----------
+    data
+        Datasets, match files, or a CSV file of outcomes.
+    player
+        A player in any form, by default the newest weights without lookahead.
+    share
+        Share of the games to fit on, 0 to 1; the rest measures the result.
+    seed
+        Random seed of the division.
+    jobs
+        Number of processes, by default all cores.
+
+    Returns
+    -------
+    Calibration
+        The curve of each class of positions, and log-loss and Brier score before and after.
+
+    Raises
+    ------
+    DatasetError, PlayerError, SettingError
+        For data that cannot be read, and an invalid player or share.
     """
     paths = [data] if isinstance(data, Path | str) else list(data)
     results = read_results([Path(path) for path in paths])
@@ -238,10 +319,34 @@ def report(
     seed: int = 0,
     jobs: int | None = None,
 ) -> "RunReport":
-    """Write the page of a bootstrap run, by default its report.html, and draw its plots.
+    """Write the report of a bootstrap run, an HTML page with plots.
 
-    It tells `top` terms, and where there are `benchmark` files (by default those of motif's source) error
-    rates and the `worst` decisions.  Raises a `MotifError` for files that cannot be read or written.
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    benchmark
+        Benchmark files on which to measure its versions; by default those of motif's source, if it is there.
+    worst
+        Number of the worst decisions of the last version to show.
+    top
+        Number of terms to show.
+    html
+        The page to write, by default report.html in `folder`.
+    seed
+        Random seed of players that choose at random.
+    jobs
+        Number of processes, by default all cores.
+
+    Returns
+    -------
+    RunReport
+        The figures of the report, with its path in ``.page``.
+
+    Raises
+    ------
+    MotifError
+        For files that cannot be read or written.
     """
     from motif.reports.run_report import draw_run
 
@@ -251,9 +356,26 @@ def report(
 
 
 def export(player: PlayerLike, onnx: Path | str) -> Path:
-    """Write weights as one ONNX graph, a player called ``onnx:PATH``; return its path.
+    """Write weights as an ONNX graph, which plays as ``onnx:PATH``.
 
-    Raises `PlayerError` for a player without weights, `SettingError` where the extra `onnx` is missing.
+    Parameters
+    ----------
+    player
+        Weights in any form.
+    onnx
+        The file to write; in an existing folder, evaluator.onnx.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    PlayerError
+        For a player without weights.
+    SettingError
+        If the extra ``onnx`` is not installed.
     """
     from motif.evaluators.nets import write_exported
 

@@ -1,4 +1,4 @@
-"""Settings as keywords of functions: typed for type checkers, and listed by `inspect.signature`."""
+"""Settings as keywords of functions, typed for type checkers and listed by `inspect.signature`."""
 
 import inspect
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 class MatchKeywords(TypedDict, total=False):
-    """Match and cube: the fields of `motif.analysis.judge.MatchOptions`, and a score of two numbers."""
+    """The fields of `motif.analysis.judge.MatchOptions`; the score may also be two numbers."""
 
     length: int | None
     score: tuple[int, int] | list[int] | str | None
@@ -39,11 +39,11 @@ class RolloutKeywords(TypedDict, total=False):
 
 
 class ComparedKeywords(MatchKeywords, RolloutKeywords, total=False):
-    """Both."""
+    """Match, cube and the fields of `motif.RolloutSettings`."""
 
 
 class SampleKeywords(TypedDict, total=False):
-    """The fields of `motif.SampleSettings` but for who plays and labels."""
+    """The fields of `motif.SampleSettings` except player and label."""
 
     games: int
     trials: int
@@ -81,7 +81,7 @@ class FitKeywords(TypedDict, total=False):
 
 
 def lists_fields(settings: type, *, without: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """Let the signature of a function list the fields of `settings`, which it takes as ``**keywords``."""
+    """Make the signature of a function list the fields of `settings`, which it takes as ``**keywords``."""
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)

@@ -1,4 +1,4 @@
-"""Measure players: error rates and speed."""
+"""Measurements of players: error rates and speed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,28 +28,47 @@ from motif.sampling import Dataset, read_parts
 
 
 def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
-    """Measure games, plays and evaluations per second, each for about `seconds`, on one core and on all.
+    """Measure games, plays and evaluations per second, on one core and on all cores.
 
-    Raises `PlayerError` for a player without weights.
+    Parameters
+    ----------
+    player
+        Weights in any form, by default the newest.
+    seconds
+        Duration of each measurement, at least 0.01.
+    jobs
+        Number of processes, by default all cores.
+
+    Returns
+    -------
+    dict
+        Rates per second by name.
+
+    Raises
+    ------
+    PlayerError
+        For a player that is not a static evaluator.
     """
     evaluator = evaluator_of(player)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"speed is measured of weights, without lookahead, not of {evaluator.name!r}")
+        raise PlayerError(
+            f"invalid player {evaluator.name!r}: speed is measured for weights without lookahead"
+        )
     return measure_speed(evaluator, jobs, seconds)
 
 
 @dataclass(frozen=True, repr=False)
 class BenchmarkResult(ErrorRates):
-    """Error rates of a player, on each file, by class of position and on all together."""
+    """Error rates of a player on each file, by class of position, and on all decisions."""
 
     player: str
     worst: tuple[WorstDecision, ...]
-    """The decisions that cost most, where they were asked for."""
+    """The worst decisions, if requested."""
     versus: ByGroup[PairedRate] | None
-    """Differences to another player's error rates, where one was named."""
+    """Differences from the error rates of `versus`, if given."""
 
     def to_dict(self) -> Row:
-        """Return everything by name, as JSON has it."""
+        """Return the error rates as a dict that JSON can represent."""
         return {
             **{name: value for name, value in super().to_dict().items() if name in _RATES},
             "player": self.player,
@@ -58,7 +77,7 @@ class BenchmarkResult(ErrorRates):
         }
 
     def records(self) -> list[Row]:
-        """Return a row for each file, each class and all."""
+        """Return a row for each file, each class and all decisions."""
         named = [*self.files.items(), *self.classes.items(), ("all", self.overall)]
         return [{"decisions of": name, **rate.to_dict()} for name, rate in named]
 
@@ -75,37 +94,49 @@ def benchmark(
     seed: int = 0,
     jobs: int | None = None,
 ) -> BenchmarkResult:
-    """Measure the error rate of a player: ``benchmark("latest").overall.er``, millipoints per decision.
+    """Measure the error rate of a player in millipoints per decision.
 
     Parameters
     ----------
     player
-        In any form.
+        A player in any form, by default the newest weights without lookahead.
     files
-        GNUbg benchmark files (.gz too), or datasets; by default those of motif's source, data/bench.
+        GNUbg benchmark files, also .gz, or datasets; by default those of motif's source, data/bench.
     versus
         A player to compare with, decision by decision.
     worst
-        How many of the decisions that cost most are returned.
-    seed, jobs
-        Where chance plays a part; processes.
+        Number of the worst decisions to return.
+    seed
+        Random seed of players that choose at random.
+    jobs
+        Number of processes, by default all cores; the result does not depend on it.
+
+    Returns
+    -------
+    BenchmarkResult
+        Error rates, such as ``.overall.er``, with standard errors.
 
     Raises
     ------
     BenchmarkError, DatasetError
         For a file or a dataset that cannot be read.
-    SettingError
-        Where no files are given and none came with motif.
+    PlayerError, SettingError
+        For an invalid player, contradictory arguments, and if there are no files.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.benchmark("latest").overall.er  # doctest: +SKIP
     """
     players = [as_player(one) for one in ([player] if versus is None else [player, versus])]
     if files is None and not shipped_lines():
-        raise SettingError("files: name benchmark files or datasets; none came with this motif", "files")
+        raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")
     paths = [files] if isinstance(files, str | Path | Dataset) else list(files or ())
     folders = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
     if folders and len(folders) < len(paths):
-        raise SettingError("files: datasets and benchmark files are not measured together", "files")
+        raise SettingError("files: datasets and benchmark files cannot be measured together", "files")
     if folders and worst:
-        raise SettingError("worst: a dataset does not tell the positions before its plays", "worst")
+        raise SettingError("worst: a dataset does not hold the positions before its plays", "worst")
     if folders:
         decisions = [_decisions(folder) for folder in folders]
         evaluators = [choosing_by_value(one) for one in players]

@@ -71,9 +71,9 @@ def test_a_line_works(line, names):
 SAYS = {
     "motif.fit('runs/none')": "runs/none: no dataset",
     "motif.fit(path, parametres='motif')": "unknown setting 'parametres'; did you mean 'parameters'?",
-    "motif.sample(player='simple', games=3)": "out: the folder of the dataset is missing: out='runs/try'",
-    "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple': is it player=?",
-    "motif.sample(games=3, out='x')": "player: who plays is missing: player='latest'",
+    "motif.sample(player='simple', games=3)": "out: missing folder of the dataset, such as out='runs/try'",
+    "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple'; did you mean player=?",
+    "motif.sample(games=3, out='x')": "player: missing player, such as player='latest'",
     "motif.sample(player='simple', game=3, out='x')": "unknown setting 'game'; did you mean 'games'?",
     "motif.from_sklearn(3)": "3 is no fitted estimator: it has no method predict",
     "data.y('wins')": "did you mean 'win'?",
@@ -83,7 +83,7 @@ SAYS = {
     "motif.benchmark('pubeval', 'none.bm')": "none.bm",
     "motif.play_tournament('latest')": "players is a list of at least 2, such as ['latest', 'pubeval']",
     "motif.Game(length=3).push('8/5 6/5')": "no roll to play '8/5 6/5' with: call roll() first",
-    "motif.legal_plays(start, '31', 1)": "a roll is two dice, such as 3, 1 or '31', not ('31', 1)",
+    "motif.legal_plays(start, '31', 1)": "invalid roll ('31', 1): it must be two dice, such as 3, 1 or '31'",
     "motif.analyse('match.mat', fast=True, deep=True)": "match.mat",
 }
 

@@ -11,7 +11,6 @@ Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
-
 Results have ``to_dict()`` and ``to_frame()``, and are shown as tables by ``print`` and in notebooks.  Errors
 are `MotifError` with a message of one line.  See ``help(motif.rank)`` and docs/how-to in motif's source.
 """
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
     from motif.library import analyse as analyse
     from motif.library import bearoff as bearoff
     from motif.library import best_play as best_play
-    from motif.library import compare_plays as compare_plays
     from motif.library import cube as cube
     from motif.library import decide as decide
     from motif.library import evaluate as evaluate
@@ -63,8 +61,6 @@ if TYPE_CHECKING:
     from motif.library import legal_plays as legal_plays
     from motif.library import load_evaluator as load_evaluator
     from motif.library import rank as rank
-    from motif.library import rollout as rollout
-    from motif.library import rollout_cube as rollout_cube
     from motif.library_game import Game as Game
     from motif.library_learn import Fit as Fit
     from motif.library_learn import bootstrap as bootstrap
@@ -76,6 +72,9 @@ if TYPE_CHECKING:
     from motif.library_play import BenchmarkResult as BenchmarkResult
     from motif.library_play import benchmark as benchmark
     from motif.library_play import speed as speed
+    from motif.library_rollouts import compare_plays as compare_plays
+    from motif.library_rollouts import rollout as rollout
+    from motif.library_rollouts import rollout_cube as rollout_cube
     from motif.phase_net import train_phase_net as train_phase_net
     from motif.players import Player as Player
     from motif.players import as_player
@@ -117,11 +116,12 @@ _HOMES = {
     "motif.evaluators.own": ("from_sklearn",),
     "motif.learning.fit_settings": ("FitSettings",),
     "motif.library": (
-        "analyse", "bearoff", "best_play", "compare_plays", "cube", "decide", "evaluate", "evaluate_many",
-        "explain", "legal_plays", "load_evaluator", "rank", "rollout", "rollout_cube",
+        "analyse", "bearoff", "best_play", "cube", "decide", "evaluate", "evaluate_many", "explain",
+        "legal_plays", "load_evaluator", "rank",
     ),
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
+    "motif.library_rollouts": ("compare_plays", "rollout", "rollout_cube"),
     "motif.library_play": ("BenchmarkResult", "benchmark", "speed"),
     "motif.phase_net": ("train_phase_net",),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),

@@ -3,7 +3,7 @@
 All of them take positions, rolls and players in the forms that `rank` describes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
@@ -30,20 +30,15 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
 from motif.doubling import CubeDecision, match_equity_table
-from motif.doubling.cube_states import cube_maker
-from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
-from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
+from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, as_player
 from motif.players.ranking import Ranking, rank_plays
-from motif.rollouts import Comparison, RolloutResult, RolloutSettings
-from motif.rollouts import compare_plays as compared
-from motif.rollouts.comparison import CANDIDATES
-from motif.rollouts.trials import rollout as roll_out
+from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
 
@@ -97,9 +92,9 @@ def rank(
     >>> print(motif.rank("4HPwATDgc/ABMA", "31", "motif-v1").best)
     8/5 6/5
     """
-    place, state = _placed(position)
-    dice, evaluator = _rolled(roll, state), _judging(player)
-    context, _ = for_match(evaluator, _options(match), state)
+    place, state = placed(position)
+    dice, evaluator = rolled(roll, state), _judging(player)
+    context, _ = for_match(evaluator, match_options(match), state)
     return rank_plays(place, dice, evaluator, context, chances_for=SHOWN)
 
 
@@ -138,8 +133,8 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     >>> print(motif.best_play("4HPwATDgc/ABMA", "31", value=at_double_match_point))
     8/5 6/5
     """
-    place, state = _placed(position)
-    plays = plays_of(place, _rolled(roll, state))
+    place, state = placed(position)
+    plays = plays_of(place, rolled(roll, state))
     boards = np.array([play.position.board for play in plays])
     equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
     goes_on = equities_after == 0
@@ -164,7 +159,7 @@ def evaluate(
     Parameters
     ----------
     position
-        A position in any form that `rank` takes, or a list of positions and IDs; for arrays use
+        Position in any form that `rank` takes, or a list of positions and IDs; for arrays use
         `evaluate_many`.
     player
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
@@ -270,57 +265,12 @@ def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int |
     >>> len(motif.legal_plays("4HPwATDgc/ABMA", 3, 1))
     16
     """
-    place, state = _placed(position)
+    place, state = placed(position)
     if die is not None:
         if not isinstance(roll, int):
             raise PlayError(f"invalid roll {shown((roll, die))}: it must be two dice, such as 3, 1 or '31'")
         roll = (roll, die)
-    return plays_of(place, _rolled(roll, state))
-
-
-@lists_fields(RolloutSettings)
-def rollout(
-    positions: PositionLike | Positions,
-    player: PlayerLike = LATEST,
-    settings: RolloutSettings | None = None,
-    *,
-    jobs: int | None = None,
-    **changes: Unpack[RolloutKeywords],
-) -> RolloutResult:
-    """Roll out one or more positions.
-
-    The player plays both sides; weights do so about a hundred times as fast as other players.
-
-    Parameters
-    ----------
-    positions
-        A position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
-    player
-        A player in any form, by default the newest weights without lookahead.
-    settings
-        Settings of the rollout; by default those of ``RolloutSettings()``.
-    jobs
-        Number of processes, by default all cores; the result does not depend on it.
-    **changes
-        Fields of `RolloutSettings` that override `settings`, such as ``trials=1296, cut=8``.
-
-    Returns
-    -------
-    RolloutResult
-        Means of probabilities and equity with their standard errors, for each position.
-
-    Raises
-    ------
-    PositionError, PlayerError, SettingError
-        For an invalid position, which is named by its row, an invalid player or setting.
-
-    Examples
-    --------
-    >>> import motif
-    >>> motif.rollout("4HPwATDgc/ABMA", "pubeval", trials=36, cut=4, jobs=1).trials
-    array([36])
-    """
-    return roll_out(positions, evaluator_of(player), settings, jobs=jobs, **changes)
+    return plays_of(place, rolled(roll, state))
 
 
 @lists_fields(MatchOptions)
@@ -368,9 +318,9 @@ def cube(
     >>> motif.cube("AQAAiAAAAAAAAA").action
     'double, take'
     """
-    place, state = _placed(position)
+    place, state = placed(position)
     evaluator, table = _judging(player), match_equity_table(DEFAULT_TABLE if met is None else str(met))
-    question = [(place, _options(match).state_of(state))]
+    question = [(place, match_options(match).state_of(state))]
     answers = cube_answers(question, evaluator, evaluator.name, efficiency=efficiency, table=table)
     return next(answers).decision
 
@@ -408,9 +358,9 @@ def decide(
     >>> motif.decide("4HPwATDgc/ABMA", "31", "motif-v1").action
     'play'
     """
-    place, state = _placed(position)
+    place, state = placed(position)
     dice = as_roll(roll) if roll is not None else None if state is None else state.dice
-    return decide_turn(place, dice, state, _judging(player), _options(match))
+    return decide_turn(place, dice, state, _judging(player), match_options(match))
 
 
 @lists_fields(MatchOptions)
@@ -455,126 +405,12 @@ def explain(
     >>> motif.explain("4HPwATDgc/ABMA", "31", "motif-v1").better.notation
     '8/5 6/5'
     """
-    place, state = _placed(position)
-    dice, evaluator = _rolled(roll, state), _judging(player)
+    place, state = placed(position)
+    dice, evaluator = rolled(roll, state), _judging(player)
     legal = plays_of(place, dice)
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
-    context, _ = for_match(evaluator, _options(match), state)
+    context, _ = for_match(evaluator, match_options(match), state)
     return explain_play(evaluator, place, dice, *plays, context=context, language=language)
-
-
-@lists_fields(RolloutSettings)
-@lists_fields(MatchOptions)
-def compare_plays(
-    position: PositionLike,
-    roll: RollLike | None = None,
-    player: PlayerLike = LATEST,
-    settings: RolloutSettings | None = None,
-    *,
-    plays: Sequence[str | Play] = (),
-    candidates: int = CANDIDATES,
-    cubeful: bool = False,
-    jobs: int | None = None,
-    **keywords: Unpack[ComparedKeywords],
-) -> Comparison:
-    """Roll out candidate plays of a roll with the same dice.
-
-    Parameters
-    ----------
-    position, roll
-        As for `rank`.
-    player
-        A player in any form, by default the newest weights without lookahead; it plays both sides.
-    settings
-        Settings of the rollout; by default those of ``RolloutSettings()``.
-    plays
-        The plays to compare, in notation such as ``"8/5 6/5"``; by default the best by the player.
-    candidates
-        Number of plays to compare if `plays` is empty, at least 1.
-    cubeful
-        Whether both sides double, take and pass in the trials.
-    jobs
-        Number of processes, by default all cores; the result does not depend on it.
-    **keywords
-        Match and cube as for `rank`, and fields of `RolloutSettings` such as ``trials=1296, eliminate=True``.
-
-    Returns
-    -------
-    Comparison
-        The plays with equities, differences from the best and their standard errors, the best first.
-
-    Raises
-    ------
-    PositionError, PlayError, PlayerError, SettingError
-        For an invalid position, roll, player, and match or cube.
-
-    Examples
-    --------
-    >>> import motif
-    >>> rolled = motif.compare_plays("4HPwATDgc/ABMA", "31", "pubeval", trials=36, cut=4, candidates=2)
-    >>> len(rolled.plays)
-    2
-    """
-    match, changes = _parted(keywords)
-    place, state = _placed(position)
-    dice, evaluator = _rolled(roll, state), evaluator_of(player)
-    legal = plays_of(place, dice)
-    named = [find_play(play, legal) if isinstance(play, str) else play for play in plays]
-    options = _options(match)
-    context, _ = for_match(evaluator, options, state)
-    return compared(
-        place,
-        dice,
-        evaluator,
-        changed(settings or RolloutSettings(), changes),
-        plays=named or None,
-        candidates=candidates,
-        cube_model=context.cube_model,
-        cubes=cube_maker(options.state_of(state)) if cubeful else None,
-        jobs=jobs,
-    )
-
-
-@lists_fields(RolloutSettings)
-@lists_fields(MatchOptions)
-def rollout_cube(
-    position: PositionLike,
-    player: PlayerLike = LATEST,
-    settings: RolloutSettings | None = None,
-    *,
-    jobs: int | None = None,
-    **keywords: Unpack[ComparedKeywords],
-) -> CubeRollout:
-    """Roll out a cube decision, with both sides doubling.
-
-    Parameters
-    ----------
-    position
-        As for `rank`.
-    player, settings, jobs, **keywords
-        As for `compare_plays`.
-
-    Returns
-    -------
-    CubeRollout
-        Equities without a double and after double/take, with their standard errors, and the right action.
-
-    Raises
-    ------
-    PositionError, PlayerError, SettingError
-        For an invalid position, player, and setting, match or cube.
-    """
-    match, changes = _parted(keywords)
-    place, state = _placed(position)
-    rules = changed(settings or RolloutSettings(), changes)
-    return roll_out_cube(place, _options(match).state_of(state), evaluator_of(player), rules, jobs=jobs)
-
-
-def _parted(keywords: ComparedKeywords) -> tuple[MatchKeywords, RolloutKeywords]:
-    names = MatchKeywords.__annotations__
-    match = {name: value for name, value in keywords.items() if name in names}
-    changes = {name: value for name, value in keywords.items() if name not in names}
-    return cast(MatchKeywords, match), cast(RolloutKeywords, changes)
 
 
 def bearoff(position: PositionLike) -> BearoffChances:
@@ -699,14 +535,16 @@ def evaluator_of(player: PlayerLike) -> Evaluator:
     return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
 
 
-def _placed(position: PositionLike) -> tuple[Position, MatchState | None]:
+def placed(position: PositionLike) -> tuple[Position, MatchState | None]:
+    """Return a position in any form with its match state, if any."""
     if isinstance(position, str):
         return parse_position(position)
     place = Position.of(position)
     return place, place.match
 
 
-def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
+def rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
+    """Return a roll, by default that of the match state; raises `PlayError` if there is none."""
     if roll is not None:
         return as_roll(roll)
     if state is None or state.dice is None:
@@ -714,7 +552,8 @@ def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
     return state.dice
 
 
-def _options(match: MatchKeywords) -> MatchOptions:
+def match_options(match: MatchKeywords) -> MatchOptions:
+    """Return keywords of match and cube as options."""
     score = match.get("score")
     if score is not None and not isinstance(score, str):
         text = "-".join(map(str, score if np.ndim(score) else [score]))

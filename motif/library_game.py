@@ -35,7 +35,7 @@ class Game:
     names : tuple of str
         Names of the players in records.
     seed : int, optional
-        Seed of the dice, which are then those of ``motif play --seed``; by default a random one.
+        Dice seed; the dice are then those of ``motif play --seed``; by default a random one.
 
     Raises
     ------

@@ -7,11 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "motif"
 FILE_LINES, FUNCTION_LINES, PARAMETERS, FIELDS = 700, 60, 12, 15
-LONG_FUNCTIONS = {
-    "analyse", "benchmark", "bootstrap", "calibrate", "make_benchmark", "match", "play", "play_money_games",
-    "play_tournament", "terms",
-}  # fmt: skip
-MANY_PARAMETERS = {"terms"}
+LONG_FUNCTIONS: set[str] = set()
+MANY_PARAMETERS: set[str] = set()
 MANY_FIELDS = {"PhaseNetSettings"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,6 +19,14 @@ def nodes() -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(path.read_text("utf-8")))
 
 
+def lines_of(function: Function) -> int:
+    """Count the lines of a function without its docstring."""
+    first = function.body[0]
+    has_docstring = ast.get_docstring(function) is not None
+    docstring = first.end_lineno - first.lineno + 1 if has_docstring else 0
+    return function.end_lineno - function.lineno + 1 - docstring
+
+
 def test_files_are_not_long():
     lengths = {path: path.read_text("utf-8").count("\n") for path in ROOT.rglob("*.py")}
     assert [path for path, length in lengths.items() if length > FILE_LINES] == []
@@ -29,7 +34,7 @@ def test_files_are_not_long():
 
 def test_functions_are_not_long():
     functions = [node for node in nodes() if isinstance(node, Function)]
-    long = {node.name for node in functions if node.end_lineno - node.lineno >= FUNCTION_LINES}
+    long = {node.name for node in functions if lines_of(node) > FUNCTION_LINES}
     assert long == LONG_FUNCTIONS
     arguments = {node.name: node.args for node in functions}
     many = {

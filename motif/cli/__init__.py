@@ -1,1 +1,1 @@
-"""The command line: one module a command group; whatever a command needs, it imports when it runs."""
+"""The command line, with one module per group of commands; commands import what they need when they run."""

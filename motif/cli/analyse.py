@@ -1,4 +1,4 @@
-"""Commands about records: analyse, how well matches were played, and convert, to another kind of file."""
+"""Commands about match records: analyse and convert."""
 
 import shutil
 import sys
@@ -26,7 +26,7 @@ from motif.runtime.files import check_target
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
 
-_ELSEWHERE = "`motif inspect WEIGHTS --out DIR` analyses the features of an evaluator"
+_ELSEWHERE = "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator"
 
 _EXAMPLES = (
     "convert match.mat match.sgf",
@@ -43,39 +43,39 @@ _EXAMPLES = (
 def analyse(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Matches: .mat, .sgf, .xg, .bgf, folders; - is stdin."),
+        typer.Argument(
+            metavar="FILE...", help="Match files (.mat, .sgf, .xg, .bgf) or folders; - for standard input."
+        ),
     ],
     player: JudgeOption = None,
     depth: DepthChoice = NORMAL_DEPTH,
     worst: Annotated[
-        int, option("Show the N plays and cube decisions that cost most.", min=0, max=1000)
+        int, option("Number of worst plays and worst cube decisions to show.", min=0, max=1000)
     ] = 10,
-    moves: Annotated[bool, option("List every decision with its candidates.")] = False,
-    jokers: Annotated[int, option("Show the N luckiest rolls.", min=0, max=1000)] = 5,
+    moves: Annotated[bool, option("List every decision with its candidate plays.")] = False,
+    jokers: Annotated[int, option("Number of luckiest rolls to show.", min=0, max=1000)] = 5,
     export: Annotated[
         list[Path] | None,
         option(
-            "Write the match with comments (.mat, .sgf), or a table of all decisions (.csv, .parquet); "
-            "may be given again.",
+            "Annotated match (.mat, .sgf) or table of all decisions (.csv, .parquet) to write; repeatable.",
             show_default=False,
         ),
     ] = None,
     html: HtmlOption = None,
-    no_cube: Annotated[bool, option("Leave out the cube, where nobody had one.")] = False,
+    no_cube: Annotated[bool, option("Ignore the cube, for records of games without one.")] = False,
     jacoby: Annotated[
         bool | None,
-        option("For money play: gammons count only after a double.", show_default="as the record shows"),
+        option("Jacoby rule in money play.", show_default="as recorded"),
     ] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Analyse matches.
 
-    Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
-    what cost most, with the better play and why; docs/how-to/match-analysis.md in motif's source explains it.
-    What looks like an error, of a play or with the cube, is rolled out and counts as the rollout has it, but
-    for --fast.  Of several matches each player's totals come last; with --json they are `players`, and the
-    matches the list `matches`.
+    Shows the error rates of both players for checker plays and cube decisions, their luck, and the worst
+    decisions with the better play and the reasons.  Apparent errors are rolled out, except with --fast, and
+    count as in the rollout.  Several matches end with the totals of each player; --json then has the keys
+    `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
     from motif.analysis.match import analyse_match
     from motif.board.match_file import read_match
@@ -88,7 +88,7 @@ def analyse(
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
         of = f" ({number} of {len(paths)})" * (len(paths) > 1)
-        tell(f"{evaluator.name} analyses {path}{of}")
+        tell(f"analysing {path}{of} with {evaluator.name}")
         try:
             match = analyse_match(record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, jobs=jobs)
         except RecordError as error:
@@ -110,17 +110,17 @@ def analyse(
 
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
-    """Return the matches to read, folders looked into, and what to write; raises `SettingError`."""
+    """Return the files to read, also those in folders, and the files to write; raises `SettingError`."""
     from motif.board.match_file import STDIN, match_paths
     from motif.reports.match_report import check_export
 
     for path in files:
         is_weights = path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix
         if not path.exists() and is_weights and str(path) != STDIN:
-            raise SettingError(f"{path}: no record of a match; {_ELSEWHERE}")
+            raise SettingError(f"{path}: not a match record; {_ELSEWHERE}")
     paths = list(match_paths(files))
     if html is not None and len(paths) > 1:
-        raise SettingError("--html: a page is about one match, not several")
+        raise SettingError("--html: a page shows one match, not several")
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
@@ -130,7 +130,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
 def _document(
     analyses: "list[tuple[str, MatchAnalysis]]", moves: bool, jokers: int, html: Path | None
 ) -> dict[str, Any]:
-    """Return what --json prints."""
+    """Return the document of --json."""
     from motif.analysis.match import over_all
 
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
@@ -187,31 +187,29 @@ def _indented(rows: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 @command(*_EXAMPLES)
 def convert(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="IN...", help="Files, or folders; - is stdin, for one match.")
+        list[Path], typer.Argument(metavar="IN...", help="Files or folders; - for a match on standard input.")
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A file, or a folder.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
     to: Annotated[
-        str | None, option("Where OUT is a folder for matches: mat or sgf.", show_default="mat")
+        str | None, option("Format of matches in a folder OUT: mat or sgf.", show_default="mat")
     ] = None,
-    drop_doubtful: Annotated[
-        bool, option("Leave out positions that have lost checkers of the opponent.")
-    ] = False,
+    drop_doubtful: Annotated[bool, option("Skip positions in which the opponent lacks checkers.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Convert matches and datasets.
 
-    Matches are read from .mat, .sgf, .xg and .bgf and written as .mat or .sgf, by OUT's suffix; several, or
-    those of a folder, go into the folder OUT.  Datasets become wildbg's CSV (.csv) or gnubg-nn's lines
-    (.txt); a folder OUT becomes a dataset of such files.  docs/how-to/files.md in motif's source tells more.
+    Reads .mat, .sgf, .xg and .bgf matches and writes .mat or .sgf, as the suffix of OUT says; several matches
+    require a folder OUT.  Converts datasets to wildbg's CSV (.csv) or gnubg-nn's format (.txt), and such
+    files to a dataset, the folder OUT.  See docs/how-to/files.md in motif's source.
     """
     from motif.sampling.conversion import convert as converted
 
     facts = converted(sources, out, to=to, drop_doubtful=drop_doubtful)
     if doubtful := facts.get("doubtful"):
-        done = "left out" if drop_doubtful else "kept: --drop-doubtful leaves them out"
+        done = "skipped" if drop_doubtful else "kept; --drop-doubtful skips them"
         note(
-            f"{doubtful} positions have lost checkers of the opponent, probably from the bar, as in "
-            f"older files of wildbg's; they were {done}"
+            f"the opponent lacks checkers in {doubtful} positions, probably on the bar, as in older files of "
+            f"wildbg; they were {done}"
         )
     if json:
         print(json_line({**facts, "out": out}))

@@ -1,4 +1,4 @@
-"""Files of many positions, and a record printed for each of them."""
+"""Files of many positions, and the output of a record for each of them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,26 +11,28 @@ from motif.runtime.errors import SettingError
 from motif.runtime.progress import Advance, progress
 
 _LINES_AT_ONCE = 1000
-PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a line; - is stdin.", "FILE")]
+PositionBatch = Annotated[
+    str | None, option("File with one ID per line, instead of ID; - for standard input.", "FILE")
+]
 DecisionBatch = Annotated[
-    str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
+    str | None, option("File with one ID D1 D2 per line, instead of ID D1 D2; - for standard input.", "FILE")
 ]
 
 
 def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
-    """Raise `SettingError` unless there is either what is `wanted` or a batch file."""
+    """Raise `SettingError` unless either the `wanted` arguments or a batch file are given."""
     if identifier is None and batch is None:
         raise SettingError(f"missing argument: {wanted}, or --batch FILE")
     if identifier is not None and batch is not None:
-        raise SettingError(f"give either {wanted} or --batch FILE, not both")
+        raise SettingError(f"{wanted} and --batch exclude each other")
 
 
 def write_records(
     records: Iterator[dict[str, Any]], total: int, json: bool, describe: Callable[[dict[str, Any]], str]
 ) -> None:
-    """Print each record as it comes; a bar shows how far that is unless the lines themselves do."""
+    """Print each record as it comes, with a progress bar unless the output is a terminal."""
     form = json_line if json else describe
-    output = sys.stdout  # while the bar shows, rich puts something else in its place
+    output = sys.stdout  # rich replaces sys.stdout while it shows a bar
     quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)
     with quiet if output.isatty() else progress(f"{total} lines", total) as advance:
         for number, record in enumerate(records, 1):

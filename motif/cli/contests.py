@@ -1,4 +1,4 @@
-"""Contests of players: match, and tournament with its ratings and cross table."""
+"""Commands that play contests: match and tournament."""
 
 import math
 import shutil
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 _LUCK = 0.05
-"""A p above which nobody is said to have beaten the other."""
-_LENGTH = "Play matches to N points; 0: money games."
-_CUBE = "Whether there is a doubling cube."
-_JACOBY = "Money games with a cube: gammons count only after a double."
-_PLAYERS = f"random, best-of-four. {PLAYERS}"
+"""p-values from this on are not called a win."""
+_LENGTH = "Points of a match; 0 for money games."
+_CUBE = "Play with a doubling cube."
+_JACOBY = "Jacoby rule in money games with a cube."
+_PLAYERS = f"Player: random, best-of-four, or one with an evaluator. {PLAYERS}"
 
 
 @dataclass(frozen=True)
 class ContestChoice:
-    """What is played."""
+    """Match length and rules of a contest."""
 
     length: Annotated[int, option(_LENGTH)] = 0
     cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None
@@ -54,9 +54,9 @@ class ContestChoice:
 
     @property
     def has_jacoby(self) -> bool:
-        """Whether the Jacoby rule applies; raises `SettingError` for a rule without use."""
+        """Whether the Jacoby rule applies; raises `SettingError` if it was given but cannot apply."""
         if self.jacoby is not None and (self.length or not self.has_cube):
-            raise SettingError("--jacoby and --no-jacoby are for money games with a --cube, and no --length")
+            raise SettingError("--jacoby and --no-jacoby require money games with --cube, without --length")
         return self.jacoby is not False
 
 
@@ -71,49 +71,48 @@ _MONEY = ContestChoice()
 )
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
+    second: Annotated[str, typer.Argument(metavar="B", help="The opponent.", autocompletion=complete_player)],
     games: Annotated[
         int | None,
         option(
-            "Money games or, with --length, matches; an even number (at most so many).",
+            "Number of money games, or of matches with --length; even; with --until-certain the most.",
             show_default="1000; 100 matches",
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
-        bool, option("Adjust the result for luck, too, which makes its error several times smaller.")
+        bool, option("Luck-adjust the result, which reduces its standard error several times.")
     ] = False,
     until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
     error_rate: Annotated[
         float,
-        option("Chance that --until-certain tells equal players apart, and that the interval is wrong.", "P"),
+        option("Probability of an error: of --until-certain for equal players, and of the interval.", "P"),
     ] = 0.05,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Let two players play money games, or matches.
+    """Play money games or matches between two players.
 
-    With --length they play whole matches with the cube and the Crawford rule and choose plays for the score;
-    money games have a cube with --cube.  They double and take by motif's cube model, with their own chances.
+    With --length the players play matches with the cube and the Crawford rule, and choose plays for the
+    score.  They double and take by motif's cube model, with their own probabilities.
 
-    Every sequence of dice is played twice, with the seats swapped.  What is often called the
-    probability that both are equally good is p: the chance of a difference at least as large as the one
-    found, between players who are.  The interval (--json) holds the true points per game whenever one
-    looks, but for a share --error-rate of the matches, so that a match may be made longer after a look.
-    With --until-certain it ends when 0 is outside.  Its points per game are then on average further from
-    0 than the truth; its interval stands, and p is at most that chance.
+    Every sequence of dice is played twice, with the seats swapped.  The p-value is the probability of a
+    difference at least this large between equal players.  The interval (--json) is a confidence sequence: it
+    covers the true points per game with probability 1 - error rate however often you look, so a contest may
+    be extended after looking at it.  --until-certain stops when the interval excludes 0; the points per game
+    are then biased away from 0, but the interval and p remain valid.
 
-    With --without-luck the newest motif says of every roll what it gains above the mean roll, and that is
-    taken off: on average it is nothing, whatever motif thinks, and what is left varies far less.
+    --without-luck subtracts from each roll its gain over the average roll, as valued by the newest weights.
+    This does not change the expected result, whatever the weights, but reduces its variance.
     """
     from motif.contests import play_matches, play_money_games
 
     length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
     if until_certain and (length or cube or without_luck):
-        raise SettingError("--until-certain is for money games without a cube, not adjusted for luck")
-    # One player has one name, even if it is called "latest".
+        raise SettingError("--until-certain requires money games without a cube and without luck adjustment")
+    # "latest" and the name of the newest weights are one player.
     first, second = own_name(first), own_name(second)
     same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": without_luck}
     if games is not None:
@@ -150,7 +149,7 @@ def _print_result(result: "ContestResult", first: str, second: str, until_certai
             if result.rules.length
             else _points_sentence(adjusted.mean, adjusted.se, adjusted.p_value, first, second)
         )
-        say(f"adjusted for luck by {adjusted.judge}: {what}")
+        say(f"luck-adjusted by {adjusted.judge}: {what}")
     if result.se is None:
         say(f"{_counted(result.count, result.rules.length)}: {TOO_FEW}")
 
@@ -159,7 +158,7 @@ def _print_games(
     result: "ContestResult", cubeless: "CubelessFigures", first: str, second: str, until_certain: bool
 ) -> None:
     print_table(
-        ("", "games won", "of them gammons", "of them backgammons"),
+        ("", "games won", "gammons", "backgammons"),
         [
             (first, *map(str, (result.wins, cubeless.gammons, cubeless.backgammons))),
             (second, *map(str, (result.losses, cubeless.gammons_lost, cubeless.backgammons_lost))),
@@ -171,9 +170,9 @@ def _print_games(
 
 
 def _note_odd(wanted: int | None, played: int) -> None:
-    """Note that an odd number of games became one more."""
+    """Note that an odd number of games was rounded up."""
     if wanted is not None and played == wanted + 1:
-        note(f"every sequence of dice is played twice: {played} games instead of {wanted}")
+        note(f"each sequence of dice is played twice: {played} games instead of {wanted}")
 
 
 def _match_sentence(result: "ContestResult", first: str, second: str) -> str:
@@ -199,7 +198,7 @@ def _in_brackets(*words: str) -> str:
 
 
 def _counted(count: int, length: int = 0) -> str:
-    """How many games, or matches to `length` points: `2 matches to 5 points`."""
+    """Return the number of games, or of matches: ``2 matches to 5 points``."""
     return (
         f"{counted(count, 'match', 'matches')} to {counted(length, 'point')}"
         if length
@@ -208,8 +207,8 @@ def _counted(count: int, length: int = 0) -> str:
 
 
 def _sentence(result: "ContestResult", first: str, second: str, looked: bool = False) -> str:
-    # p is then that of a match which may end at any time, and far larger than ± makes one think.
-    more = ", however often one looks" * looked
+    # This p allows for stopping at any time, so it is larger than ± suggests.
+    more = ", valid for optional stopping" * looked
     return _points_sentence(result.mean, result.se, result.p_value, first, second, result.games, more)
 
 
@@ -222,7 +221,7 @@ def _points_sentence(
     games: int = 0,
     more: str = "",
 ) -> str:
-    """Who is better by how much, of so many `games` where they are to be shown."""
+    """Return who is better by how much, with the number of `games` if it is not 0."""
     over = f" over {counted(games, 'game')}" if games else ""
     error = "" if se is None else f" ± {se:.3f}"
     chance = "" if p_value is None else f"{p_text(p_value)}{more}"
@@ -239,10 +238,10 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
 
     low, high = cubeless.interval
     share = f"{100 * cubeless.error_rate:g} %"
-    ended = f"nothing is certain yet, but for {share} of errors"
+    ended = f"no significant difference at an error rate of {share}"
     if cubeless.stopped == CERTAIN:
         better = first if low > 0 else second
-        ended = f"{better} is better, or this is one of the {share} of contests between equals that end so"
+        ended = f"{better} is better (error rate {share})"
     return (
         f"stopped after {counted(games, 'game')}: {ended}; "
         f"from {low:+.4f} to {high:+.4f} points per game for {first}"
@@ -261,16 +260,18 @@ def tournament(
     games: Annotated[
         int | None,
         option(
-            "Money games or, with --length, matches of each pairing; an even number.",
+            "Number of money games, or of matches with --length, per pairing; even.",
             show_default="1000; 100 matches",
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
         bool,
-        option("Adjust points and their ratings for luck, which makes their errors several times smaller."),
+        option("Luck-adjust points and ratings by points, which reduces their errors several times."),
     ] = False,
-    plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
+    plot: Annotated[
+        Path | None, option("Plot of the ratings with error bars to write: .png or .svg.")
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -278,11 +279,9 @@ def tournament(
 ) -> None:
     """Play a round robin and rate the players.
 
-    Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
-    --games N --seed SEED` plays it again.  With --length they play whole matches, as `motif match` does.
-
-    With --without-luck points, and ratings by points, are luck-adjusted as in `motif match --without-luck`;
-    games won and Elo are as the dice fell.
+    Each pairing is played as by `motif match`, with a seed of its own, which --json shows: `motif match A B
+    --games N --seed SEED` repeats it.  --without-luck adjusts points and ratings by points, but not games won
+    and Elo.
     """
     from motif.contests import play_tournament
 
@@ -306,20 +305,20 @@ def tournament(
 
 
 _UNKNOWN_WIDTH = 80
-"""Columns of a terminal that does not tell."""
+"""Columns of a terminal of unknown width."""
 _WIDE, _NARROW = len("  +0.475"), len(" +.475")
 _UNLIKELY = 0.01
 
 
 def print_tournament(result: "TournamentResult") -> None:
-    """Print ratings, cross table, and what is to be said about them."""
+    """Print ratings and cross table, with notes."""
     from motif.contests.result import TOO_FEW
 
     labels = [_label(place) for place in range(len(result.names))]
     _print_ratings(result, labels)
     what = "Percent of matches won" if result.length else "Points per game"
     errors = ", ± standard error" if result.has_errors else ""
-    say(f"{what} of the row against the column{errors}, {_counted(result.games, result.length)} each:\n")
+    say(f"{what}, row against column{errors}; {_counted(result.games, result.length)} per pairing:\n")
     room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
     width = _WIDE if room >= _WIDE * len(labels) else _NARROW
     at_once = max(1, room // width)
@@ -327,18 +326,18 @@ def print_tournament(result: "TournamentResult") -> None:
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
     points, won = ("Percent", "matches") if result.length else ("Points", "games")
     meaning = "± is one standard error" if result.has_errors else TOO_FEW
-    say(f"Ratings: their mean is 0; {meaning}.")
+    say(f"Ratings have mean 0; {meaning}.")
     if result.judge:
         what = "Percentages are" if result.length else "Points are"
-        say(f"{what} adjusted for luck by {result.judge}; {won} won and Elo are not.")
+        say(f"{what} luck-adjusted by {result.judge}; {won} won and Elo are not.")
     say(f"{points}: weighted least squares over all pairings.")
-    say(f"Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
+    say(f"Elo: Bradley-Terry model of the {won} won, with half a win added to each side.")
     if result.fit < _UNLIKELY:
-        say(f"{points} do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
+        say(f"{points} do not fit a single rating ({p_text(result.fit)}): compare the pairings.")
 
 
 def _label(place: int) -> str:
-    """Return a, B, ... Z, AA, AB, ..."""
+    """Return A, B, ..., Z, AA, AB, ..."""
     more, last = divmod(place, len(ascii_uppercase))
     return (_label(more - 1) if more else "") + ascii_uppercase[last]
 
@@ -363,10 +362,7 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
 
 
 def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
-    """Return points per game against all, and the rating.
-
-    For matches it is the share won, its error, the luck-adjusted share, and the rating.
-    """
+    """Return points per game and rating; for matches, the share won with its error and the rating."""
     rating, rating_se = result.points.values[player], result.points.se[player]
     total, total_se = (values[player] for values in result.totals())
     if result.length:
@@ -379,14 +375,14 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
 
 
 def _error(se: float, digits: str) -> str:
-    """Return what stands behind a value that has a standard error; nothing for NaN."""
+    """Return a standard error with ±; nothing for NaN."""
     return "" if math.isnan(se) else f" ± {se:{digits}}"
 
 
 def _cross_lines(
     result: "TournamentResult", labels: Sequence[str], columns: slice, width: int
 ) -> Iterator[str]:
-    """Lines for each row: points, and below them their errors where they are known."""
+    """Yield the lines of the cross table: points, and standard errors below them if known."""
     ppg, se = result.cross
     number = _percent if result.length else _wide if width == _WIDE else _narrow
 
@@ -416,6 +412,6 @@ def _percent(value: float) -> str:
 
 
 def _narrow(value: float) -> str:
-    """Four letters: .475 or 1.48."""
+    """Return four characters: .475 or 1.48."""
     text = _wide(value)
     return text[1:] if text.startswith("0") else "?" if math.isnan(value) else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
+"""Commands about the cube: cube, cube-efficiency and cube-windows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
 def cube_efficiency(
     player: StaticOption = DEFAULT_PLAYER,
-    positions: Annotated[int, option("Positions of each class, from the player's games.")] = 60,
-    trials: Annotated[int, option("Games rolled out a position.")] = 300,
-    rounds: Annotated[int, option("Times to roll out, each at the x fitted before.")] = 2,
+    positions: Annotated[int, option("Positions per class, from the player's games.")] = 60,
+    trials: Annotated[int, option("Number of rollout trials per position.")] = 300,
+    rounds: Annotated[int, option("Rounds of rollouts, each with the x of the round before.")] = 2,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Fit the cube efficiency of each class.
+    """Fit the cube efficiency of each class of positions.
 
-    From cubeful money rollouts: the player plays both sides, and both decide the cube by the model; x is
-    the share of the way from a dead to a live cube that the rollouts went.
+    The player plays both sides of cubeful money rollouts, with cube decisions by Janowski's model.  The
+    efficiency x places the result of the rollouts between a dead cube (0) and a live cube (1).
     """
     from motif.doubling.efficiency_fit import fit_efficiency
 
@@ -75,27 +75,27 @@ def cube_efficiency(
 )
 def cube_windows(
     player: PlayerOption = DEFAULT_PLAYER,
-    games: Annotated[int, option("Games of the player to look at.")] = 1000,
+    games: Annotated[int, option("Number of games of the player.")] = 1000,
     score: Annotated[
         str,
         option(
-            "Whose score S: bras, or bras:FILE.yaml with weights of your own.",
+            "Score S to measure: bras, or bras:FILE.yaml with weights of your own.",
             "BRAS",
             autocompletion=complete_player,
         ),
     ] = "bras",
     plot: Annotated[
-        Path | None, option("Draw windows, decisions and early zone by S, to a PNG or SVG.")
+        Path | None, option("Plot of windows, decisions and early zone by S to write: PNG or SVG.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure at which BRAS score doubles and passes begin, for money.
+    """Measure from which BRAS score on to double and to pass, for money.
 
-    S is the score of the player on roll.  The decisions are those of the player in positions with
-    contact of its games against itself, each up to its first double: the doubling set. Of that set also
-    E[p] and SD, a table by ranges of D, and how many doubles fall into the article's early zone (D from
-    0.5 on).
+    S is the score of the player on roll.  The decisions are those of the player in the doubling set: contact
+    positions of its games against itself, each game up to its first double.  Also shows the mean and standard
+    deviation of p over that set, a table by ranges of D, and the share of doubles in the article's early zone
+    (D from 0.5 on).
     """
     from motif.doubling.bras_windows import doubling_set, window_in
     from motif.evaluators.bras import formula_of
@@ -142,19 +142,19 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
     facts = positions.to_dict()
     early = facts["early"]
     say(
-        f"{window.positions:,} positions of {window.games:,} games of {window.player}, the doubling set: "
+        f"doubling set: {window.positions:,} positions of {window.games:,} games of {window.player}; "
         f"E[p] {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
         f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {window.player}"
     )
     say(
-        f"the early zone, D from {EARLY_FROM} on (S from {early['score_from']:.1f}): "
-        f"{percent(early['share'])} of the positions, {percent(early['doubles'])} of them doubles; "
+        f"early zone, D from {EARLY_FROM} on (S from {early['score_from']:.1f}): "
+        f"{percent(early['share'])} of the positions, of which {percent(early['doubles'])} are doubles; "
         f"{percent(early['share_of_doubles'])} of all doubles"
     )
 
 
 _NEVER = 0.9995
-"""Chances that would be written 100.0 %."""
+"""Probabilities from this on would be shown as 100.0 %."""
 
 
 @command(
@@ -169,7 +169,7 @@ def cube(
     met: Annotated[
         str | None,
         option(
-            "Match equities: kazaross-xg2, rockwell-kazaross, or a file of gnubg's XML format.",
+            "Match equity table: kazaross-xg2, rockwell-kazaross, or a file in gnubg's XML format.",
             "NAME",
             show_default="kazaross-xg2",
         ),
@@ -183,13 +183,13 @@ def cube(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Tell whether to double, and whether to take.
+    """Decide whether to double and whether to take.
 
-    The player on roll decides before the roll; dice in the ID are passed over.  An ID with a match state
-    brings cube, score and rules along, and options override it; without one it is money play with the cube
-    in the centre.  Equities are the player's on roll: for money in units of the cube before the double, in
-    a match normalised, so that a single game at that cube is -1 or 1.  Where few checkers are left to bear
-    off they are exact, unless --efficiency asks for the model.
+    The decision is before the roll; dice in the ID are ignored.  Cube, score and rules are those of the ID,
+    overridden by options; the default is money play with a centred cube.  Equities are those of the player on
+    roll: for money in units of the cube before the double, in a match normalised so that a single game at
+    that cube is -1 or 1.  They are exact when few checkers are left to bear off, unless --efficiency is
+    given.
     """
     from motif.analysis.cube_records import cube_answers
     from motif.analysis.position_records import read_states
@@ -211,7 +211,7 @@ def cube(
 
 
 def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
-    """Print a cube decision, by the player called `judge`."""
+    """Print a cube decision of the player called `judge`."""
     record = answer.record()
     if json:
         print(json_line(record))
@@ -223,7 +223,7 @@ def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
 
 
 def _line(record: dict[str, Any]) -> str:
-    """Return what a batch prints of a position."""
+    """Return the line of a batch for a position."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]
@@ -239,7 +239,7 @@ def _print_bras(bras: dict[str, Any]) -> None:
         f"{bras['action']}."
     )
     if measured is None:
-        say("The command cube-windows measures where decisions switch with these weights.")
+        say("`motif cube-windows` measures from where these weights double and pass.")
         return
     say(
         f"With contact {measured['player']} doubles from {measured['double_from']:.1f} "
@@ -272,7 +272,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         for name, equity, chance in actions
     ]
     print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
-    # The model's windows would not fit in with exact equities.
+    # The model's windows would contradict exact equities.
     if decision.windows and not decision.exact:
         columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.windows])

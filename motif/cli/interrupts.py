@@ -1,9 +1,9 @@
-"""Ctrl-C and SIGTERM: how commands are interrupted, and that they end within ten seconds of it.
+"""Interruption of commands by Ctrl-C and SIGTERM, within ten seconds.
 
-A signal interrupts a command where it is, or lets it finish what takes a few seconds (`stop_request`).  A
-supervisor kills what has not ended after ten, so there is a watch beside each command: when the time is over
-it does what a second signal does, and if that is not enough it ends the process.  Python calls handlers only
-between its own steps, which compiled work keeps waiting; the watch is a thread, and the system wakes it.
+A signal interrupts a command at once, or lets it finish steps of a few seconds (`stop_request`).  Supervisors
+kill processes that have not ended after ten seconds, so a watch runs beside each command: when the time is up
+it acts like a second signal, and if that is not enough it ends the process.  Python runs signal handlers only
+between bytecodes, which long compiled work delays; the watch is a thread that the system wakes.
 """
 
 import _thread
@@ -21,32 +21,32 @@ from motif.runtime.errors import WorkerError
 from motif.runtime.parallel import REQUESTS, handled
 
 INTERRUPTED = 130
-"""The exit code: 128 and the number of SIGINT, as shells have it."""
+"""Exit code of interrupted commands: 128 plus the number of SIGINT, as in shells."""
 SECONDS_TO_STOP = 6.5
-"""After the first signal; then comes what a second one does."""
+"""Seconds after the first signal until the effect of a second one."""
 SECONDS_TO_LEAVE = 2.0
-"""After the second one; then the process ends, whatever it is at."""
+"""Seconds after the second signal until the process ends."""
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C or SIGTERM in long work; the message says how to go on."""
+    """Ctrl-C or SIGTERM in long work; the message says how to continue."""
 
 
 def interrupted_line(said: str) -> str:
-    """Return the last line of a command that was interrupted, without the program's name."""
+    """Return the last line of an interrupted command, without the program's name."""
     return f"interrupted; {said}" if said else "interrupted"
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt the block as Ctrl-C does, and see to it that the process then ends in time."""
+    """Let SIGTERM interrupt the block like Ctrl-C, and ensure that the process then ends in time."""
     with handled((signal.SIGTERM,), signal.default_int_handler), _watched(""):
         yield
 
 
 @contextmanager
 def resumable(how: str) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into `Interrupted`, which says `how` to go on; so does a `WorkerError`."""
+    """Turn Ctrl-C and SIGTERM into `Interrupted` with a hint `how` to continue; add it to a `WorkerError`."""
     try:
         with handled((signal.SIGTERM,), signal.default_int_handler), _watched(how):
             yield
@@ -57,27 +57,27 @@ def resumable(how: str) -> Iterator[None]:
 
 
 class _Watch:
-    """Ends a block, and at last the process, when too much time has gone by since a signal."""
+    """Ends a block, and finally the process, when a signal was too long ago."""
 
     active: "_Watch | None" = None
-    """The one that hears signals now."""
+    """The watch that receives signals."""
 
     def __init__(self) -> None:
         self.how = ""
-        """How to go on."""
+        """Hint how to continue."""
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> int:
-        """Hear signals; returns what heard them before."""
+        """Receive signals; return the previous file descriptor for them."""
         _Watch.active = self
         before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         self._thread.start()
         return before
 
     def end(self, before: int) -> None:
-        """Let `before` hear them again."""
+        """Restore the previous file descriptor for signals."""
         _Watch.active = None
         signal.set_wakeup_fd(before)
         self._writer.close()
@@ -112,7 +112,7 @@ class _Watch:
 
 @contextmanager
 def _watched(how: str) -> Iterator[None]:
-    """Let a watch, which says `how` to go on, be kept over the block; one for blocks within blocks."""
+    """Run a watch with a hint `how` to continue; nested blocks share one watch."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Commands that learn: sample, fit, bootstrap, which does both by turns, report, and train-phase-net."""
+"""Commands that learn: sample, fit, bootstrap, report and train-phase-net."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
     cls=several_values("--from"),
 )
 def sample(
-    out: Annotated[Path, option("Folder of the dataset.", "DIR")],
+    out: Annotated[Path, option("Folder of the dataset to write.", "DIR")],
     settings: Annotated["SampleSettings", Settings("motif.sampling.sample")],
     recorded: Annotated[
         list[Path] | None,
         option(
-            "Sample games from match files, and from folders of these, not from self-play.",
+            "Match files or folders to sample from, instead of self-play.",
             "FILE...",
             name="--from",
         ),
     ] = None,
-    resume: Annotated[bool, option("Continue with a dataset that was interrupted.")] = False,
+    resume: Annotated[bool, option("Continue an interrupted sample.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Sample positions from self-play, or from recorded games.
+    """Sample positions from self-play or from recorded games.
 
-    Rollouts label each position with probabilities and an equity; with --label any evaluator does, and of
-    recorded games --label outcome takes who won.
+    Rollouts label each position with probabilities and an equity.  With --label another player does, or, for
+    recorded games, their outcome.
     """
     from motif.sampling import sample as make_samples
     from motif.sampling.recorded_games import read_games
@@ -70,7 +70,7 @@ def sample(
         settings.check()
     if not (settings.is_rolled_out or settings.is_by_outcome):
         evaluator_of(settings.label)
-    with resumable("the same command with --resume goes on"), working_on(cluster):
+    with resumable("continue with the same command and --resume"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
     facts = result.to_dict()
     if json:
@@ -84,41 +84,43 @@ def sample(
 
 @dataclass(frozen=True)
 class FitOutputs:
-    """What the weights are called, what they start from, and what is written beside them."""
+    """Name and start of the weights, and files to write beside them."""
 
-    name: Annotated[str | None, option("Name of the weights; by default FILE's.")] = None
+    name: Annotated[str | None, option("Name of the weights.", show_default="the name of --out")] = None
     version: Annotated[int, option("Version of the weights.", min=0, hidden=True)] = 0
-    parent: Annotated[str | None, option("Whose rollouts labelled the samples.", "NAME", hidden=True)] = None
+    parent: Annotated[
+        str | None, option("Player whose rollouts labelled the samples.", "NAME", hidden=True)
+    ] = None
     start: Annotated[
         str | None, option("Weights with as many hidden units to start from.", "NAME", hidden=True)
     ] = None
-    plot: Annotated[Path | None, option("Draw how the error fell, to a PNG or SVG.")] = None
+    plot: Annotated[Path | None, option("Plot of the error by pass to write: PNG or SVG.")] = None
     term_table: Annotated[
-        Path | None, option("Write terms and standard errors, NAME.parquet.", hidden=True)
+        Path | None, option("Table of terms with standard errors to write, NAME.parquet.", hidden=True)
     ] = None
 
 
 _ALONE = FitOutputs()
 _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
-"""Settings whose options the help leaves out: a --config file is the place for them."""
+"""Settings with hidden options: they belong in a --config file."""
 
 
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
 def fit(
     context: typer.Context,
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by sample.")],
-    out: Annotated[Path, option("The weight file, NAME.yaml.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by `motif sample`.")],
+    out: Annotated[Path, option("Weight file to write, NAME.yaml.")],
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
     config: Annotated[
-        Path | None, option("Settings by name, YAML: all those of motif.FitSettings; options override them.")
+        Path | None, option("YAML file of settings, the fields of motif.FitSettings; options override it.")
     ] = None,
-    prune: Annotated[bool, option("Drop pairs that do not earn their place, and fit again.")] = False,
+    prune: Annotated[bool, option("Remove insignificant pairs and fit again.")] = False,
     prune_z: Annotated[
         float | None,
         option(
-            "Prune pairs nearer to 0 than this many standard errors.",
+            "With --prune: least weight of a kept pair, in standard errors.",
             "Z",
             show_default="2 with --prune",
             hidden=True,
@@ -166,7 +168,7 @@ def fit(
 
 
 def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":
-    """Return the settings of a file, changed by the options that were given."""
+    """Return the settings of a file, overridden by given options."""
     from motif.learning.bootstrap_run import read_fit_settings
 
     given = {
@@ -178,7 +180,7 @@ def _configured(config: Path, settings: "FitSettings", context: typer.Context) -
 
 
 def _check_fit(folders: Sequence[Path], out: Path, outputs: FitOutputs) -> None:
-    """Check the files to be written, and tell of datasets that are not whole."""
+    """Check the files to write, and note incomplete datasets."""
     from motif.reports.style import check_picture
     from motif.sampling.dataset import parts_there
 
@@ -190,8 +192,8 @@ def _check_fit(folders: Sequence[Path], out: Path, outputs: FitOutputs) -> None:
         there, wanted = parts_there(folder)
         if there < wanted:
             note(
-                f"{folder} has {there} of {wanted} parts: the sample was stopped; "
-                "`motif sample ... --resume` finishes it"
+                f"{folder} has {there} of {wanted} parts because the sample was interrupted; "
+                "`motif sample ... --resume` completes it"
             )
 
 
@@ -204,7 +206,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     )  # fmt: skip
     print_table(columns, [_head_cells(head, of) for head, of in facts["heads"].items()])
     for label, losses in (
-        ("choice error, the points that a validation decision costs by its labels", facts["choice_error"]),
+        ("choice error in points per validation decision, by the labels", facts["choice_error"]),
         ("before pruning", facts["choice_error_before_pruning"]),
     ):
         if losses:
@@ -212,11 +214,11 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     if any(of["label_noise"] is None for of in facts["heads"].values()):
         say(f"label noise: {NOT_KNOWN[0].lower()}{NOT_KNOWN[1:]}")
     method = fitted.weights.fit["method"]
-    say(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {method}")
+    say(f"{out}: {facts['samples']} positions fitted in {facts['seconds']:.1f} s by {method}")
 
 
 def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
-    """Return a row of the table of heads; what pruning changed stands there before and after."""
+    """Return a row of the table of heads, with figures before and after pruning."""
     ways = [of for of in (facts.get("before_pruning"), facts) if of]
     measured = [[f"{of['terms']:,}" for of in ways]]
     measured += [[error_text(of[name]) for of in ways] for name in ("rmse_train", "rmse_validation")]
@@ -227,22 +229,27 @@ def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
 
 @command("bootstrap --out runs/demo --preset demo")
 def bootstrap(
-    out: Annotated[Path, option("Folder of the run, runs/NAME.", "DIR")],
+    out: Annotated[Path, option("Folder of the run, such as runs/NAME.", "DIR")],
     config_file: Annotated[
-        Path | None, option("A config.yaml of your own, instead of a preset.", name="--config")
+        Path | None, option("YAML file with the settings of the run, instead of --preset.", name="--config")
     ] = None,
-    preset: Annotated[str, option("demo, classic or strong.", autocompletion=complete_preset)] = "demo",
+    preset: Annotated[
+        str, option("Preset settings: demo, classic or strong.", autocompletion=complete_preset)
+    ] = "demo",
     json: JsonOption = False,
-    seed: Annotated[int | None, option("Another seed than the preset's.", callback=checked_seed)] = None,
+    seed: Annotated[
+        int | None, option("Random seed.", callback=checked_seed, show_default="as in the settings")
+    ] = None,
     versions: Annotated[
-        int | None, option("End after N versions.", min=1, show_default="all of them")
+        int | None, option("Number of versions after which to stop.", min=1, show_default="all")
     ] = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Learn from nothing: sample, fit, and again.
+    """Learn from nothing: sample, fit, repeat.
 
-    Each version plays and labels the next one's samples.  A run that was stopped continues where it was.
+    Each version plays the games of the next one and labels its positions.  The same command continues an
+    interrupted run.
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
@@ -250,7 +257,7 @@ def bootstrap(
     from motif.reports.run_report import draw_run, drawn_beside
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
-    with resumable("the same command goes on"), working_on(cluster), drawn_beside() as draw:
+    with resumable("the same command continues"), working_on(cluster), drawn_beside() as draw:
         summaries = run_bootstrap(
             out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words
         )
@@ -258,6 +265,10 @@ def bootstrap(
     if json:
         print(json_line({"versions": summaries}))
         return
+    _print_summaries(summaries, out)
+
+
+def _print_summaries(summaries: Sequence[Mapping[str, Any]], out: Path) -> None:
     rows = [
         (
             summary["name"],
@@ -278,19 +289,21 @@ def bootstrap(
         "RMSE validation",
         "without noise",
         "choice error",
-        "against the one before",
+        "against the previous",
         "against pubeval",
     )
     print_table(titles, rows)
-    say("RMSE validation: of the win chance; without noise: of the equity, or of the win chance where no")
-    say("equity is fitted, less the noise of the labels, so that versions compare")
-    say("choice error: the points that a validation decision costs by its labels")
-    say("points per game ± standard error; version zero is compared with the start player")
+    say(
+        "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
+    )
+    say("equity is fitted) without the noise of the labels, which makes versions comparable")
+    say("choice error: points per validation decision, by the labels")
+    say("against: points per game ± standard error; the first version plays against the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
 def _without_noise(summary: Mapping[str, Any]) -> float | None:
-    """Return the error without label noise that tells most of a version; None where it is not known."""
+    """Return the main error of a version without label noise; None if it is unknown."""
     errors = summary.get("validation_errors", {})
     of_head: Mapping[str, float | None] = errors.get("equity", errors.get("win", {}))
     return of_head.get("rmse_without_noise")
@@ -301,7 +314,7 @@ def _without_noise(summary: Mapping[str, Any]) -> float | None:
     "train-phase-net --out b --stage 2 --start a.onnx --opponent simple",
 )
 def train_phase_net(
-    out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
+    out: Annotated[Path, option("Folder to write, empty or new.", "DIR")],
     settings: Annotated[
         "PhaseNetSettings", Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain"))
     ],
@@ -310,15 +323,15 @@ def train_phase_net(
 ) -> None:
     """Train a neural net on the phase heuristic.
 
-    First on its scores (stage 1), then on who won games of best-of-four against itself or against
-    other players (stage 2).  DIR/refined.onnx plays as onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net
-    after the first stage.  Each is matched with random, phase, simple and the opponents, and the mean
-    and variance of its difference to the heuristic are shown.
+    Stage 1 trains it on the heuristic's scores, stage 2 on the outcomes of games of best-of-four against
+    itself or other players.  The nets after both stages are DIR/pretrained.onnx and DIR/refined.onnx, which
+    play as onnx:DIR/NAME.onnx.  Each plays random, phase, simple and the opponents; the mean and variance of
+    its difference from the heuristic are shown.
     """
     from motif.phase_net import train_phase_net as train
     from motif.reports.convergence import draw_training
 
-    with resumable("the same command begins again"):
+    with resumable("the same command starts again"):
         training = train(out, settings, jobs=jobs, tell=tell)
         draw_training(training.epochs, training.summary, out)
     facts = training.summary
@@ -348,8 +361,8 @@ def train_phase_net(
         "" if second is None
         else f"; refined is round {second['chosen_round']} of {len(second['rounds'])} ({second['stopped']})"
     )  # fmt: skip
-    say(f"± standard error{kept}, {facts['seconds']:.0f} s in all")
-    say(f"play it as onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
+    say(f"± standard error{kept}, {facts['seconds']:.0f} s in total")
+    say(f"play it as the player onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
 
 
 def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:
@@ -357,7 +370,7 @@ def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:
     return match["player"], match["opponent"], share, f"{match['ppg']:+.3f} ± {match['ppg_se']:.3f}"
 
 
-_TERMS_ELSEWHERE = "`motif terms WEIGHTS` tells the terms of a weight file"
+_TERMS_ELSEWHERE = "use `motif terms WEIGHTS` for a weight file"
 
 
 @command(
@@ -365,30 +378,30 @@ _TERMS_ELSEWHERE = "`motif terms WEIGHTS` tells the terms of a weight file"
     "report runs/demo --benchmark data/bench/race.bm.gz --worst 5",
 )
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     benchmark: Annotated[
         list[Path] | None,
         option(
-            "Measure its versions on this file, too; may be given again.",
+            "Benchmark file on which to measure the versions; repeatable.",
             show_default="data/bench in motif's source",
         ),
     ] = None,
     worst: Annotated[
-        int, option("Draw the N decisions there that cost its last version most.", min=0, max=1000)
+        int, option("Number of the worst decisions of the last version to show.", min=0, max=1000)
     ] = 10,
-    top: Annotated[int, option("How many terms.", min=1)] = 20,
-    html: Annotated[Path | None, option("The page to write.", show_default="RUN/report.html")] = None,
+    top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
+    html: Annotated[Path | None, option("HTML page to write.", show_default="RUN/report.html")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Write the page of a run.
+    """Write the report of a run.
 
-    It tells how the run went, how strong each version plays, which terms matter, the worst decisions of
-    the last version on benchmark lines, and what to try next.
+    It shows the course of the run, the strength of each version, the most important terms, the worst
+    decisions of the last version on the benchmark files, and what to try next.
     """
     if not folder.is_dir():
-        raise SettingError(f"{str(folder)!r} is no folder of a run; {_TERMS_ELSEWHERE}")
+        raise SettingError(f"{str(folder)!r} is not the folder of a run; {_TERMS_ELSEWHERE}")
     from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
     from motif.reports.run_report import draw_run
 
@@ -421,6 +434,6 @@ def _print_versions(drawn: "RunReport") -> None:
             )
         )
     print_table([*titles, *errors], rows)
-    say("error: of the equity, or the win chance where no equity is fitted, without label noise")
-    say("v: points per game; choices by the labels, and on benchmark lines: millipoints per decision")
+    say("error: of the equity (or the win probability, if no equity is fitted) without label noise")
+    say("v: points per game; choices by the labels, and on benchmark files: millipoints per decision")
     say("± is one standard error")

@@ -1,7 +1,4 @@
-"""The application: its commands, and how each way of ending becomes one line and an exit code.
-
-Long work that is interrupted ends with one line that says what is done and how to go on.
-"""
+"""The application: its commands, and their exit codes with a line for each kind of failure."""
 
 import gc
 import inspect
@@ -64,18 +61,18 @@ SECTIONS = {
     },
     "Serve": {"serve http": "serve", "serve gnubg": "serve", "serve ubgi": "serve"},
 }
-"""The commands by what they are for, as the help lists them: each with the module that it alone imports."""
+"""Commands with their modules, in the sections of the help."""
 HOMES = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
-"""Every command, and its module."""
-GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}
-"""The first word of commands that are called by two, and what they do."""
+"""The module of each command."""
+GROUPS = {"serve": "Serve motif to other programs."}
+"""Groups of commands with two words, and their help."""
 
-# An XGID may lack its prefix; then it often starts with a dash, as options do.
+# An XGID without its prefix often starts with a dash, like an option.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 _LASTING = {"play", "web", "serve"}
-"""Commands that end by themselves when they are interrupted, and may take their time over it."""
+"""Commands that handle interruption themselves and may take longer to end."""
 
 
 def _function(name: str) -> Any:
@@ -98,14 +95,14 @@ def _group(name: str) -> Any:
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a group, or those without one, by their last word, each made when it is asked for."""
+    """The commands of a group, or of the program, by their last word, created on first use."""
 
     def __init__(self, group: str | None) -> None:
         self._before = f"{group} " if group else ""
 
     def _names(self) -> dict[str, None]:
         behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
-        # Of a group the first word; a command of two words whose first is a command, too, is beside that.
+        # A group has one entry; a command of two words whose first word is a command has one of its own.
         return dict.fromkeys(
             words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
         )
@@ -116,7 +113,7 @@ class _Commands(Mapping[str, Any]):
         return _command(self._before + name) if self._before + name in HOMES else _group(name)
 
     def listed(self) -> dict[str, Any]:
-        """Return what a list shows of the commands, for which their options are not needed."""
+        """Return the commands without their options, for lists."""
         return {
             name: TyperCommand(name, help=inspect.getdoc(_function(self._before + name)))
             if self._before + name in HOMES
@@ -137,12 +134,12 @@ class _Program(TyperGroup):
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command in the first words of `args`; the longer of two names counts."""
+        """Find the command in the first words of `args`; the longest name counts."""
         two = " ".join(args[:2])
         return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands of the program by section; those of a group as they come."""
+        """List the commands of the program by section, those of a group in order."""
         if self.name in GROUPS:
             super().format_commands(ctx, formatter)
             return
@@ -151,13 +148,13 @@ class _Program(TyperGroup):
         room = formatter.width - width - 6
         for title, homes in SECTIONS.items():
             names = dict.fromkeys(name if name in commands else name.split()[0] for name in homes)
-            # Names as wide as each other, so that the sections line up.
+            # Names are padded to line up the sections.
             rows = [(f"{name:{width}}", commands[name].get_short_help_str(room)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Offer commands, without the options that each has."""
+        """Complete the names of commands, without creating their options."""
         self.commands = self.commands.listed()
         return super().shell_complete(ctx, incomplete)
 
@@ -176,10 +173,10 @@ class _Program(TyperGroup):
 
 app = typer.Typer(
     cls=_Program,
-    help="Learn a backgammon evaluator that you can read, from nothing but the rules; then ask it, play it "
-    "and measure it.\n\n`motif sample` labels positions by rollouts, `motif fit` gives a weight to each "
-    "measurement of the board, and `motif bootstrap` does both in turns.",
-    epilog="`motif COMMAND --help` says more, with an example.",
+    help="Learn a backgammon evaluator that people can read, from nothing but the rules; query it, play "
+    "against it and measure it.\n\n`motif sample` labels positions by rollouts, `motif fit` fits a weight to "
+    "each feature of the board, and `motif bootstrap` alternates both.",
+    epilog="`motif COMMAND --help` shows the options of a command and examples.",
     context_settings={"help_option_names": ["-h", "--help"]},
     **_PLAIN,
 )
@@ -197,7 +194,7 @@ def _print_version(is_wanted: bool) -> None:
 def _root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print motif's version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -205,11 +202,11 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command in `arguments` (by default the program's own) and return the exit code.
+    """Run the command in `arguments`, by default those of the process, and return its exit code.
 
-    0 when it is done; 2, with one line on stderr, for bad input; 130 when it is interrupted; 1 when a fit
-    found no weights of use, when nobody reads the output any more, when a worker process was killed, or for
-    a fault of the program itself, whose traceback shows when the environment variable MOTIF_TRACEBACK is set.
+    The code is 0 for success, 2 for bad input, 130 for an interruption, and 1 for a fit without useful
+    weights, closed output, a killed worker process and internal errors, whose traceback is shown if the
+    environment variable MOTIF_TRACEBACK is set.  Failures print one line on stderr.
     """
     code = _run(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -233,7 +230,7 @@ def _run(arguments: Sequence[str]) -> int:
         return _ended(INTERRUPTED, interrupted_line(str(error)))
     except (KeyboardInterrupt, typer.Abort):
         return _ended(INTERRUPTED, interrupted_line(""))
-    except SystemExit as error:  # how typer ends when it finds the output closed
+    except SystemExit as error:  # raised by typer if the output is closed
         return int(error.code or 0)
     except BrokenPipeError:
         _discard_output()
@@ -246,7 +243,7 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        how = f"set {TRACEBACK_VARIABLE}=1 to see where"
+        how = f"set {TRACEBACK_VARIABLE}=1 for the traceback"
         return _ended(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error} ({how})")
     return _ended(INTERRUPTED, interrupted_line("")) if result == INTERRUPTED else int(result or 0)
 
@@ -257,6 +254,6 @@ def _ended(code: int, line: str) -> int:
 
 
 def _discard_output() -> None:
-    """Point stdout to nowhere, so that flushing it again at exit says nothing."""
+    """Redirect stdout to nowhere, so that flushing it at exit raises nothing."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Commands that measure, and precompile: benchmark, speed, warm."""
+"""Commands that measure players and speed, and precompile kernels: benchmark, speed, warm."""
 
 import io
 import time
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
-"""Decisions on a page of the worst ones."""
+"""Numbers of worst decisions on a page: default and maximum."""
 
 
 @command(
@@ -48,34 +48,28 @@ def benchmark(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="GNUbg benchmark files, .gz too; or datasets that motif sample made."
+            metavar="FILE...", help="GNUbg benchmark files (.gz too), or datasets made by `motif sample`."
         ),
     ],
     player: PlayerOption = DEFAULT_PLAYER,
-    versus: Annotated[
-        str | None, player_option("Tell the difference to the error rate of PLAYER too.")
-    ] = None,
-    worst: Annotated[
-        int | None, option("Show the N decisions that cost most.", min=1, max=_MOST_SHOWN)
-    ] = None,
+    versus: Annotated[str | None, player_option("Player to compare with, decision by decision.")] = None,
+    worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MOST_SHOWN)] = None,
     html: Annotated[
-        Path | None, option(f"Draw them as boards on a page; {_USUALLY_SHOWN} without --worst.")
+        Path | None, option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} without --worst.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Measure the error rate of a player on files.
+    """Measure the error rate of a player.
 
-    That is how many millipoints per decision the player's choices lose: on each file, by class of
-    position, and on all files together; and how the losses are spread. data/bench in motif's source has
-    files to measure on.
+    Shows the average loss in millipoints per decision for each file, for each class of position and for all
+    decisions, and the distribution of losses.  data/bench in motif's source has benchmark files.
 
-    In a dataset, every decision with two recorded plays or more counts. The player chooses among these by
-    its values of the positions after them, their labels say what the choice loses, and the class is that
-    after the best play. Labels have noise: the level of such an error rate means little, differences
-    between players on the same dataset much; --versus tells them, with their standard errors. Weights
-    that were fitted to a dataset have an advantage on it: take another one.
+    In a dataset, each decision with at least two recorded plays counts.  The player chooses among these by
+    its values of the resulting positions, and the labels determine the loss; the class is that of the
+    position after the best play.  Labels are noisy, so compare players on the same dataset (--versus) rather
+    than read the error rate itself.  Weights have an advantage on the dataset they were fitted to.
     """
     from motif.benchmarks.choices import summary, worst_decisions
     from motif.benchmarks.losses import paired
@@ -87,7 +81,7 @@ def benchmark(
     unused = 0
     if of_datasets := _are_datasets(paths):
         if shown:
-            raise SettingError("--worst and --html: a dataset does not tell the positions before its plays")
+            raise SettingError("--worst and --html: a dataset does not hold the positions before its plays")
         measured = _on_datasets(paths, names, jobs)
     else:
         choices, unused = _on_files(paths, names, seed, jobs)
@@ -122,47 +116,49 @@ def benchmark(
     cls=several_values("--from"),
 )
 def benchmark_make(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to make, NAME.bm or NAME.bm.gz.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Benchmark file to write, NAME.bm or NAME.bm.gz.")
+    ],
     settings: Annotated["MakeSettings", Settings("motif.benchmarks.benchmark_making")],
     sources: Annotated[
         list[Path],
         option(
-            "Where the positions come from: datasets that motif sample made, match files, folders of these.",
+            "Sources of positions: datasets made by `motif sample`, match files, folders of match files.",
             "DATASET|FILE...",
             name="--from",
         ),
     ],
-    resume: Annotated[bool, option("Continue with a run that was interrupted.")] = False,
+    resume: Annotated[bool, option("Continue an interrupted run.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Make a benchmark file from positions.
 
-    Some positions are selected at random, some because 0-ply and 2-ply choose different plays there; each
-    gets a random roll. The plays that the players choose, and the next best ones, are rolled out to the end
-    with common random numbers, until each is certain to be worse than the best or known to be nearly as good.
-    The file has the lines of the GNUbg team's benchmark: motif benchmark and gnubg's own tools read it.
+    Selects positions at random, and positions in which static evaluation and 2-ply lookahead choose different
+    plays; each gets a random roll.  The plays chosen by the players and the next best ones are rolled out to
+    the end with common random numbers, until each is either significantly worse than the best or almost as
+    good.  The file has the format of the GNUbg team's benchmark, for `motif benchmark` and gnubg's tools.
     """
     from motif.benchmarks.benchmark_making import make_benchmark
 
     if out.suffix not in (".bm", ".gz"):
-        raise SettingError(f"{out}: a benchmark file ends in .bm or .bm.gz")
+        raise SettingError(f"{out}: the name of a benchmark file must end in .bm or .bm.gz")
     check_target(out)
     settings.check()
     boards = _positions(sources)
-    with resumable("the same command with --resume goes on"):
+    with resumable("continue with the same command and --resume"):
         made = make_benchmark(out, boards, settings, resume=resume, jobs=jobs)
     if json:
         print(json_line(made.to_dict()))
         return
-    say(f"{made.decisions:,} decisions in {out}, {made.disagree:,} of them where 0-ply and 2-ply disagree")
-    say(f"{made.plays:,} plays rolled out, {made.trials:,} trials; {made.open:,} decisions are not settled")
+    say(f"{made.decisions:,} decisions in {out}; static evaluation and 2-ply differ in {made.disagree:,}")
+    say(f"{made.plays:,} plays rolled out in {made.trials:,} trials; {made.open:,} decisions are not settled")
     if made.decisions < settings.decisions:
-        note(f"the positions do not suffice for {settings.decisions:,} decisions")
+        note(f"there are too few positions for {settings.decisions:,} decisions")
 
 
 def _positions(sources: Sequence[Path]) -> "Board":
-    """Positions before a roll: those of datasets, and of the plays in match files."""
+    """Return positions before a roll: of datasets, and of the plays in match files."""
     import numpy as np
 
     from motif.board.packed import unpack_many
@@ -178,17 +174,17 @@ def _positions(sources: Sequence[Path]) -> "Board":
 
 
 def _are_datasets(paths: Sequence[str]) -> bool:
-    """Whether `paths` are folders, all of them; raises `SettingError` where only some are."""
+    """Return whether all `paths` are folders; raises `SettingError` if only some are."""
     folders = [path for path in paths if Path(path).is_dir()]
     if folders and (others := [path for path in paths if path not in folders]):
-        raise SettingError(f"a dataset and a file are not measured together: {folders[0]}, {others[0]}")
+        raise SettingError(f"a dataset and a file cannot be measured together: {folders[0]}, {others[0]}")
     return bool(folders)
 
 
 def _on_files(
     paths: Sequence[str], names: Sequence[str], seed: int, jobs: int | None
 ) -> tuple[list[list["Choices"]], int]:
-    """Choices of each of the players on each of the files, and the number of cube decisions there."""
+    """Return the choices of each player on each file, and the number of cube decisions in the files."""
     from motif.benchmarks.benchmark_files import read_benchmark
     from motif.benchmarks.choices import player_choices
     from motif.players import load
@@ -202,7 +198,7 @@ def _on_files(
 
 
 def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -> list[list["Losses"]]:
-    """Losses of each of the players on each of the datasets."""
+    """Return the losses of each player on each dataset."""
     from motif.benchmarks.choices import choosing_by_value, dataset_decisions, dataset_losses
     from motif.players import load
     from motif.sampling import read_parts
@@ -216,14 +212,14 @@ def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -
 
 @command("speed --seconds 2")
 def speed(
-    seconds: Annotated[float, option("How long each number is measured.", "S", min=0.01)] = 2.0,
+    seconds: Annotated[float, option("Seconds per measurement.", "S", min=0.01)] = 2.0,
     player: StaticOption = DEFAULT_PLAYER,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Measure games and evaluations per second.
 
-    On one core, and on all; the motif figures are those of PLAYER, a weight file.
+    Each rate is measured on one core and on all cores, with the weights of --player.
     """
     from motif.benchmarks.speed import measure_speed
 
@@ -235,53 +231,53 @@ def speed(
 
 
 _MOST_BEST = 3
-"""Best plays named of one decision."""
+"""Number of best plays to show per decision."""
 _Rate = TypeVar("_Rate")
 
 
 def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datasets: bool = False) -> None:
-    """Print error rates by file, by class and together, and how the losses are spread."""
+    """Print error rates by file, by class and for all decisions, and the distribution of losses."""
     rows = [
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
     ]
     print_table(("", "error rate", "standard error", "decisions", "unlisted"), rows)
     say(f"error rate: millipoints that {player} loses per decision;")
     if of_datasets:
-        say("labels have noise: it tells less than differences between players do")
+        say("labels are noisy, so differences between players are more reliable")
     else:
-        say("an unlisted choice costs the worst loss listed for the decision")
+        say("an unlisted play counts with the largest loss listed for its decision")
     spread = rates.distribution
     together = [*spread.at_most.values(), 1.0]
     print_table(
-        ("millipoints lost", "% of decisions", "% up to here", "% of all lost"),
+        ("millipoints lost", "% of decisions", "cumulative %", "% of total loss"),
         [
             (it.name, *(f"{100 * share:.1f}" for share in (it.decisions, up_to, it.lost)))
             for it, up_to in zip(spread.ranges, together, strict=True)
         ],
     )
     say(
-        f"median {spread.median:.1f}, 90 % lose at most {spread.percentile_90:.1f}, 99 % at most "
+        f"median {spread.median:.1f}, 90th percentile {spread.percentile_90:.1f}, 99th "
         f"{spread.percentile_99:.1f}, largest {spread.largest:.1f};\n"
-        f"the best play is found in {spread.best_found:.1%} of the decisions"
+        f"the best play is chosen in {spread.best_found:.1%} of the decisions"
     )
     if cube_decisions:
         say(f"{cube_decisions:,} cube decision{'s' * (cube_decisions > 1)}, not used")
 
 
 def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
-    """Print the difference between what `player` and `versus` lose, on the same groups of decisions."""
+    """Print the difference between the error rates of `player` and `versus`."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
     overall = compared.overall
     more = "more" if overall.difference > 0 else "less"
     say(
-        f"difference: millipoints per decision that {player} loses, less those that {versus} loses;\n"
+        f"difference: error rate of {player} minus that of {versus};\n"
         f"over all decisions {player} loses {abs(overall.difference):.2f} ± {overall.se:.2f} {more}"
     )
 
 
 def print_worst(decisions: "Sequence[WorstDecision]") -> None:
-    """Print the decisions that cost most, a few lines each."""
+    """Print the worst decisions."""
     from motif.board.identifiers import gnubg_id
 
     for number, decision in enumerate(decisions, 1):
@@ -295,7 +291,7 @@ def print_worst(decisions: "Sequence[WorstDecision]") -> None:
 
 
 def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
-    """Rates as they are in a table, one below the other, and what each is called there."""
+    """Yield the rates with their names in a table."""
     yield from rates.files.items()
     for name, rate in rates.classes.items():
         yield f"{name} positions", rate
@@ -338,15 +334,15 @@ _WARMING = (
         "play latest pubeval --length 1 --tutor --seed 1",
     ),
 )
-"""What is run, in small, for what it compiles; each list one line after the other."""
+"""Small commands that together compile every kernel; those of a list run in order."""
 
 
 @command("warm")
 def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     """Precompile all kernels.
 
-    What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
-    image, a classroom, or a first impression.
+    Compiles now what commands would compile on first use, and keeps it in the user's cache folder; for
+    container images, classrooms and demonstrations.
     """
     from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder, kernel_folder_problem
     from motif.runtime.errors import FileError
@@ -355,7 +351,7 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
 
     if problem := kernel_folder_problem():
         raise FileError(problem)
-    note(f"compiling every kernel that is not kept yet: all take about {SECONDS_OF_ALL} s on two idle cores")
+    note(f"compiling all kernels that are not cached: all take about {SECONDS_OF_ALL} s on two idle cores")
     COMPILATION.is_said = True
     started = time.monotonic()
     before = cached_kernel_count()
@@ -369,11 +365,11 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
         record = {"seconds": seconds, "kernels": kernels, "compiled": kernels - before}
         print(json_line({**record, "folder": kernel_folder()}))
         return
-    say(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are kept in {kernel_folder()}")
+    say(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are cached in {kernel_folder()}")
 
 
 def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:
-    """Run command lines until one fails; that one, and what it says, or nothing."""
+    """Run command lines until one fails; return it with its message, or empty texts."""
     from motif.cli.main import main
 
     for line in lines:

@@ -1,6 +1,6 @@
-"""Options of commands: shared ones, those made of the fields of settings, and completion in a shell.
+"""Options of commands: shared ones, ones made from the fields of settings, and shell completion.
 
-Completion loads nothing heavy.
+Nothing here imports slow modules, so completion is fast.
 """
 
 import inspect
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is_one)
-"""Players that are no files of your own."""
+"""Names of the players that come with motif."""
 
 
 def complete_player(incomplete: str) -> list[str]:
-    """Names of players, and paths to weight files, that begin with `incomplete`."""
+    """Return names of players and paths of weight files that begin with `incomplete`."""
     prefixes = ROLLOUT_PREFIX, BRAS_PREFIX
     begun = next((prefix for prefix in prefixes if incomplete.startswith(prefix)), "")
     rest = incomplete.removeprefix(begun)
@@ -52,25 +52,25 @@ def complete_player(incomplete: str) -> list[str]:
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Names of presets that begin with `incomplete`."""
+    """Return names of presets that begin with `incomplete`."""
     presets = resources.files("motif").joinpath("data", "presets")
     names = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir())
     return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_language(incomplete: str) -> list[str]:
-    """Languages that begin with `incomplete`."""
+    """Return languages that begin with `incomplete`."""
     return [name for name in languages() if name.startswith(incomplete)]
 
 
 def complete_parameters(incomplete: str) -> list[str]:
-    """Paths to Python files, and folders, that begin with `incomplete`, behind motif's own sets."""
+    """Return parameter sets, Python files and folders that begin with `incomplete`."""
     names = ("motif", "keith", "bras", "phase", *_paths(incomplete, (".py",)))
     return [name for name in names if name.startswith(incomplete)]
 
 
 def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[str]:
-    """Files with one of `suffixes` and folders that begin with `begun`, hidden ones only where it says so."""
+    """Yield files with one of `suffixes`, and folders; hidden ones only if `begun` has a leading dot."""
     folder, _, name = begun.rpartition("/")
     place = Path(folder or ("/" if begun.startswith("/") else "."))
     if not place.is_dir():
@@ -97,7 +97,7 @@ def _checked_jobs(jobs: int | None) -> int | None:
 
 
 def checked_seed(seed: int | None) -> int | None:
-    """`seed` if it is one, or None; raises `SettingError` otherwise."""
+    """Return `seed`, which may be None; raises `SettingError` if it is out of range."""
     if seed is not None and not 0 <= seed <= _LARGEST_SEED:
         raise SettingError(f"seed must be 0 to {_LARGEST_SEED}, not {seed}", "seed")
     return seed
@@ -106,8 +106,8 @@ def checked_seed(seed: int | None) -> int | None:
 def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
     """Return an option of a command.
 
-    It is called `name`, by default as its parameter is, with a --no- beside it where that says something.
-    `metavar` stands for its value, by default what stands for the type.
+    `name` is by default that of the parameter, with a --no- form if that makes sense; `metavar` is by default
+    that of the type.
     """
     return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
 
@@ -117,20 +117,22 @@ def _own_name(name: str | None) -> str | None:
 
 
 def player_option(help: str, **more: Any) -> Any:
-    """Return an option whose value is a player."""
+    """Return an option whose value is the name of a player."""
     return option(help, "PLAYER", autocompletion=complete_player, callback=_own_name, **more)
 
 
 PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
-POSITION = "A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
+POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
-FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
-SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)]
-JsonOption = Annotated[bool, option("Print one JSON object and nothing else.")]
-SeedOption = Annotated[int, option("Where chance plays a part, its seed.", callback=checked_seed)]
+FirstDie = Annotated[
+    str | None, typer.Argument(metavar="D1", help="First die, or both: 31.", show_default=False)
+]
+SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="Second die.", show_default=False)]
+JsonOption = Annotated[bool, option("Print a JSON object and nothing else.")]
+SeedOption = Annotated[int, option("Random seed.", callback=checked_seed)]
 JobsOption = Annotated[
-    int | None, option("Processes for long work.", callback=_checked_jobs, show_default="all cores")
+    int | None, option("Number of processes.", callback=_checked_jobs, show_default="all cores")
 ]
 LanguageOption = Annotated[
     str,
@@ -138,53 +140,51 @@ LanguageOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    option(
-        "Let the dask cluster with this scheduler do long work, instead of this machine.", "tcp://HOST:PORT"
-    ),
+    option("Scheduler of a dask cluster to run on, instead of this machine.", "tcp://HOST:PORT"),
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
-FastOption = Annotated[bool, option("Judge without looking ahead.")]
-DeepOption = Annotated[bool, option("Judge more deeply; takes longer.")]
-StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}.")]
-HtmlOption = Annotated[Path | None, option("Write a page, too.")]
-# What fields of these names become, whatever settings they belong to.
+FastOption = Annotated[bool, option("Evaluate without lookahead.")]
+DeepOption = Annotated[bool, option("Look ahead further; slower.")]
+StaticOption = Annotated[str, player_option(f"Player of both sides: {static_words()}.")]
+HtmlOption = Annotated[Path | None, option("HTML page to write.")]
+# Options and defaults of fields of these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B", "start": "FILE.onnx", "opponent": "PLAYER,..."}
-"""What stands for values of a field."""
+"""Metavariables by field."""
 _METAVARS: dict[Any, str] = {
     **dict.fromkeys((int, int | None), "N"),
     **dict.fromkeys((float, float | None), "X"),
     **dict.fromkeys((Path, Path | None, list[Path] | None), "FILE"),
     str: "NAME",
 }
-"""What stands for values of a type."""
+"""Metavariables by type."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Marks a parameter of a command that gets an object of a dataclass: its fields become options."""
+    """Marks a parameter of a command that is a dataclass, whose fields become options."""
 
     home: str = ""
-    """The module of a dataclass that is named by a string, imported when the command is made."""
+    """Module of a dataclass that is named by a string, imported when the command is created."""
     without: tuple[str, ...] = ()
-    """Fields that become no options."""
+    """Fields without options."""
     hidden: tuple[str, ...] = ()
-    """Fields whose options the help leaves out."""
+    """Fields whose options are hidden in the help."""
 
 
 MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
-"""For commands that value plays."""
+"""Match and cube of commands that value plays."""
 
 
 def option_name(name: str) -> str:
-    """Return the option of the command line that is called as the setting `name`."""
+    """Return the option of the setting `name`."""
     return "--" + name.replace("_", "-")
 
 
 def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.Parameter:
-    """Return the parameter `name` of a command, an option in which `mark` leaves nothing open."""
+    """Return the parameter `name` of a command, with the details that `mark` leaves open."""
     annotated: Any = Annotated
     declared = copy(mark)
     both_ways = kind == bool | None or default is True
@@ -223,7 +223,7 @@ def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Paramet
 
 @dataclass(frozen=True)
 class JudgeDepth:
-    """How deeply a player judges."""
+    """Depth of lookahead."""
 
     fast: FastOption = False
     deep: DeepOption = False
@@ -278,10 +278,7 @@ def with_options(function: Command) -> Command:
 
 
 def optional_value(option: str, value: str) -> type[TyperCommand]:
-    """Return the class of a command whose `option` stands for ``option=value`` where no value follows it.
-
-    None does where the command line ends there, or another option begins.
-    """
+    """Return the class of a command whose `option` without a value means ``option=value``."""
 
     class OptionalValue(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -296,7 +293,7 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
 
 
 def several_values(option: str) -> type[TyperCommand]:
-    """Make the class of a command whose `option` takes all the values that follow it: ``--from *.mat``."""
+    """Return the class of a command whose `option` takes all values that follow it: ``--from *.mat``."""
 
     class SeveralValues(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -313,10 +310,10 @@ def several_values(option: str) -> type[TyperCommand]:
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":
-    """Return the evaluator of the player called `name`; raises `PlayerError` for one that is not static."""
+    """Return the static evaluator of a player; raises `PlayerError` if it has none."""
     from motif.evaluators import StaticEvaluator
 
     evaluator = evaluator_of(name)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
+        raise PlayerError(f"invalid player {name!r}: it must be {static_words()}, without lookahead")
     return evaluator

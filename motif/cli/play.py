@@ -1,4 +1,4 @@
-"""The command play: a session, with its first line, and its result as JSON."""
+"""The command play: games in the terminal."""
 
 import secrets
 import signal
@@ -30,8 +30,8 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import handled
 
 if TYPE_CHECKING:
-    from motif.session.session import GameSession, Seat
-    from motif.session.table import Table
+    from motif.session.session import GameSession, Seat, SessionRules
+    from motif.session.table import Table, TableOptions
     from motif.session.tutor import Tutor
 
 HUMAN = "human"
@@ -39,7 +39,7 @@ _SEEDS = 2**31
 
 
 class Dice(StrEnum):
-    """Where rolls come from."""
+    """Source of the rolls."""
 
     SEED = "seed"
     MANUAL = "manual"
@@ -47,33 +47,57 @@ class Dice(StrEnum):
 
 @dataclass(frozen=True)
 class RulesChoice:
-    """What is played."""
+    """Match length and rules."""
 
-    length: Annotated[int, option("Points that the match is to; 0: games for money.")] = 0
-    cube: Annotated[bool, option("Whether there is a doubling cube.")] = True
+    length: Annotated[int, option("Points of the match; 0 for money games.")] = 0
+    cube: Annotated[bool, option("Play with a doubling cube.")] = True
     jacoby: Annotated[
         bool | None,
-        option("Whether gammons count only after a double.", show_default="for money with the cube"),
+        option("Jacoby rule in money games.", show_default="jacoby with a cube"),
     ] = None
-    beavers: Annotated[bool, option("For money: a player who is doubled may double again at once.")] = False
-    raccoons: Annotated[bool, option("Beavers, which may be doubled once more.")] = False
+    beavers: Annotated[bool, option("Beavers in money games.")] = False
+    raccoons: Annotated[bool, option("Beavers and raccoons in money games.")] = False
 
     @property
     def has_jacoby(self) -> bool:
-        """Whether gammons count only after a double: by default in money games with a cube."""
+        """Whether the Jacoby rule applies: by default in money games with a cube."""
         return not self.length and self.cube if self.jacoby is None else self.jacoby
+
+    def check(self, games: int | None) -> None:
+        """Raise `SettingError` for a number of games that does not fit the rules."""
+        if games is not None and games < 1:
+            raise SettingError(f"--games must be at least 1, not {games}")
+        if games is not None and self.length:
+            raise SettingError("--games requires money play, not --length")
+
+    @property
+    def session_rules(self) -> "SessionRules":
+        """The rules of the session."""
+        from motif.session.session import SessionRules
+
+        beavers = self.beavers or self.raccoons
+        return SessionRules(self.length, self.cube, self.has_jacoby, beavers, self.raccoons)
 
 
 @dataclass(frozen=True)
 class HelpChoice:
-    """The players that give hints and warn before errors."""
+    """The player that gives hints, and the tutor that warns before errors."""
 
     tutor: Annotated[
         str | None,
-        option(f"Warns before an error and says why; {JUDGE} by default.", "[PLAYER]"),
+        option(f"Player that warns before errors, with reasons; without a value {JUDGE}.", "[PLAYER]"),
     ] = None
-    tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05
-    hint_player: Annotated[str, player_option("Who gives hints.")] = JUDGE
+    tutor_limit: Annotated[float, option("Largest error, in points of equity, without a warning.")] = 0.05
+    hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
+
+    def table_options(self, auto_roll: bool, save: Path | None) -> "TableOptions":
+        """Return the options of the table; raises `SettingError` for a bad limit."""
+        from motif.session.table import TableOptions
+
+        if not self.tutor_limit >= 0:  # also refuses NaN
+            raise SettingError(f"--tutor-limit must be at least 0, not {self.tutor_limit}")
+        tutor = None if self.tutor is None else evaluator_of(self.tutor)
+        return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=self.tutor_limit, kept=save)
 
 
 _RULES, _HELP = RulesChoice(), HelpChoice()
@@ -90,7 +114,7 @@ def play(
         str | None,
         typer.Argument(
             metavar="A",
-            help=f"{HUMAN}, random or another. {PLAYERS}",
+            help=f"{HUMAN}, random or another player. {PLAYERS}",
             show_default=HUMAN,
             autocompletion=complete_player,
         ),
@@ -99,80 +123,63 @@ def play(
         str | None,
         typer.Argument(
             metavar="B",
-            help="Another one. A name alone is your opponent.",
+            help="Second player. If only one player is given, it is your opponent.",
             show_default=False,
             autocompletion=complete_player,
         ),
     ] = None,
     rules: Annotated[RulesChoice, Settings()] = _RULES,
     auto_roll: Annotated[
-        bool, option("Ask for a double only where it takes a thought (--hint-player).")
+        bool, option("Roll automatically unless doubling is a close decision by --hint-player.")
     ] = False,
-    games: Annotated[int | None, option("How many.", show_default="asked after each")] = None,
-    helpers: Annotated[HelpChoice, Settings()] = _HELP,
-    names: Annotated[str | None, option("What to call the two.", "ANN,BOB")] = None,
-    dice: Annotated[
-        Dice, option("Rolled by the program from --seed, or typed: for a real board.")
-    ] = Dice.SEED,
-    save: Annotated[Path | None, option("Write a .mat file after every game, and however it ends.")] = None,
-    json: JsonOption = False,
-    seed: Annotated[
-        int | None, option("Of the dice.", callback=checked_seed, show_default="a new one, shown")
+    games: Annotated[
+        int | None, option("Number of money games.", show_default="asks after each game")
     ] = None,
+    helpers: Annotated[HelpChoice, Settings()] = _HELP,
+    names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
+    dice: Annotated[Dice, option("Roll by --seed, or type the rolls of a real board.")] = Dice.SEED,
+    save: Annotated[Path | None, option("Match file (.mat) to write after each game and at the end.")] = None,
+    json: JsonOption = False,
+    seed: Annotated[int | None, option("Dice seed.", callback=checked_seed, show_default="random")] = None,
 ) -> None:
     """Play a match or money games in the terminal.
 
-    With the doubling cube, and a tutor if wanted.  The prompt says what can be typed.  With --json the
-    conversation goes to stderr.
+    The prompt lists what you can type.  With --json the dialogue goes to stderr.
     """
     from motif.rollouts.games import SeededDice
     from motif.session.advisor import Advisor
     from motif.session.event_game import EventGame
     from motif.session.prompter import Screen
-    from motif.session.session import GameSession, SessionRules, record_tags
-    from motif.session.table import Table, TableOptions
+    from motif.session.session import GameSession, record_tags
+    from motif.session.table import Table
 
-    if games is not None and games < 1:
-        raise SettingError(f"--games must be at least 1, not {games}")
-    if games is not None and rules.length:
-        raise SettingError("--games is for money play: a match ends by itself")
-    if not helpers.tutor_limit >= 0:  # so that NaN is refused, too
-        raise SettingError(f"--tutor-limit must be at least 0, not {helpers.tutor_limit}")
-    beavers, raccoons = rules.beavers or rules.raccoons, rules.raccoons
-    played = SessionRules(rules.length, rules.cube, rules.has_jacoby, beavers, raccoons)
-    seats = _seats(*_sides(first, second), names)
-    advisor = Advisor(evaluator_of(helpers.hint_player))
+    rules.check(games)
+    seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
-    session = GameSession(seats, record_tags(played, date.today()), played)
-    for stream in (sys.stdin, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
+    _accept_any_text()
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
-    options = TableOptions(
-        auto_roll=auto_roll,
-        tutor=None if helpers.tutor is None else evaluator_of(helpers.tutor),
-        tutor_limit=helpers.tutor_limit,
-        kept=save,
-    )
     game = EventGame(session, thrown, lambda: advisor, typed_dice=dice is Dice.MANUAL)
-    table = Table(game, screen, options)
-    table.prompter.write_kept()  # so that it does not turn out after the game that it cannot be written
-    repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} rolls the same again."
+    table = Table(game, screen, helpers.table_options(auto_roll, save))
+    table.prompter.write_kept()  # fails before the game, not after it
+    repeat = f"The dice seed is {thrown.seed}; --seed {thrown.seed} repeats them."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):
-        screen.say("Type ? at any time: it lists what can be typed.")
+        screen.say("Type ? for a list of commands.")
     _run(table, games, save)
-    if table.tutor is not None:
-        table.tutor.sum_up()
-    if save is not None:
-        screen.say(f"Saved to {save}")
     if json:
         typed = {"dice": dice.value, "seed": thrown.seed, "save": save}
         print(json_line({**play_result(session, table.tutor), **typed}))
 
 
+def _accept_any_text() -> None:
+    for stream in (sys.stdin, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _run(table: "Table", games: int | None, save: Path | None) -> None:
-    """Play, and save what was played however that ends."""
+    """Play, and save the record however the game ends."""
     from motif.session.prompter import EndOfInput, Quit
 
     try:
@@ -182,15 +189,19 @@ def _run(table: "Table", games: int | None, save: Path | None) -> None:
         table.prompter.write_kept()
     except KeyboardInterrupt:
         table.prompter.write_kept()
-        kept = "--save FILE keeps a record" if save is None else f"the games so far are in {save}"
+        kept = "use --save FILE to keep a record" if save is None else f"the games so far are in {save}"
         raise Interrupted(kept) from None
     except BaseException:
         table.prompter.write_kept()
         raise
+    if table.tutor is not None:
+        table.tutor.sum_up()
+    if save is not None:
+        table.prompter.say(f"Saved to {save}")
 
 
 def _sides(first: str | None, second: str | None) -> tuple[str, str]:
-    """Return the two players: a name alone is that of a person's opponent."""
+    """Return the two players; a single name is that of a person's opponent."""
     if second is not None:
         return first or HUMAN, second
     return HUMAN, DEFAULT_PLAYER if first in (None, HUMAN) else str(first)
@@ -204,13 +215,13 @@ def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
     if names is not None:
         labels = [name.strip() for name in names.split(",")]
         if len(labels) != 2 or len({*labels, ""}) != 3 or not all(map(str.isprintable, labels)):
-            raise SettingError("--names must be two different names, such as Ann,Bob")
+            raise SettingError("--names must be two different names such as Ann,Bob")
     players = [None if name == HUMAN else load(name) for name in (first, second)]
     return Seat(labels[0], players[0]), Seat(labels[1], players[1])
 
 
 def opening_line(session: "GameSession") -> str:
-    """Who plays, and for what."""
+    """Return the players and the rules in a sentence."""
     from motif.board.diagram import describe_rules
 
     rules = session.rules
@@ -221,7 +232,7 @@ def opening_line(session: "GameSession") -> str:
 
 
 def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
-    """Return the result of `session` as JSON has it; errors of persons where there was a `tutor`."""
+    """Return the result of `session` for JSON, with the errors of people if there was a `tutor`."""
     from motif.board.game_record import game_facts
 
     record, rules, winner = session.record(), session.rules, session.match_winner

@@ -1,4 +1,4 @@
-"""Commands about positions: evaluate, plays, hint, explain, bearoff."""
+"""Commands about positions: evaluate, plays, hint, explain and bearoff."""
 
 import re
 import sys
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 _START = "4HPwATDgc/ABMA"
 _MAX_TERMS = 15
-"""Terms, and groups, that explain --detailed prints without --all."""
+"""Number of terms and of groups that `explain --detailed` prints without --all."""
 _BOARD_WIDTH = 48
-"""Letters of a text diagram from its left rim to the checkers borne off."""
+"""Width of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
 _LOOKAHEAD = re.compile(r"@\d+$")
@@ -57,15 +57,15 @@ def evaluate(
     identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
-    detailed: Annotated[bool, option("Show what the player sees, by name.")] = False,
+    detailed: Annotated[bool, option("Show the features and sums that make up the value.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Show the chances and the equity of a position.
+    """Evaluate a position.
 
-    They belong to the player on roll, before the roll; the equity is cubeless.  With --detailed come the
-    features that weights multiply and the sums they make, and what makes up the value, in words; of bras D,
-    g(D) and the scores S.
+    Shows win, gammon and backgammon probabilities and the cubeless equity of the player on roll, before the
+    roll.  --detailed adds the features with their weighted sums, and explains the value in words; for bras it
+    shows D, g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
     from motif.board.match_ids import ogid, xgid
@@ -75,7 +75,7 @@ def evaluate(
     evaluator = evaluator_of(player)
     if batch is not None:
         if detailed:
-            raise SettingError("--detailed is for one position, not for --batch")
+            raise SettingError("--detailed and --batch exclude each other")
         boards = read_positions(batch)
         write_records(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
         return
@@ -94,9 +94,9 @@ def evaluate(
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
-    say(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
+    say(f"equity {record['equity']:+.3f} ({record['class']} position, by {player})")
     if seen is not None and seen.explanation is not None:
-        say("\nwhat makes it up, against the same position with the sides exchanged:")
+        say("\nwhat makes up the value, compared with the same position with sides switched:")
         say("\n".join([seen.explanation.summary, *seen.explanation.parts.sentences]))
 
 
@@ -108,9 +108,9 @@ def plays(
     batch: DecisionBatch = None,
     json: JsonOption = False,
 ) -> None:
-    """List every legal play of a roll.
+    """List the legal plays of a roll.
 
-    With each comes the position after it, as the next player on roll sees it.
+    Positions after the plays are seen by the next player on roll.
     """
     import numpy as np
 
@@ -134,23 +134,25 @@ def plays(
 
 @dataclass(frozen=True)
 class PlayRollout:
-    """Whether and how the best plays of a hint are rolled out."""
+    """Options of a hint that rolls out the best plays."""
 
-    rollout: Annotated[bool, option("Roll the best of them out, dropping what is certainly worse.")] = False
+    rollout: Annotated[
+        bool, option("Roll out the best plays, dropping those that are significantly worse.")
+    ] = False
     trials: Annotated[
-        int | None, option("With --rollout: games of each play at most.", show_default="1296")
+        int | None, option("With --rollout: largest number of trials per play.", show_default="1296")
     ] = None
     candidates: Annotated[
-        int | None, option("With --rollout: how many plays are rolled out.", show_default="5")
+        int | None, option("With --rollout: number of plays to roll out.", show_default="5")
     ] = None
 
     def check(self, batch: str | None) -> None:
         """Raise `SettingError` for options that exclude each other."""
         for value, word in ((self.trials, "--trials"), (self.candidates, "--candidates")):
             if value is not None and not self.rollout:
-                raise SettingError(f"{word} is for rolling out plays: add --rollout")
+                raise SettingError(f"{word} requires --rollout")
         if self.rollout and batch is not None:
-            raise SettingError("--rollout is for one decision, not for --batch")
+            raise SettingError("--rollout and --batch exclude each other")
 
 
 _NO_ROLLOUT = PlayRollout()
@@ -170,19 +172,19 @@ def hint(
     player: JudgeOption = None,
     depth: DepthChoice = NORMAL_DEPTH,
     batch: DecisionBatch = None,
-    plays: Annotated[int, option("Show the N best plays; --json has all.", min=1)] = 10,
+    plays: Annotated[int, option("Number of best plays to show; --json has all.", min=1)] = 10,
     rolling: Annotated[PlayRollout, Settings()] = _NO_ROLLOUT,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Rank the legal plays of a roll, the best first; without dice, tell whether to double.
+    """Rank the legal plays of a roll; without a roll, decide whether to double.
 
-    Equities and chances, in percent, are the mover's: to win, to win a gammon or a backgammon, to lose one.
-    The source tells how many plies ahead a play was seen; poor plays are seen less far.  With a match or a
-    cube, from options or from the ID, plays are valued for the score and the cube, normalised: a single game
-    at that cube is -1 or 1.  Else for money without a cube; the lines of --batch go by the options alone.
-    With --rollout the best plays are played on for 8 plies with the same dice, and each is dropped as soon as
-    it is certain to be worse; motif rollout --compare has other ways.
+    Equities and probabilities (percent of wins, gammons and backgammons won and lost) are those of the player
+    who moves.  The source is the depth of lookahead; poor plays are evaluated less deeply.  Plays are valued
+    for the match and cube of the options or of the ID (with --batch, of the options), with equities
+    normalised so that a single game at that cube is -1 or 1; otherwise for money without a cube.  --rollout
+    plays the best plays on for 8 plies with the same dice and drops those that are significantly worse; for
+    other rollouts see `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
@@ -200,7 +202,7 @@ def hint(
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:
         if rolling.rollout:
-            raise SettingError("--rollout is for a roll: give dice, or see motif rollout --cubeful")
+            raise SettingError("--rollout requires dice; for cube decisions see `motif rollout --cubeful`")
         from motif.analysis.cube_records import cube_answers
         from motif.cli.cube import print_answer
 
@@ -224,7 +226,7 @@ def hint(
 
 
 _HINT = ("   play", "equity", "diff", "win    g  bg - lose    g  bg", "source")
-"""Columns of a hint; chances are percent, as gnubg orders them."""
+"""Columns of a hint; probabilities are in percent, in the order of gnubg."""
 
 
 def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
@@ -250,7 +252,7 @@ def _roll_out(
     json: bool,
     jobs: int | None,
 ) -> None:
-    """Print the best plays of a hint's `record`, rolled out."""
+    """Roll out the best plays of a hint's `record` and print them."""
     from motif.board.identifiers import gnubg_id
     from motif.board.moves import legal_plays
     from motif.cli.rollouts import print_comparison
@@ -274,24 +276,24 @@ def _roll_out(
         return
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
-    say(f"{_counted(record)}, of which {player} ranks these highest")
+    say(f"{_counted(record)}; these are the best by {player}")
     print_valued(record)
 
 
 def read_decision(
     identifier: str | None, die1: str | None, die2: str | None
 ) -> "tuple[Position, MatchState | None, tuple[int, int]]":
-    """Return the position, what surrounds it and the roll, from an ID and dice; the ID may hold the roll."""
+    """Return position, match state and roll of an ID and dice; the ID may hold the roll."""
     from motif.board.parsing import parse_decision
 
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:
-        raise SettingError("missing argument: D1 D2, the roll, which this ID does not hold")
+        raise SettingError("missing argument: D1 D2, because this ID holds no roll")
     return position, match, roll
 
 
 def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | None":
-    """`match` with the roll that is to be played, which may be another one than its own; for the board."""
+    """Return `match` with the roll to play, for the board."""
     if match is None or match.doubled:
         return match
     return replace(match, dice=(max(roll), min(roll)))
@@ -326,7 +328,7 @@ def _counted(record: dict[str, Any]) -> str:
 
 
 def _print_details(details: dict[str, Any]) -> None:
-    """Print `Evaluator.details`: features and raw sums in a table each, scores in another."""
+    """Print `Evaluator.details`: tables of features, sums and scores."""
     for name, value in details.items():
         if isinstance(value, dict):
             print_table((name, ""), [(key, f"{number:+.4f}") for key, number in value.items()])
@@ -355,26 +357,22 @@ def explain(
     depth: DepthChoice = NORMAL_DEPTH,
     versus: Annotated[
         str | None,
-        option(
-            "The play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"
-        ),
+        option("Play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"),
     ] = None,
     detailed: Annotated[
-        bool, option("Show the formula, and the groups and terms that make up the values.")
+        bool, option("Show the formula and the largest groups and terms of the values.")
     ] = False,
-    every: Annotated[
-        bool, option("With --detailed: all groups and terms, not the largest.", name="--all")
-    ] = False,
+    every: Annotated[bool, option("With --detailed: show all groups and terms.", name="--all")] = False,
     language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell why one play is better than another.
+    """Explain why one play is better than another.
 
-    The reasons come with what each brings, the largest first; they add up to the difference of the plays.
-    Then follows how sure it is; docs/how-to/explain.md in motif's source says how.  With --detailed come the
-    largest terms of the weights, with --all the rest of them; all add up exactly.  With a match or a cube,
-    from options or from the ID, plays are valued and chosen for it; the terms stay those of money.
+    Shows the reasons with their contributions, the largest first, which add up to the difference between the
+    plays, and how certain it is; see docs/how-to/explain.md in motif's source.  --detailed adds the largest
+    terms of the weights, --all every term; they add up exactly.  Plays are valued for the match and cube of
+    the options or the ID, terms for money.
     """
     from motif.analysis.explain import explain_play
     from motif.board.moves import legal_plays
@@ -405,7 +403,7 @@ def explain(
 
 
 def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
-    """Print how the values of the two plays come about: of groups and terms the largest, `most` of each."""
+    """Print the `most` largest groups and terms that make up the difference between two plays."""
     say("")
     for sentence in explanation.detailed_lines:
         say(sentence)
@@ -426,7 +424,7 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
 
 
 def _boards(explanation: "Explanation") -> str:
-    """Return the boards after both plays, seen by the mover, side by side where there is room."""
+    """Return the boards after both plays, seen by the player who moves, side by side if they fit."""
     from motif.board.diagram import text_diagram
 
     blocks = []
@@ -443,10 +441,10 @@ def _boards(explanation: "Explanation") -> str:
 
 @command("bearoff 0QYAAJkDAAAAAA", "bearoff")
 def bearoff(identifier: MaybeId = None, json: JsonOption = False) -> None:
-    """Show how many rolls a bearoff takes, and its chances.
+    """Show the number of rolls that a bearoff takes, and its probabilities.
 
-    For each side whose checkers are all in its home board, past the opponent's.  Without ID, what the
-    tables hold and where they are kept; they are made on first use.
+    For each side with all checkers in its home board and without contact.  Without ID, describe the bearoff
+    tables, which are built on first use.
     """
     if identifier is None:
         _show_tables(json)
@@ -471,7 +469,7 @@ def _show_tables(json: bool) -> None:
         return
     print_table(("table", "entries"), [(name.replace("_", " "), f"{n:,}") for name, n in counts.items()])
     say(f"{'built' if built else 'loaded'} in {seconds:.2f} s, {size / 1e6:.1f} MB")
-    say("in memory only: the cache folder cannot be written" if file is None else file)
+    say("in memory only, because the cache folder is not writable" if file is None else file)
 
 
 def _show_position(identifier: str, json: bool) -> None:
@@ -501,7 +499,7 @@ def _show_position(identifier: str, json: bool) -> None:
 def _summary(chances: "BearoffChances") -> str:
     won = chances.probabilities
     gammons = f", gammons {won.win_gammon:.3%}, loses gammons {won.lose_gammon:.3%}"
-    how = "(exact)" if chances.exact else "\n(each side playing for its fewest rolls)"
+    how = "(exact)" if chances.exact else "\n(each side minimising its number of rolls)"
     return (
         f"wins {won.win:.3%}{gammons if won.win_gammon + won.lose_gammon else ''}, "
         f"equity {won.equity:+.4f} {how}"
@@ -509,12 +507,12 @@ def _summary(chances: "BearoffChances") -> str:
 
 
 def _distributions(position: "Position") -> "list[RaceDistribution | None]":
-    """Roll of the player on roll and of the opponent; raises `PositionError` when neither bears off."""
+    """Return the distributions of both sides; raises `PositionError` if neither side bears off."""
     from motif.board.outcome import outcome
     from motif.evaluators.bearoff import race_distribution
 
     if outcome(position):
-        raise PositionError("no bearoff: the game is over, one player has borne off all checkers")
+        raise PositionError("no bearoff: the game is over")
     distributions: list[RaceDistribution | None] = []
     faults = []
     for who, seen in (("the player on roll", position), ("the opponent", position.switch_sides())):
@@ -540,7 +538,7 @@ def _record(side: "RaceDistribution | None") -> dict[str, Any] | None:
 
 
 def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
-    """Chances to be off within each number of rolls that matters, then mean and standard deviation."""
+    """Return rows of probabilities by number of rolls, then of mean and standard deviation."""
     within = [[] if side is None else side.all_off.cumsum().tolist() for side in sides]
     known = [chances for chances in within if chances]
     first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)
@@ -549,8 +547,8 @@ def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
         (f"{n} roll{'s' * (n != 1)}", *(_chance_within(chances, n) for chances in within))
         for n in range(first, last + 1)
     ]
-    rows.append(("mean rolls", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))
-    return [*rows, ("their SD", *("-" if side is None else f"{side.sd:.3f}" for side in sides))]
+    rows.append(("mean", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))
+    return [*rows, ("standard deviation", *("-" if side is None else f"{side.sd:.3f}" for side in sides))]
 
 
 def _chance_within(chances: list[float], rolls: int) -> str:

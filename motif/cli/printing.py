@@ -1,4 +1,4 @@
-"""Output of commands: JSON on one line, tables, boards, what is said on a terminal."""
+"""Output of commands: JSON, sentences, tables and boards."""
 
 import json
 import math
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from motif.board.position import Position
 
 PIPED_WIDTH = 120
-"""Columns of what is no terminal."""
+"""Columns of output that is not a terminal."""
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks and other control characters."""
+    """Return `text` without line breaks and other control characters."""
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 
 
 def json_line(document: Any) -> str:
-    """`document` as JSON on one line; a number that is not finite becomes null, a path its text."""
+    """Return `document` as JSON on one line; non-finite numbers become null, paths texts."""
     try:
         return json.dumps(document, allow_nan=False, default=_text)
     except ValueError:
@@ -47,7 +47,7 @@ def _finite(value: Any) -> Any:
 
 
 def error_text(error: float | None) -> str:
-    """Return an error of a fit for a table; nothing where there is none."""
+    """Return an error of a fit for a table; an empty text for None."""
     return "" if error is None else f"{error:.4f}"
 
 
@@ -57,39 +57,39 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """`count` of what is called `one`, and `many` for other numbers than 1, by default with an s."""
+    """Return a count with its noun, whose plural `many` is by default `one` with an s."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def say(*lines: object) -> None:
-    """Print sentences, each on a line of its own; on a terminal they are broken between words."""
+    """Print sentences, one per line, wrapped on a terminal."""
     for line in lines:
         print(wrapped(str(line), sys.stdout))
 
 
 def complain(line: str) -> None:
-    """Print `line` on stderr, on a terminal broken between words."""
+    """Print `line` on stderr, wrapped on a terminal."""
     print(wrapped(line, sys.stderr), file=sys.stderr)
 
 
 def note(line: str) -> None:
-    """Say on stderr what one should know about the result that follows."""
+    """Print a note about the result on stderr."""
     complain(f"motif: {line}")
 
 
 def p_text(p: float, name: str = "p = ") -> str:
-    """Return a p value for people: never 0."""
+    """Return a p-value as text, never 0."""
     return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
 
 
 def tell(line: str) -> None:
-    """Say on a terminal what begins or has been done."""
+    """Print a line about progress, only on a terminal."""
     if sys.stderr.isatty():
         complain(line)
 
 
 def print_board(position: "Position", match: "MatchState | None") -> None:
-    """Draw `position` and leave a line free."""
+    """Print the board and an empty line."""
     from motif.board.diagram import fit_width, text_diagram
 
     print(fit_width(text_diagram(position, match), columns(sys.stdout)))
@@ -136,10 +136,7 @@ _WRAPPING: Any = {"break_long_words": False, "break_on_hyphens": False, "replace
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """How wide the columns of a table are: the widest give way, but none to less than its longest word.
-
-    None where that is too wide.
-    """
+    """Return column widths, narrowed to `room` but not below the longest words; None if too wide."""
     widths = [max(len(line) for text in cells for line in text.split("\n")) for cells in columns]
     slack = [
         width - max((len(word) for text in cells for word in text.split()), default=0)
@@ -156,7 +153,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
 
 
 def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
-    """Say what stands in each row of a table, for a terminal that has no room for columns."""
+    """Print the rows of a table as sentences, for a terminal without room for columns."""
     say("")
     for row in rows:
         cells = zip(titles[left:], row[left:], strict=True)
@@ -165,7 +162,7 @@ def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
 
 
 def print_valued(valued: dict[str, Any]) -> None:
-    """Say for what plays were valued, where it was not for money without a cube."""
+    """Print the match and cube for which plays were valued, if any."""
     if "valued_for" in valued:
         won, lost = valued["gammon_value"], valued["gammon_value_lost"]
         gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"

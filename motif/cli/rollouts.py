@@ -1,4 +1,4 @@
-"""The command rollout: a position, or the plays of a roll, played out many times."""
+"""The command rollout: of a position, of the plays of a roll, or of a cube decision."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,6 @@ from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.analysis.rollout_records import RolloutQuestion
-    from motif.board.moves import Play
     from motif.doubling import CubeDecision
     from motif.doubling.cubeful_rollout import CubeRollout
     from motif.rollouts import Comparison, RolloutResult, RolloutSettings
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlayComparison:
-    """Whether plays are compared, and which."""
+    """Options that compare plays."""
 
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False
-    candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None
-    play: Annotated[
-        list[str] | None, option("Compare this play, such as '8/5 6/5'; may be repeated.", "PLAY")
-    ] = None
+    candidates: Annotated[int | None, option("Number of plays to compare.", show_default="5")] = None
+    play: Annotated[list[str] | None, option("Play to compare, such as '8/5 6/5'; repeatable.", "PLAY")] = (
+        None
+    )
 
 
 _NO_COMPARISON = PlayComparison()
@@ -58,19 +57,20 @@ def rollout(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: PlayerOption = DEFAULT_PLAYER,
-    luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
-    cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
+    luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
+    cubeful: Annotated[
+        bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
+    ] = False,
     plays: Annotated[PlayComparison, Settings()] = _NO_COMPARISON,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Play a position to its end many times.
+    """Roll out a position, the plays of a roll, or a cube decision.
 
-    That gives chances and equity with their standard errors; docs/how-to/rollouts.md in motif's source weighs
-    the options.  With a match or a cube, from options or from the ID, --compare values the plays by what
-    their chances are worth at the score and with the cube where it lies.  With --cubeful both sides double,
-    take and pass in the trials, for money or for the match.
+    Shows probabilities and equity with their standard errors; docs/how-to/rollouts.md in motif's source
+    compares the options.  --compare values plays for the match and cube of the options or of the ID.  With
+    --cubeful both sides double, take and pass in the trials.
     """
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
@@ -86,10 +86,10 @@ def rollout(
     }
     _check_comparing(plays.compare, die1, given if cubeful else {**given, _MATCH: state})
     if plays.candidates is not None and plays.play:
-        raise SettingError("give either --candidates or --play, not both")
+        raise SettingError("--candidates and --play exclude each other")
     position, match, roll = parse_decision(identifier, die1, die2)
     if plays.compare and roll is None:
-        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
+        raise SettingError("missing argument: D1 D2, which --compare requires")
     if cubeful:
         match = options.state_of(match)
     question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
@@ -113,7 +113,7 @@ _MATCH = "a match or a cube"
 
 
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
-    """Print the position rolled out without a cube."""
+    """Roll out a position without a cube and print the result."""
     from motif.analysis.rollout_records import result_record
 
     result = question.play_out()
@@ -122,11 +122,11 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.match)
     _print_result(result)
-    say(f"{result.trials[0]} trials by {_by_whom(question)}, in {result.seconds:.1f} s")
+    say(f"{result.trials[0]} trials by {_by_whom(question)} in {result.seconds:.1f} s")
 
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
-    """Print the cube decision rolled out, the static one beside it."""
+    """Roll out a cube decision and print it beside the static one."""
     from motif.analysis.rollout_records import cube_rollout_record
 
     result, static = question.decide()
@@ -135,28 +135,28 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.state)
     _print_cube(result, static)
-    say(f"{result.trials} trials of each by {_by_whom(question)}, in {result.seconds:.1f} s")
+    say(f"{result.trials} trials of each by {_by_whom(question)} in {result.seconds:.1f} s")
 
 
 def _by_whom(question: "RolloutQuestion") -> str:
-    """Who plays, and what for."""
-    what_for = "both sides doubling" if question.cubeful else f"for {question.settings.scoring}"
+    """Return the player and the scoring."""
+    what_for = "cubeful" if question.cubeful else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
 
 
 def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
-    """Raise `SettingError` for what only plays that are compared can use."""
+    """Raise `SettingError` for options that require --compare."""
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
             otherwise = " or --cubeful" * (word == _MATCH)
-            raise SettingError(f"{word} is for comparing plays: add --compare{otherwise}")
+            raise SettingError(f"{word} requires --compare{otherwise}")
 
 
 def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     chances, errors = result.mean, result.se
     say(
         f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
-        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), as far as the games went"
+        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), without cash-outs"
     )
     double = "redouble" if result.state.cube_owner == "me" else "double"
     rows = [
@@ -193,11 +193,11 @@ def _print_result(result: "RolloutResult") -> None:
     ]
     name = RESULT_NAMES[-1]
     rows.append((name, f"{mean[name]:+.4f} ± {se[name]:.4f}", f"{sd[name]:.3f}"))
-    print_table(("player on roll", "mean ± standard error", "SD a trial"), rows)
+    print_table(("player on roll", "mean ± standard error", "SD per trial"), rows)
 
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
-    """Print the plays, the best first, whether the best is settled, and what it took."""
+    """Print the plays, the best first, with the verdict."""
     rows = []
     early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
@@ -208,30 +208,26 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
         )
         equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
         trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
-        row = f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
+        row = f"{rank}.", str(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
         rows.append((*row, trials) if early else row)
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
     print_table((*columns, "trials") if early else columns, rows, left=2)
     say(_verdict(comparison))
-    trials = f"{comparison.all_trials} trials in all" if early else f"{comparison.trials} trials of each play"
-    say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
+    trials = f"{comparison.all_trials} trials in total" if early else f"{comparison.trials} trials per play"
+    say(f"{trials} by {by_whom} in {comparison.seconds:.1f} s")
 
 
 def _verdict(result: "Comparison") -> str:
-    """Whether the best play is really best, in a sentence."""
+    """Return whether the best play is significantly better, in a sentence."""
     best, *rivals = result.plays
-    name = _shown(best.play)
+    name = str(best.play)
     if not rivals:
         return f"{name} is the only play compared"
     second = rivals[0]
-    lead = f"{-second.difference:.4f} ± {second.difference_se:.4f} ahead of {_shown(second.play)}"
+    lead = f"{-second.difference:.4f} ± {second.difference_se:.4f} ahead of {second.play}"
     if result.settled and second.dropped:
-        chance = f"chance that the best play is among the dropped: at most {result.error_rate:g}"
-        return f"{name} is best, the others were dropped as certain to be worse: {lead} ({chance})"
+        chance = f"probability that a dropped play is best: at most {result.error_rate:g}"
+        return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"
     if result.settled:
-        return f"{name} is best: {lead} ({p_text(result.doubt)} that a rival is as good)"
-    return f"{name} came out first, but that may be luck: {lead}; more trials can tell"
-
-
-def _shown(play: "Play") -> str:
-    return str(play)
+        return f"{name} is best: {lead} ({p_text(result.doubt)} for equal plays)"
+    return f"{name} is best, but not significantly: {lead}; run more trials"

@@ -1,4 +1,4 @@
-"""The commands serve, by which other programs ask motif, and web, which opens the page of your own."""
+"""Commands that serve motif to other programs, and web, which opens the page in the browser."""
 
 import sys
 import webbrowser
@@ -34,25 +34,23 @@ _Result = TypeVar("_Result")
 @command("serve gnubg --port 1234 --player latest@2")
 def serve_gnubg(
     host: Annotated[
-        str, option("Address to listen at; others than your own let everybody in.", "HOST")
+        str, option("Address to listen on; other machines can connect unless it is local.", "HOST")
     ] = "127.0.0.1",
-    port: Annotated[int, option("Port to listen at; 0: a free one.")] = 1234,
-    player: Annotated[str, player_option("Who plays.")] = JUDGE,
-    jacoby: Annotated[bool, option("For money: gammons count only after a double.")] = True,
-    beavers: Annotated[bool, option("For money: a double may be beavered.")] = True,
+    port: Annotated[int, option("Port to listen on; 0 for a free one.")] = 1234,
+    player: Annotated[str, player_option("Player.")] = JUDGE,
+    jacoby: Annotated[bool, option("Jacoby rule in money games.")] = True,
+    beavers: Annotated[bool, option("Beavers in money games.")] = True,
     idle: Annotated[
         int,
-        option(
-            "Seconds after which a connection that asks nothing is closed.", "SECONDS", min=1, max=31_536_000
-        ),
+        option("Seconds after which an idle connection is closed.", "SECONDS", min=1, max=31_536_000),
     ] = 3600,
     seed: SeedOption = 0,
 ) -> None:
-    """Play for gnubg, as its external player.
+    """Serve as an external player of gnubg.
 
-    In gnubg: set player 0 external localhost:1234.  It then sends every decision of that player, plays,
-    doubles and answers to doubles, at any score.  Its board lines do not tell whether the Jacoby rule and
-    beavers are on: gnubg has both, unless told otherwise.  Ctrl-C ends it.
+    In gnubg type: set player 0 external localhost:1234.  gnubg then sends all decisions of that player:
+    plays, doubles and responses, at any score.  It does not send whether the Jacoby rule and beavers are in
+    use; they are gnubg's defaults.  Ctrl-C stops the server.
     """
     from motif.serve.gnubg_server import ConnectionLimits, GnubgServer, Rules
     from motif.serve.opponent import Opponent
@@ -69,13 +67,13 @@ def serve_gnubg(
 
 @command("serve ubgi --player latest@2")
 def serve_ubgi(
-    player: Annotated[str, player_option("Who plays.")] = DEFAULT_PLAYER,
+    player: Annotated[str, player_option("Player.")] = DEFAULT_PLAYER,
     seed: SeedOption = 0,
 ) -> None:
-    """Play by UBGI, the Universal Backgammon Interface, on standard input and output.
+    """Serve as an engine by UBGI, the Universal Backgammon Interface, on standard input and output.
 
-    For controllers such as bgci, which start the engine themselves and ask it line by line: version 0.2,
-    and what clients of earlier versions send.  engine.ply counts the root: 1 is the static evaluation.
+    For controllers such as bgci, which start the engine themselves.  Supports version 0.2 and the messages of
+    earlier versions.  engine.ply counts the root: 1 is the static evaluation.
     """
     from motif.serve.opponent import Opponent
     from motif.serve.ubgi import UbgiEngine, lines_of
@@ -92,10 +90,10 @@ def serve_ubgi(
 
 
 def _beside(function: Callable[[], _Result]) -> _Result:
-    """Return what `function` returns or raises, called by another thread.
+    """Call `function` in another thread and return its result.
 
-    The main thread hears signals, which it does not while it runs compiled code.  The other one is not waited
-    for when the program ends.
+    The main thread then receives signals at once, which it would not while running compiled code.  The other
+    thread does not delay the end of the program.
     """
     outcome: Future[_Result] = Future()
 
@@ -114,11 +112,11 @@ def serve_http(
     settings: Annotated["ServeSettings", Settings("motif.serve.serve_settings", without=("player",))],
     player: JudgeOption = None,
 ) -> None:
-    """Answer requests over HTTP.
+    """Serve an HTTP API and the page.
 
-    wildbg's /move and /eval, bgweb-api's /api/v1/getmoves, and motif's own /api/v1, which /openapi.json tells
-    all about; docs/how-to/serve.md in motif's source has examples.  It says where it listens as soon as it
-    does, and ends with Ctrl-C.
+    Provides wildbg's /move and /eval, bgweb-api's /api/v1/getmoves, and motif's own /api/v1, which
+    /openapi.json describes; docs/how-to/serve.md in motif's source has examples.  Prints its address once it
+    listens; Ctrl-C stops it.
     """
     http_server().serve(replace(settings, player=player))
 
@@ -127,14 +125,14 @@ def serve_http(
 def web(
     port: Annotated[
         int | None,
-        option("Port to listen at; 0: a free one.", min=0, max=65535, show_default="8080 if it is free"),
+        option("Port to listen on; 0 for a free one.", min=0, max=65535, show_default="8080 if it is free"),
     ] = None,
-    open: Annotated[bool, option("Whether to open the page in the browser.")] = True,
+    open: Annotated[bool, option("Open the page in the browser.")] = True,
 ) -> None:
-    """Play in the browser, and be shown why.
+    """Play in the browser, with hints and reasons.
 
-    Starts the server of `motif serve http` on this machine alone and opens its page: play a game or a match,
-    ask for hints and reasons, set up positions, analyse matches.  Ctrl-C ends it; games are kept.
+    Starts the server of `motif serve http` for this machine only and opens its page: play games and matches,
+    get hints and explanations, set up positions and analyse matches.  Ctrl-C stops it; games are saved.
     """
     from motif.serve.serve_settings import ServeSettings
 
@@ -150,12 +148,12 @@ def web(
 
 
 def _open(address: str) -> None:
-    # Some browsers are only done when they are closed.
+    # In a thread, because some browsers block until they are closed.
     Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def http_server() -> Any:
-    """Import `motif.serve.http`; raises `SettingError` where the packages that it needs are missing."""
+    """Import `motif.serve.http`; raises `SettingError` if its packages are not installed."""
     try:
         from motif.serve import http
     except ModuleNotFoundError as error:

@@ -1,7 +1,8 @@
-"""Commands about weight files: terms, inspect, calibrate, export."""
+"""Commands about weight files: terms, inspect, calibrate and export."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     SeedOption,
+    Settings,
     command,
     complete_player,
     option,
@@ -25,7 +27,7 @@ from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
-    from motif.analysis.term_report import EffectSummary, TermSummary
+    from motif.analysis.term_report import EffectSummary, Observed, TermSummary
     from motif.analysis.unit_report import UnitSummary
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
@@ -33,17 +35,73 @@ if TYPE_CHECKING:
     from motif.learning.recalibration import Calibration, Change, Measured
 
 _OWN_GAMES = 2000
-"""Positions of an evaluator's own games over which its terms are compared."""
+"""Number of positions of an evaluator's own games over which its terms are compared."""
 _Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 _Weights = Annotated[
     str,
     typer.Argument(
         metavar="WEIGHTS",
-        help="A weight file, the name of one, bras or phase.",
+        help="Weight file, name of weights, bras or phase.",
         autocompletion=complete_player,
     ),
 ]
-TopOption = Annotated[int, option("How many terms.", min=1)]
+TopOption = Annotated[int, option("Number of terms to show.", min=1)]
+
+
+@dataclass(frozen=True)
+class TermSource:
+    """Positions over which terms are compared, or statistics of terms."""
+
+    table: Annotated[
+        Path | None, option("Table of terms written by `motif fit --term-table`.", name="--terms")
+    ] = None
+    data: Annotated[Path | None, option("Dataset to which the weights were fitted.", "DIR")] = None
+    positions: Annotated[
+        str | None,
+        option(
+            "File of positions, one per line; - for standard input.",
+            "FILE",
+            show_default=f"{_OWN_GAMES} positions of its own games",
+        ),
+    ] = None
+
+    def statistics(self, weights: "WeightFile", place: tuple[str, str]) -> "tuple[HeadTerms | None, str]":
+        """Return known statistics of the head at `place` (class, head), and their source."""
+        from motif.analysis.term_report import dataset_terms, table_terms
+
+        if self.table is not None:
+            return table_terms(self.table, weights, *place), str(self.table)
+        if self.data is None:
+            return None, ""
+        known, count = dataset_terms(self.data, weights, *place)
+        return known, f"{count:,} positions in {self.data}"
+
+    def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
+        """Return positions of a class: of the dataset, of the file, or of the evaluator's own games."""
+        from motif.analysis.position_records import read_positions
+        from motif.analysis.term_report import dataset_boards, game_boards
+        from motif.players.player import static_player
+
+        if self.data is not None:
+            return dataset_boards(self.data, class_name)
+        if self.positions is not None:
+            return read_positions(self.positions)
+        return game_boards(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
+
+
+@dataclass(frozen=True)
+class UnitChoice:
+    """A hidden unit to show."""
+
+    unit: Annotated[
+        str | None, option("Hidden unit to show, on boards where it is largest and smallest.", "NAME")
+    ] = None
+    boards_shown: Annotated[
+        int, option("With --unit: number of boards of each kind.", name="--boards", min=1)
+    ] = 3
+
+
+_OWN, _NO_UNIT = TermSource(), UnitChoice()
 
 
 @command(
@@ -53,95 +111,124 @@ TopOption = Annotated[int, option("How many terms.", min=1)]
 )
 def terms(
     weights: _Weights,
-    table: Annotated[Path | None, option("The table of terms made with the weights.", name="--terms")] = None,
-    data: Annotated[Path | None, option("The dataset they were fitted to.", "DIR")] = None,
-    positions: Annotated[
-        str | None,
-        option(
-            "Positions, one a line, over which terms are compared; - is standard input.",
-            "FILE",
-            show_default=f"{_OWN_GAMES} of its own games",
-        ),
+    source: Annotated[TermSource, Settings()] = _OWN,
+    head: Annotated[
+        _Head | None, option("Output to report on.", show_default="the one that ranks plays")
     ] = None,
-    head: Annotated[_Head | None, option("What they judge.", show_default="what chooses plays")] = None,
     class_name: Annotated[
-        Literal["contact", "crashed", "race"], option("Positions of which class.", name="--class")
+        Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")
     ] = "contact",
     top: TopOption = 20,
-    unit: Annotated[
-        str | None, option("Draw where this hidden unit is largest and smallest.", "NAME")
-    ] = None,
-    boards_shown: Annotated[
-        int, option("How many boards of each kind with --unit.", name="--boards", min=1)
-    ] = 3,
+    shown: Annotated[UnitChoice, Settings()] = _NO_UNIT,
     html: HtmlOption = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Tell in words what a weight file looks at, and which of its terms matter most.
+    """Describe a weight file in words, with its most important terms.
 
-    First what more of each parameter is worth along positions that occur, then the terms, then the hidden
-    units where the file has any. With --terms or --data also how sure each weight is, its standard error.
-    With --unit boards on which that unit is largest and smallest, and nothing else.
+    Shows the effect of each parameter on the value in typical positions, then the terms, then the hidden
+    units, if any.  --terms and --data add the standard error of each weight.  --unit shows only boards on
+    which that hidden unit is largest and smallest.
     """
     from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
-    from motif.reports.term_pages import reading, terms_page
+    from motif.reports.term_pages import reading
 
-    _only_one({"--terms": table, "--data": data, "--positions": positions})
+    _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     evaluator = load_static(weights)
-    if evaluator.weights is None:
+    if (file := evaluator.weights) is None:
         raise SettingError(f"{weights!r} has no weights to report on")
-    if unit is not None:
-        _only_one({"--unit": unit, "--terms": table, "--head": head, "--html": html})
-        _show_unit(evaluator, (class_name, unit), (data, positions, seed, jobs), boards_shown, json)
+    if shown.unit is not None:
+        _only_one({"--unit": shown.unit, "--terms": source.table, "--head": head, "--html": html})
+        boards = partial(source.boards, evaluator, class_name, seed, jobs)
+        _show_unit(file, class_name, shown.unit, boards, shown.boards_shown, json)
         return
-    head_name = chosen_head(evaluator.weights, class_name, head)
-    place = class_name, head_name
-    statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
-    seen = observed_positions(evaluator.weights, boards, *place)
-    effects, sentences = effect_summaries(seen, top), term_summaries(evaluator.weights, statistics, seen, top)
-    title = f"{evaluator.weights.name}: its terms in {class_name} positions"
-    count = len(statistics.names) - 1
-    every = unit_summaries(evaluator.weights, class_name, head_name, seen.boards)
-    beside, units = f" and {len(every)} hidden units" if every else "", every[:top]
-    opening = (
-        f"The {len(effects)} parameters that move the {head_name} head most, and the {len(sentences)} most "
-        f"important of its {count:,} terms{beside}, from {source}. "
-        "The values are those of the player on roll."
-    )
-    notes = reading(sentences, head_name)
+    place = class_name, chosen_head(file, class_name, head)
+    statistics, origin, boards_seen = _statistics(evaluator, file, place, source, seed, jobs)
+    seen = observed_positions(file, boards_seen, *place)
+    effects, sentences = effect_summaries(seen, top), term_summaries(file, statistics, seen, top)
+    every = unit_summaries(file, *place, seen.boards)
+    report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top)
     if html is not None:
+        report.write(html, seen)
+    if json:
+        print(json_line({**report.to_dict(), "html": html}))
+        return
+    say(f"{report.title}\n{report.opening}")
+    _print_terms(effects, sentences, place[1])
+    say("\n".join(reading(sentences, place[1])))
+    if every:
+        _print_units(report.units)
+
+
+@dataclass(frozen=True)
+class TermReport:
+    """What `terms` reports on a head."""
+
+    weights: str
+    place: tuple[str, str]
+    """Class and head."""
+    statistics: "HeadTerms"
+    source: str
+    effects: "Sequence[EffectSummary]"
+    terms: "Sequence[TermSummary]"
+    every_unit: "Sequence[UnitSummary]"
+    top: int
+
+    @property
+    def units(self) -> "Sequence[UnitSummary]":
+        """The most important hidden units."""
+        return self.every_unit[: self.top]
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+        return f"{self.weights}: its terms in {self.place[0]} positions"
+
+    @property
+    def opening(self) -> str:
+        """First sentences of the report."""
+        count = len(self.statistics.names) - 1
+        units = f" and {len(self.every_unit)} hidden units" if self.every_unit else ""
+        return (
+            f"The {len(self.effects)} parameters with the largest effect on the {self.place[1]} head, and "
+            f"the {len(self.terms)} most important of its {count:,} terms{units}, from {self.source}. "
+            "Values are those of the player on roll."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report for JSON."""
+        return {
+            **{"weights": self.weights, "class": self.place[0], "head": self.place[1], "source": self.source},
+            **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
+            "parameters": [*map(asdict, self.effects)],
+            "terms": [*map(asdict, self.terms)],
+            "patterns": [*map(asdict, self.units)],
+        }
+
+    def write(self, path: Path, seen: "Observed") -> None:
+        """Write the page."""
         from motif.reports.analysis_plots import effects_picture
+        from motif.reports.term_pages import reading, terms_page
         from motif.runtime.files import write_text
 
-        shown = effects_picture(seen, effects, f"{evaluator.weights.name}: what more of it is worth")
-        page = terms_page(title, opening, notes, sentences, effects, shown, head_name, units)
-        write_text(html, page)
-    if json:
-        asked = {"weights": evaluator.weights.name, "class": class_name, "head": head_name}
-        facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
-        told = {"parameters": [*map(asdict, effects)], "terms": [*map(asdict, sentences)]}
-        print(json_line({**asked, **facts, **told, "patterns": [*map(asdict, units)]}))
-        return
-    say(f"{title}\n{opening}")
-    _print_terms(effects, sentences, head_name)
-    say("\n".join(notes))
-    if units:
-        _print_units(units)
+        head = self.place[1]
+        plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
+        page = (self.title, self.opening, reading(self.terms, head), self.terms, self.effects, plot, head)
+        write_text(path, terms_page(*page, self.units))
 
 
 def _only_one(options: Mapping[str, object]) -> None:
-    """Raise `SettingError` where more than one of the `options` is given."""
+    """Raise `SettingError` if more than one of the `options` is given."""
     named = [option for option, value in options.items() if value is not None]
     if len(named) > 1:
         raise SettingError(f"{' and '.join(named)} exclude each other")
 
 
 def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str) -> None:
-    """Print what more of parameters is worth, and the terms of the head called `head`."""
+    """Print the effects of parameters, and the terms of a head."""
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
     print_table(
@@ -182,16 +269,14 @@ def _print_units(units: "Sequence[UnitSummary]") -> None:
 
 
 def _show_unit(
-    evaluator: "StaticEvaluator",
-    unit: tuple[str, str],
-    source: tuple[Path | None, str | None, int, int | None],
+    weights: "WeightFile",
+    class_name: str,
+    name: str,
+    find_boards: "Callable[[], Board]",
     count: int,
     json: bool,
 ) -> None:
-    """Print where a hidden `unit` (class, name) is largest and smallest among positions.
-
-    These come from `source` (dataset, file, seed, jobs).
-    """
+    """Print `count` boards each on which a hidden unit is largest and smallest."""
     from motif.analysis.unit_report import (
         UnitBoard,
         extremes,
@@ -202,11 +287,9 @@ def _show_unit(
     )
     from motif.board.identifiers import gnubg_ids
 
-    (class_name, name), weights = unit, evaluator.weights
-    assert weights is not None
     layer_with(weights, class_name, name)
-    boards = _positions(evaluator, class_name, *source)
-    told = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
+    boards = find_boards()
+    summary = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     found = extremes(weights, class_name, name, boards, count)
 
     def records(found_boards: "Sequence[UnitBoard]") -> list[dict[str, Any]]:
@@ -217,85 +300,60 @@ def _show_unit(
         ]
 
     if json:
-        facts = {"weights": weights.name, "class": class_name, "pattern": asdict(told)}
+        facts = {"weights": weights.name, "class": class_name, "pattern": asdict(summary)}
         both = {"largest": records(found.largest), "smallest": records(found.smallest)}
         print(json_line({**facts, **both}))
         return
-    say(f"{name}: {told.words}\n{facts_of(told)}\n")
+    say(f"{name}: {summary.words}\n{facts_of(summary)}\n")
     print(extremes_text(found))
-
-
-def _positions(
-    evaluator: "StaticEvaluator",
-    class_name: str,
-    data: Path | None,
-    positions: str | None,
-    seed: int,
-    jobs: int | None,
-) -> "Board":
-    """Return positions of a class: of a dataset, of a file, or of the evaluator's own games."""
-    from motif.analysis.term_report import dataset_boards, game_boards
-    from motif.players.player import static_player
-
-    if data is not None:
-        return dataset_boards(data, class_name)
-    if positions is not None:
-        from motif.analysis.position_records import read_positions
-
-        return read_positions(positions)
-    return game_boards(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
 
 
 def _statistics(
     evaluator: "StaticEvaluator",
+    weights: "WeightFile",
     place: tuple[str, str],
-    table: Path | None,
-    data: Path | None,
-    positions: str | None,
+    source: TermSource,
     seed: int,
     jobs: int | None,
 ) -> "tuple[HeadTerms, str, Board]":
     """Return the statistics of the head at `place` (class, head), their source, and positions."""
-    from motif.analysis.term_report import board_terms, dataset_terms, table_terms
+    from motif.analysis.term_report import board_terms
 
-    weights = evaluator.weights
-    assert weights is not None
-    known, source = None, ""
-    if table is not None:
-        known, source = table_terms(table, weights, *place), str(table)
-    elif data is not None:
-        known, count = dataset_terms(data, weights, *place)
-        source = f"{count:,} positions in {data}"
-    boards = _positions(evaluator, place[0], data, positions, seed, jobs)
+    known, origin = source.statistics(weights, place)
+    boards = source.boards(evaluator, place[0], seed, jobs)
     if known is not None:
-        return known, source, boards
+        return known, origin, boards
     statistics, count = board_terms(boards, weights, *place)
-    where = f"in {positions}" if positions is not None else "of its own games"
+    where = "of its own games" if source.positions is None else f"in {source.positions}"
     return statistics, f"{count:,} positions {where}", boards
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v1 --out runs/contact --class contact")
 def inspect(
     weights: _Weights,
-    out: Annotated[Path, option("The folder that it makes.", "DIR")],
+    out: Annotated[Path, option("Folder to write, empty or new.", "DIR")],
     player: Annotated[
         str | None,
-        player_option(f"Whose games give the positions: random, too. {PLAYERS}", show_default="WEIGHTS"),
+        player_option(
+            f"Player whose games provide positions; may be random. {PLAYERS}", show_default="WEIGHTS"
+        ),
     ] = None,
-    dataset: Annotated[Path | None, option("Take a dataset's positions instead.", "DIR")] = None,
-    positions: Annotated[int, option("How many, of a dataset at most.")] = 10_000,
+    dataset: Annotated[
+        Path | None, option("Dataset to take positions from, instead of games.", "DIR")
+    ] = None,
+    positions: Annotated[int, option("Number of positions, at most all of a dataset.")] = 10_000,
     class_name: Annotated[
-        Literal["contact", "crashed", "race", "all"], option("Only positions of this class.", name="--class")
+        Literal["contact", "crashed", "race", "all"], option("Class of positions.", name="--class")
     ] = "all",
-    head: Annotated[_Head, option("What the weights judge.")] = "win",
+    head: Annotated[_Head, option("Output to analyse.")] = "win",
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Analyse the features of an evaluator.
 
-    Scores, features, how these hang together, which are important, and how much each moves the score:
-    pictures, tables and a page, in a new folder; docs/how-to/analysis.md in motif's source explains them.
+    Writes plots, tables and a page on scores and features, their correlations, importance and effect, to a
+    new folder; docs/how-to/analysis.md in motif's source explains them.
     """
     from motif.evaluators import load_static
     from motif.players import load
@@ -340,28 +398,29 @@ def calibrate(
         list[Path],
         typer.Argument(
             metavar="DATA...",
-            help="A dataset made by sample; match files and folders of these; or a CSV with the columns "
-            "outcome (1 where the player on roll won, else 0) and position, score or chance.",
+            help="Datasets, match files or folders of them; or a CSV file with the columns outcome (1 if the "
+            "player on roll won, otherwise 0) and position, score or chance.",
         ),
     ],
     player: Annotated[str | None, player_option(PLAYERS, show_default=DEFAULT_PLAYER)] = None,
-    out: Annotated[Path | None, option("Write the player's weights, calibrated: NAME.yaml.")] = None,
-    plot: Annotated[Path | None, option("Draw chances before and after, to a PNG or SVG.")] = None,
-    share: Annotated[float, option("Share of the games to fit on.", "SHARE")] = 0.5,
+    out: Annotated[Path | None, option("File of calibrated weights to write, NAME.yaml.")] = None,
+    plot: Annotated[
+        Path | None, option("Plot of probabilities before and after to write: PNG or SVG.")
+    ] = None,
+    share: Annotated[float, option("Share of the games to fit on, 0 to 1.", "SHARE")] = 0.5,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Make the win chances of a player agree with rollouts, or with games that were played.
+    """Calibrate the win probabilities of a player to rollouts or to played games.
 
-    For each class of positions a rising curve from the stated chance to the share of rollouts or games
-    won is fitted to some of the games. The Brier score and the log-loss, before and after, are those on
-    the other games; differences are after less before, with their standard errors over games. The curve
-    rises: two plays of one class that the win chance ranks keep their order. The scores of a CSV are
-    calibrated as they are, in one class; with --player and --out they are taken for that player's.
+    For each class of positions, an increasing curve from predicted probability to the share of wins is fitted
+    to some of the games; plays of one class ranked by win probability keep their order.  Brier score and
+    log-loss are those of the other games, with differences (after minus before) and their standard errors
+    over games.  Scores of a CSV file are calibrated in one class; --player and --out assign them to a player.
     """
-    from motif.learning.recalibration import ALL, calibrated_weights, fitted_to, weights_behind
     from motif.learning.recalibration import calibrate as make_calibration
+    from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.reports.style import check_picture
     from motif.sampling.game_results import ScoreResults, read_results
 
@@ -390,33 +449,30 @@ def calibrate(
 
         plot_recalibration(calibration, player or results.name, plot)
     if json:
-        print(
-            json_line(
-                {"player": player}
-                | calibration.to_dict()
-                | {"seen": seen, "files": {"weights": out, "plot": plot}}
-            )
-        )
+        files = {"weights": out, "plot": plot}
+        print(json_line({"player": player, **calibration.to_dict(), "seen": seen, "files": files}))
         return
-    _print_groups(calibration)
-    whole = calibration.groups[ALL]
-    say(
-        f"fitted on {calibration.facts['positions']:,} positions of {calibration.facts['games']:,} games, "
-        f"measured on {whole.positions:,} of {whole.games:,} others"
-    )
-    say(_verdict(whole.log_loss))
+    _print_calibration(calibration)
     if seen:
-        say(f"{player} was itself fitted to this dataset: games that it has not seen tell more")
+        say(f"{player} was fitted to this dataset; games that it has not seen are a better test")
     for path in filter(None, (out, plot)):
         print(path)
 
 
-def _print_groups(calibration: "Calibration") -> None:
+def _print_calibration(calibration: "Calibration") -> None:
+    from motif.learning.recalibration import ALL
+
     columns = ("class", "positions", "games", "knots", "log-loss", "after", "difference", "Brier", "after")
     print_table(
         (*columns, "difference"),
         [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()],
     )
+    facts, whole = calibration.facts, calibration.groups[ALL]
+    say(
+        f"fitted to {facts['positions']:,} positions of {facts['games']:,} games, measured on "
+        f"{whole.positions:,} of {whole.games:,} others"
+    )
+    say(_verdict(whole.log_loss))
 
 
 def _cells(name: str, measured: "Measured", knots: Mapping[str, Any]) -> list[str]:
@@ -430,28 +486,29 @@ def _change_cells(of: "Change") -> tuple[str, str, str]:
 
 def _verdict(log_loss: "Change") -> str:
     if log_loss.clear:
-        return "a clear gain: the log-loss falls by more than its standard error"
-    return "no clear gain: the log-loss does not fall by more than its standard error"
+        return "improved: the log-loss decreases by more than its standard error"
+    return "not improved: the log-loss does not decrease by more than its standard error"
 
 
 @command("export motif-v1 --onnx motif-v1.onnx")
 def export(
     file: Annotated[
-        str, typer.Argument(metavar="FILE.yaml", help="A weight file, or the name of one: motif-v1, bras.")
+        str,
+        typer.Argument(metavar="FILE.yaml", help="Weight file, or name of weights such as motif-v1 or bras."),
     ],
-    onnx: Annotated[str, option("The ONNX file; in a folder that exists, evaluator.onnx.", "OUT")],
+    onnx: Annotated[str, option("ONNX file to write; in an existing folder, evaluator.onnx.", "OUT")],
     json: JsonOption = False,
 ) -> None:
-    """Write a fitted evaluator as one ONNX graph.
+    """Export weights as an ONNX graph.
 
-    It gives the same probabilities and the same ranking of plays in any program that runs ONNX, and
-    is a player called onnx:OUT here.
+    The graph has the same probabilities and ranks plays equally in any program that runs ONNX; in motif it is
+    the player onnx:OUT.
     """
     from motif.evaluators.nets import write_exported
 
     weights = _weights_of(file)
     if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
-        raise SettingError(f"--onnx {onnx} is the weight file itself")
+        raise SettingError(f"--onnx {onnx}: is the weight file itself")
     path = write_exported(weights, onnx)
     size = path.stat().st_size
     classes = {name: list(heads) for name, heads in weights.classes.items()}
@@ -463,13 +520,13 @@ def export(
 
 
 def _weights_of(name: str) -> "WeightFile":
-    """Return the weight file called `name`; raises `PlayerError` for a player that is none."""
+    """Return the weights called `name`; raises `PlayerError` for a player that is not just weights."""
     from motif.evaluators import load_static
     from motif.evaluators.static import BEAROFF_SUFFIX
 
     weights = load_static(name).weights
     if weights is None:
-        raise PlayerError(f"{name!r} has no weights to export; a weight file is needed")
+        raise PlayerError(f"{name!r} has no weights to export")
     if name.endswith(BEAROFF_SUFFIX):
-        raise PlayerError(f"{name!r} has tables beside its weights; only a weight file can be exported")
+        raise PlayerError(f"{name!r} has bearoff tables; only weights can be exported")
     return weights

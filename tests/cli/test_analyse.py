@@ -128,7 +128,7 @@ def test_a_file_that_is_not_there(motif, tmp_path):
 def test_evaluators_are_the_subject_of_another_command(motif, name, words):
     ending = motif("analyse", name, *words)
     assert (ending.code, ending.out) == (2, "")
-    assert "`motif inspect WEIGHTS --out DIR` analyses the features of an evaluator" in ending.err
+    assert "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator" in ending.err
     assert ending.err.count("\n") == 1
 
 
@@ -231,4 +231,4 @@ def test_several_matches_are_a_list(motif, motif_json, mat, tmp_path):
     assert matches == [motif_json("analyse", path, *words) for path in (mat, other)]
     assert motif("analyse", mat, other, *words).out.count("analysed by bras.\n") == 2
     ending = motif("analyse", mat, other, "--html", tmp_path / "page.html")
-    assert (ending.code, ending.err) == (2, "motif: error: --html: a page is about one match, not several\n")
+    assert (ending.code, ending.err) == (2, "motif: error: --html: a page shows one match, not several\n")

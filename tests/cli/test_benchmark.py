@@ -125,7 +125,7 @@ def test_two_players_on_files(motif, motif_json, here):
     assert overall["difference"] == pytest.approx(one["overall"]["er"] - other["overall"]["er"])
     assert 0 < overall["se"] < one["overall"]["se"] + other["overall"]["se"]
     out = motif("benchmark", "contact.bm", "race.bm", *WORDS, "--versus", "motif-v1").out
-    assert "millipoints per decision that pubeval loses, less those that motif-v1 loses;\n" in out
+    assert "error rate of pubeval minus that of motif-v1;\n" in out
     assert f"over all decisions pubeval loses {overall['difference']:.2f} ± {overall['se']:.2f} more\n" in out
     assert re.search(rf"^ ?all decisions +{overall['difference']:.2f} +\d+\.\d\d +120 *$", out, re.MULTILINE)
     out = motif("benchmark", "contact.bm", *WORDS, "--player", "motif-v1", "--versus", "pubeval").out
@@ -141,7 +141,7 @@ def test_a_dataset(motif, motif_json, dataset):
     assert record["overall"]["unlisted"] == 0
     assert record["paired"]["overall"]["decisions"] == len(choices) == record["overall"]["decisions"]
     out = motif("benchmark", dataset, *WORDS).out
-    assert "labels have noise" in out
+    assert "labels are noisy" in out
     assert "unlisted choice" not in out
 
 
@@ -150,7 +150,7 @@ def test_datasets_that_cannot_be_measured(fault, dataset, tmp_path):
     empty.mkdir()
     path.write_text(LINE)
     assert fault(empty, *WORDS) == f"{empty}: no dataset (there is no _manifest.json)"
-    assert "are not measured together" in fault(path, dataset, *WORDS)
+    assert "cannot be measured together" in fault(path, dataset, *WORDS)
     for name in ("random", "best-of-four"):
         assert f"'{name}' does not choose by values of positions" in fault(dataset, "--player", name)
         assert f"'{name}' does not choose by values" in fault(dataset, *WORDS, "--versus", name)
@@ -217,15 +217,15 @@ def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, p
     words = ("--decisions", 500, "--disagree", 0, "--position-class", "race", *MAKE)
     ending = motif("benchmark", "make", path, "--from", *sources, *words)
     assert ending.code == 0
-    assert f"decisions in {path}, 0 of them where 0-ply and 2-ply disagree" in ending.out
-    assert ending.err == "motif: the positions do not suffice for 500 decisions\n"
+    assert f"decisions in {path}; static evaluation and 2-ply differ in 0" in ending.out
+    assert ending.err == "motif: there are too few positions for 500 decisions\n"
     assert 0 < len(read_benchmark(path)) < 500
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("own.txt", "--from", "."), "own.txt: a benchmark file ends in .bm or .bm.gz"),
+        (("own.txt", "--from", "."), "own.txt: the name of a benchmark file must end in .bm or .bm.gz"),
         (("own.bm",), "Missing option '--from'"),
         (("own.bm", "--from", "nowhere.mat"), "nowhere.mat"),
         (("own.bm", "--from", ".", "--certain", 2), "--certain must be above 0.5 and below 1, not 2.0"),

@@ -153,7 +153,10 @@ def test_bras_with_weights_of_your_own(motif, motif_json, tmp_path):
     assert found["S"] != usual["S"]
     # The measured window is for the article's score.
     assert set(usual) - set(found) == {"measured", "measured_action"}
-    assert "measures where decisions switch" in motif("cube", RACE, "--player", f"bras:{path}").out
+    assert (
+        "measures from where these weights double and pass"
+        in motif("cube", RACE, "--player", f"bras:{path}").out
+    )
 
 
 @pytest.mark.parametrize("command", ["cube", "cube-efficiency", "cube-windows"])

@@ -51,7 +51,7 @@ def test_bad_input(motif, weight_file, tmp_path):
     torn.write_bytes(b"\x08\x07\x12")
     cases = [
         (("export", "pubeval", "--onnx", "x"), "'pubeval' has no weights to export"),
-        (("export", "motif-v1+bearoff", "--onnx", "x"), r"'motif-v1\+bearoff' has tables beside its weights"),
+        (("export", "motif-v1+bearoff", "--onnx", "x"), r"'motif-v1\+bearoff' has bearoff tables"),
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),
         (("export", weight_file, "--onnx", weight_file), "--onnx .* is the weight file itself$"),

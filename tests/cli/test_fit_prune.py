@@ -66,5 +66,6 @@ def test_a_dataset_whose_sampling_was_stopped_is_fitted_with_a_warning(motif, da
     share = f"{len(parts) // 2} of {len(parts)} parts"
     assert ending.code == 0
     assert ending.err == (
-        f"motif: {half} has {share}: the sample was stopped; `motif sample ... --resume` finishes it\n"
+        f"motif: {half} has {share} because the sample was interrupted; "
+        "`motif sample ... --resume` completes it\n"
     )

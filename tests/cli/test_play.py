@@ -218,7 +218,7 @@ def test_the_same_seed_gives_the_same_games(typing):
     lines = ["1"] * 12
     assert typing(lines, *OPPONENT) == typing(lines, *OPPONENT)
     shown = typing([], "pubeval", "--hint-player", "pubeval").out
-    seed = re.search(r"--seed (\d+) rolls the same again", shown)[1]
+    seed = re.search(r"--seed (\d+) repeats them", shown)[1]
     assert typing([], *OPPONENT[:3], "--seed", seed).out == shown
 
 
@@ -383,7 +383,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
         (("--games", "0"), "--games must be at least 1, not 0"),
         (("--seed", "-1"), "--seed must be 0 to"),
         (("--hint-player", "random"), "'random' chooses plays but cannot evaluate"),
-        (("--names", "Ann"), "--names must be two different names, such as Ann,Bob"),
+        (("--names", "Ann"), "--names must be two different names such as Ann,Bob"),
         (("--names", "Ann,Ann"), "--names must be two different names"),
         (("--dice", "loaded"), "--dice"),
         (("--save", "/dev/null/x.mat"), "/dev/null"),

@@ -310,7 +310,7 @@ def test_resignations_count_the_cube(typing):
         (("--length", "3", "--beavers"), "beavers are for money play"),
         (("--no-cube", "--beavers"), "beavers need the cube"),
         (("--length", "3", "--raccoons"), "beavers are for money play"),
-        (("--length", "3", "--games", "2"), "--games is for money play"),
+        (("--length", "3", "--games", "2"), "--games requires money play"),
         (("--tutor", "random"), "'random' chooses plays but cannot evaluate"),
         (("--tutor-limit", "-1"), "--tutor-limit must be at least 0"),
         (("--tutor-limit", "nan"), "--tutor-limit must be at least 0"),

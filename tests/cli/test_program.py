@@ -121,9 +121,9 @@ def test_people_get_a_sentence_from_a_match(motif):
         (("rollout", START, "--player", "pubeval", "--trials", 4), "4 trials by pubeval, for money"),
         (
             ("rollout", START, "3", "1", "--compare", "--player", "pubeval", "--trials", 4),
-            "4 trials of each play by pubeval",
+            "4 trials per play by pubeval",
         ),
-        (("evaluate", START, "--player", "pubeval"), "in a contact position, says pubeval"),
+        (("evaluate", START, "--player", "pubeval"), "(contact position, by pubeval)"),
     ],
 )
 def test_people_get_a_last_line(motif, command, said):

@@ -49,7 +49,7 @@ def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
     [
         (
             ("motif-v1", "--worst", "3"),
-            "'motif-v1' is no folder of a run; `motif terms WEIGHTS` tells",
+            "'motif-v1' is not the folder of a run; use `motif terms WEIGHTS`",
         ),
         (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
         (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is no bootstrap run"),

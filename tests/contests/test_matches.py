@@ -158,6 +158,6 @@ def test_the_command_shows_the_luck_adjusted_result(capsys):
     for more in ([], ["--cube"], ["--length", "2"]):
         words = ["match", "motif-v1", "motif-v0", "--games", "6", "--without-luck", *more]
         assert main(words) == 0
-        assert "adjusted for luck by " in capsys.readouterr().out
+        assert "luck-adjusted by " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2
     assert "not adjusted for luck" in capsys.readouterr().err

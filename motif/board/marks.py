@@ -31,6 +31,17 @@ RATINGS: tuple[tuple[float, str], ...] = (
 )
 """Upper limits of the error rate, in millipoints per decision, for each name."""
 LOWEST_RATING = "awful"
+PR_RATINGS: tuple[tuple[float, str], ...] = (
+    (2.5, "world champion"),
+    (5, "world class"),
+    (7.5, "expert"),
+    (12.5, "advanced"),
+    (17.5, "intermediate"),
+    (22.5, "casual player"),
+    (30, "beginner"),
+)
+"""eXtreme Gammon's words for players, by the performance rating (PR) below which they apply."""
+LOWEST_PR_RATING = "distracted"
 
 
 def mark_of(error: float) -> Mark:
@@ -41,3 +52,8 @@ def mark_of(error: float) -> Mark:
 def rating(error_rate: float) -> str:
     """Return the name of an error rate in millipoints per decision."""
     return next((word for limit, word in RATINGS if error_rate < limit), LOWEST_RATING)
+
+
+def pr_rating(pr: float) -> str:
+    """Return eXtreme Gammon's word for a player's performance rating."""
+    return next((word for limit, word in PR_RATINGS if pr < limit), LOWEST_PR_RATING)

@@ -178,11 +178,13 @@ def svg_diagram(
     *,
     size: int = 640,
     title: str | None = None,
+    captions: Sequence[str] = (),
 ) -> str:
     """Return an SVG document of `position`, `size` pixels wide.
 
     `match` adds score, cube, dice and the pending decision; each of `moves` (from, to), legal for the
     player on roll, becomes an arrow.  Screen readers get `title` (default: the GNUbg ID) and a description.
+    `captions`, top left and right, bottom left and right, replace the English ones and the description.
     Raises `SettingError` for a `size` below 1.
     """
     if size < 1:
@@ -192,11 +194,11 @@ def svg_diagram(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{height}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" font-family="Helvetica, Arial, sans-serif">',
         f"<title>{escape(title or f'Backgammon position {gnubg_id(position)}')}</title>",
-        f"<desc>{escape(_description(position, match))}</desc>",
+        f"<desc>{escape('; '.join(filter(None, captions)) or _description(position, match))}</desc>",
         _rect(0, 0, _WIDTH, _HEIGHT, _PAPER),
         *_empty_board(),
         *_checkers(position),
-        *_captions(position, match),
+        *_corner_texts(captions or _captions(position, match)),
     ]
     if match is not None:
         parts += _cube(match) + _dice(match)
@@ -277,18 +279,24 @@ def _checker(x: float, y: float, light: bool) -> str:
     return _circle(x, y, _RADIUS, _DARK) + ring
 
 
-def _captions(position: Position, match: MatchState | None) -> list[str]:
-    """Return the lines above and below the board."""
+def _captions(position: Position, match: MatchState | None) -> tuple[str, str, str, str]:
+    """Return the texts above and below the board, left and right."""
     top = f"Opponent (dark): {position.pip_count_opponent} pips"
     bottom = f"On roll (light): {position.pip_count} pips"
-    parts = []
-    if match is not None:
-        top, bottom = f"{top}, score {match.opponent_score}", f"{bottom}, score {match.own_score}"
-        parts.append(_text(_WIDTH - 12, 27, describe_rules(match), 17, _DARK, anchor="end"))
-        parts.append(_text(_WIDTH - 12, _HEIGHT - 14, describe_turn(match), 17, _DARK, anchor="end"))
-    parts.append(_text(12, 27, top, 17, _DARK, anchor="start"))
-    parts.append(_text(12, _HEIGHT - 14, bottom, 17, _DARK, anchor="start"))
-    return parts
+    if match is None:
+        return top, "", bottom, ""
+    top, bottom = f"{top}, score {match.opponent_score}", f"{bottom}, score {match.own_score}"
+    return top, describe_rules(match), bottom, describe_turn(match)
+
+
+def _corner_texts(captions: Sequence[str]) -> list[str]:
+    corners = (12, "start"), (_WIDTH - 12, "end")
+    places = [(x, y, anchor) for y in (27, _HEIGHT - 14) for x, anchor in corners]
+    return [
+        _text(x, y, caption, 17, _DARK, anchor=anchor)
+        for (x, y, anchor), caption in zip(places, captions, strict=False)
+        if caption
+    ]
 
 
 def _cube(match: MatchState) -> list[str]:

@@ -1,1 +1,1 @@
-"""Other programs ask motif: gnubg's protocol for external players, UBGI, HTTP."""
+"""Servers for other programs and for the page: gnubg's external player, UBGI, and HTTP."""

@@ -1,11 +1,12 @@
 """The page's own routes for stored analyses, /api/v1/analyses, and for learning, /api/v1/learn."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.serve.analysis_store import AnalysisStore
 from motif.serve.bodies import BodyRoute, json_answer, service_of
@@ -17,7 +18,7 @@ router = APIRouter(prefix="/api/v1", include_in_schema=False, route_class=BodyRo
 _TRIES = 40
 """New questions that are tried before a known one is repeated."""
 _SECONDS_TO_FIND = 1.0
-"""Most time to find a new question of a trainer."""
+"""Estimated time for a new question of a trainer, at most."""
 
 Kind = Literal["error", "opening", "reply", "bearoff", "cube"]
 
@@ -29,7 +30,7 @@ class SeatQuestion(Question):
 
 
 class CardQuestion(Question):
-    """The kind of question that is wanted next."""
+    """The kind of the next question."""
 
     kind: Kind = "error"
     analysis: Annotated[str | None, Field(max_length=40)] = None
@@ -41,7 +42,7 @@ class CardAnswer(Question):
 
     key: Annotated[str, Field(max_length=80)]
     kind: Kind
-    question: dict[str, Any]
+    question: Record
     right: bool
 
 
@@ -59,9 +60,16 @@ async def analyses(request: Request) -> Response:
 
 @router.get("/analyses/{analysis}")
 async def analysis(analysis: str, request: Request) -> Response:
-    """Return an analysis as it was made."""
+    """Return a stored analysis."""
     store = _store(request)
     return json_answer(await service_of(request).compute(store.read, analysis))
+
+
+@router.get("/history")
+async def history(request: Request) -> Response:
+    """Return the stored analyses, and the reader's rating, luck and error themes."""
+    store = _store(request)
+    return json_answer(await service_of(request).compute(store.history))
 
 
 @router.post("/analyses/{analysis}")
@@ -85,7 +93,7 @@ async def everything(request: Request) -> Response:
     """Return everything stored: games as .mat files, analyses, and learning progress."""
     store, games = _store(request), request.app.state.games
 
-    def gathered() -> dict[str, Any]:
+    def gathered() -> Record:
         kept = [store.read(one["analysis"]) for one in store.summaries()]
         return {"games": games.all_mats(), "analyses": kept, "learned": store.progress()}
 
@@ -113,10 +121,10 @@ async def progress(request: Request) -> Response:
 
 @router.post("/learn/next")
 async def next_card(question: CardQuestion, request: Request) -> Response:
-    """Return the question that is due, or a new one of a trainer; ``card`` is null where there is none."""
+    """Return a question that is due, or a trainer's new one; ``card`` is null if there is none."""
     store = _store(request)
 
-    def found() -> dict[str, Any] | None:
+    def found() -> Record | None:
         card = store.next_card(question.kind, question.analysis, question.skip)
         if card is not None or question.kind == "error":
             return card
@@ -131,7 +139,7 @@ async def next_card(question: CardQuestion, request: Request) -> Response:
 
 @router.post("/learn")
 async def answered(question: CardAnswer, request: Request) -> Response:
-    """Store an answer; the card says when the question comes again."""
+    """Store an answer, and return when the question is due again."""
     store = _store(request)
     return json_answer(
         await service_of(request).compute(
@@ -142,11 +150,11 @@ async def answered(question: CardAnswer, request: Request) -> Response:
 
 @router.post("/turn")
 async def turn(question: PlaysQuestion, request: Request) -> Response:
-    """Return every way to play a roll, step by step, with the board that it is played on."""
+    """Return every way to play a roll, step by step, and the board."""
     return json_answer(await service_of(request).compute(_turn, question))
 
 
-def _turn(question: PlaysQuestion) -> dict[str, Any]:
+def _turn(question: PlaysQuestion) -> Record:
     position, _, roll = question.decision()
     plays = legal_plays(position, roll)
     return {"board": position.board.tolist(), "roll": list(roll), "tree": tree_view(position, roll, plays)}

@@ -1,8 +1,8 @@
-"""Analyses that the server stores beside the games, and the questions that people learn from.
+"""Stored analyses, and the cards of the quiz.
 
-An analysis is stored from its beginning, with the file it is made from, so that an unfinished one can be
-repeated.  A card is a question that has been asked: an error of an analysis, or a position of a trainer; it
-comes again after an interval that grows with every right answer, as in a card index with boxes.
+An analysis is stored from its start, with its file, so that an interrupted one can be repeated.  A card is a
+question: an error of an analysis, or a position of a trainer.  Each right answer lengthens the interval until
+it is asked again.
 
 References
 ----------
@@ -15,8 +15,10 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from motif.analysis.position_records import Record
+from motif.board.marks import pr_rating
 from motif.runtime.errors import MotifError
 from motif.serve.database import Database
 
@@ -24,7 +26,7 @@ DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
 MAX_ANALYSES = 1000
 DAYS = (0, 1, 3, 7, 14, 30, 90)
-"""Days until a card comes again, by its box."""
+"""Days until a card is due again, by its box."""
 MIN_ERROR = 20.0
 """Smallest error, in millipoints, that becomes a card."""
 _AGAIN_SECONDS = 600
@@ -45,8 +47,6 @@ CREATE INDEX cards_due ON cards (kind, due);
 _ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes"
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 
-Record = dict[str, Any]
-
 
 class UnknownAnalysis(MotifError):  # noqa: N818
     """An analysis or a card that is not stored."""
@@ -60,9 +60,9 @@ class Source(NamedTuple):
     """The file in base64; empty for games of the page."""
     game: str | None = None
     number: int | None = None
-    """The only game of the session that is judged; None for all."""
+    """The only game of the session to judge; None for all."""
     seat: int | None = None
-    """The reader's seat, 0 or 1, where that is known."""
+    """The reader's seat, 0 or 1, if known."""
     is_fast: bool = False
 
 
@@ -84,9 +84,9 @@ class AnalysisStore(Database):
     # --- Analyses
 
     def begin(self, source: Source, heading: Record, known: str | None = None) -> str:
-        """Store an analysis of `source` that begins, and return its ID.
+        """Store a new analysis of `source`, with the review's `heading`, and return its ID.
 
-        `heading` is that of the review, `known` the ID of an analysis that is repeated.
+        `known` is the ID of an analysis that is repeated.
         """
         with self.transaction() as connection:
             if known is None and source.game is not None:
@@ -112,7 +112,7 @@ class AnalysisStore(Database):
             return name
 
     def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
-        """Store the end of an analysis; one of a whole session replaces those of its games."""
+        """Store a finished analysis; one of a whole session replaces those of its games."""
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
@@ -143,11 +143,10 @@ class AnalysisStore(Database):
         if row is None:
             raise UnknownAnalysis("unknown analysis: it was deleted, or never stored")
         *facts, heading, content, decisions, players, themes = row
-        record = dict(zip(("analysis", "name", "made", "game", "number", "seat"), facts, strict=True))
-        record |= {"match": json.loads(heading), "themes": json.loads(themes or "{}")}
+        record = _facts(facts, heading) | {"themes": json.loads(themes or "{}")}
         if players is None:
             return record | json.loads(content)
-        return record | {"decisions": json.loads(decisions), "players": json.loads(players)}
+        return record | {"decisions": json.loads(decisions), "players": with_ratings(json.loads(players))}
 
     def summaries(self) -> list[Record]:
         """List all analyses without their decisions, the latest first."""
@@ -158,7 +157,12 @@ class AnalysisStore(Database):
                 "SELECT id, name, made, game, number, seat, heading, players, themes, decisions "
                 "FROM analyses ORDER BY made DESC"
             ).fetchall()
-        return [_summary(*row) for row in rows]
+        return [_summary(row) for row in rows]
+
+    def history(self) -> Record:
+        """Return all summaries, and as ``overall`` the reader's rating, luck and error themes, if any."""
+        summaries = self.summaries()
+        return {"analyses": summaries, "overall": _overall(summaries)}
 
     def take_seat(self, analysis: str, seat: int) -> None:
         """Store which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
@@ -186,7 +190,7 @@ class AnalysisStore(Database):
     # --- Cards
 
     def next_card(self, kind: str, analysis: str | None = None, skip: Sequence[str] = ()) -> Record | None:
-        """Return the card of a `kind` that is due first; of an `analysis` also one that is not due yet."""
+        """Return the first card of a `kind` that is due, or any card of an `analysis`."""
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
@@ -200,24 +204,17 @@ class AnalysisStore(Database):
         return None if row is None else _card(row)
 
     def knows_card(self, key: str) -> bool:
-        """Whether a question has been asked before."""
+        """Return whether a question has been asked before."""
         with self.transaction() as connection:
             return connection.execute("SELECT 1 FROM cards WHERE key = ?", (key,)).fetchone() is not None
 
     def answer(self, key: str, kind: str, question: Record, is_right: bool) -> Record:
-        """Store an answer to a question, and return when its card comes again."""
+        """Store an answer, and return when its card is due again."""
         now = int(time.time())
         with self.transaction() as connection:
             row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
-            new: Record = {
-                "kind": kind,
-                "analysis": None,
-                "question": question,
-                "box": 0,
-                "asked": 0,
-                "known": 0,
-            }
-            card = _card(row) if row else new
+            new = {"kind": kind, "analysis": None, "question": question}
+            card: Record = _card(row) if row else new | dict.fromkeys(("box", "asked", "known"), 0)
             box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
             due = now + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
             counts = card["asked"] + 1, card["known"] + is_right
@@ -242,7 +239,7 @@ class AnalysisStore(Database):
 
 
 def is_card(decision: Record, seat: int) -> bool:
-    """Return whether a decision of a review is an error that its player should try again."""
+    """Return whether a decision of a review becomes a card of the player in `seat`."""
     return decision["counts"] and decision["decider"] == seat and decision["error"] >= MIN_ERROR
 
 
@@ -256,27 +253,63 @@ def _make_cards(
             connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
 
 
-def _card(row: tuple[Any, ...]) -> Record:
-    card = dict(zip(_CARD.split(", "), row, strict=True))
+def _card(row: tuple[object, ...]) -> Record:
+    card: Record = dict(zip(_CARD.split(", "), row, strict=True))
     return card | {"question": json.loads(card["question"])}
 
 
-def _summary(*row: Any) -> Record:
+def with_ratings(players: Sequence[Record]) -> list[Record]:
+    """Return the totals of both players with eXtreme Gammon's words for their performance ratings."""
+    return [one | {"pr_word": None if one["pr"] is None else pr_rating(one["pr"])} for one in players]
+
+
+def _facts(row: Sequence[object], heading: str) -> Record:
+    names = ("analysis", "name", "made", "game", "number", "seat")
+    return dict(zip(names, row, strict=True)) | {"match": json.loads(heading)}
+
+
+def _summary(row: tuple[object, ...]) -> Record:
     *facts, heading, players, themes, decisions = row
-    record = dict(zip(("analysis", "name", "made", "game", "number", "seat"), facts, strict=True))
-    record |= {"match": json.loads(heading), "themes": _theme_costs(themes, decisions, record["seat"])}
+    record = _facts(facts, str(heading))
     kept = ("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result")
-    both = None if players is None else [{key: one[key] for key in kept} for one in json.loads(players)]
-    return record | {"players": both}
+    both = None if players is None else [{key: one[key] for key in kept} for one in json.loads(str(players))]
+    return record | {"themes": _theme_costs(themes, decisions, record["seat"]), "players": both}
 
 
-def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) -> dict[str, Record]:
+def _overall(summaries: Sequence[Record]) -> Record | None:
+    own = [
+        one | one["players"][one["seat"]] for one in summaries if one["players"] and one["seat"] is not None
+    ]
+    rated = [one for one in own if one["pr"] is not None]
+    if not rated:
+        return None
+    decisions = sum(one["overall"]["decisions"] for one in rated)
+    pr = sum(one["pr"] * one["overall"]["decisions"] for one in rated) / decisions
+    themes: dict[str, Record] = {}
+    for one in rated:
+        for name, costs in one["themes"].items():
+            theme = themes.setdefault(name, {"theme": name, "count": 0, "cost": 0.0})
+            theme["count"] += costs["count"]
+            theme["cost"] += costs["cost"]
+    return {
+        "pr": pr,
+        "pr_word": pr_rating(pr),
+        "luck": sum(one["luck"]["total"] for one in rated) / len(rated),
+        "analyses": [
+            {"analysis": one["analysis"], "made": one["made"], "pr": one["pr"], "luck": one["luck"]["total"]}
+            for one in reversed(rated)
+        ],
+        "themes": sorted(themes.values(), key=lambda one: -one["cost"]),
+    }
+
+
+def _theme_costs(themes: object, decisions: object, seat: int | None) -> dict[str, Record]:
     """Count the reader's errors by theme, with their cost in millipoints."""
     costs: dict[str, Record] = {}
     if themes is None or decisions is None or seat is None:
         return costs
-    all_decisions = json.loads(decisions)
-    for number, theme in json.loads(themes).items():
+    all_decisions = json.loads(str(decisions))
+    for number, theme in json.loads(str(themes)).items():
         decision = all_decisions[int(number)]
         if decision["decider"] == seat:
             cost = costs.setdefault(theme, {"count": 0, "cost": 0.0})

@@ -4,15 +4,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from motif.analysis.position_records import Record
+
 Number = float | None
 Roll = tuple[int, int]
 Moves = list[tuple[int, int]]
 Points = Annotated[float, Field(description="Points, of the player on roll or, after a play, of its mover.")]
-Records = list[dict[str, Any]]
+Records = list[Record]
 
 
 class Answer(BaseModel):
-    """Fields that are not named here may be there, too."""
+    """An answer, which may have more fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -143,7 +145,7 @@ class CubeEquitiesAnswer(Answer):
 
 
 class CubeStateAnswer(Answer):
-    """The cube, and what is played for."""
+    """The cube and the match length."""
 
     cube: int
     owner: Literal["centre", "me", "opponent"]
@@ -151,7 +153,7 @@ class CubeStateAnswer(Answer):
 
 
 class CubeActionAnswer(CubeEquitiesAnswer, CubeStateAnswer):
-    """What to do with the cube."""
+    """A cube decision with its doubling windows."""
 
     action: str
     take_point: Number
@@ -290,7 +292,7 @@ class AnalysisAnswer(Answer):
 
 
 class EvaluationsAnswer(Answer):
-    """Values of many positions, a list of each kind."""
+    """Values of many positions: one list per kind of number."""
 
     win: list[float]
     win_gammon: list[float]
@@ -314,7 +316,7 @@ class CubesAnswer(Answer):
 
 
 class CancelledAnswer(Answer):
-    """A rollout or an analysis that was called off."""
+    """A cancelled rollout or analysis."""
 
     job: str
     called_off: bool
@@ -337,20 +339,22 @@ class PlacedAnswer(Answer):
     crawford: bool
     jacoby: bool
     over: bool
+    points: int = Field(description="What the game is worth where it is over; 0 otherwise.")
+    can_double: bool
 
 
 class ReviewLineAnswer(Answer):
     """A line of a review, with one of these fields: first the match, then decisions, then the totals."""
 
-    match: dict[str, Any] | None = None
+    match: Record | None = None
     decisions: Records | None = None
     players: Records | None = None
     themes: dict[str, str] | None = None
-    message: str | None = Field(default=None, description="Why the review ends before its totals.")
+    message: str | None = Field(default=None, description="Why the review ended early.")
 
 
-def answers(*models: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """Return what the schema says of an answer: it is one of `models`."""
+def answers(*models: type[BaseModel]) -> dict[int | str, Record]:
+    """Return the schema of an answer that is one of `models`."""
     model: Any = models[0]
     for other in models[1:]:
         model = model | other

@@ -1,7 +1,7 @@
 """bgweb-api's HTTP interface, POST /api/v1/getmoves, for programs that ask bgweb-api.
 
-Source: api/openapi.yaml of https://github.com/foochu/bgweb-api.  Each side's checkers are seen from that
-side; points are texts, with ``bar`` and ``off``; numbers have three decimals.
+Source: api/openapi.yaml of https://github.com/foochu/bgweb-api.  Checkers are seen by their owner; points
+are strings, with ``bar`` and ``off``; numbers have three decimals.
 """
 
 from typing import Annotated, Any, Literal
@@ -29,13 +29,13 @@ _Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]
 _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)}}
 """Places by their names in a layout."""
 _WORDS = {OWN_BAR: "bar", 0: "off"}
-"""Places of a move that are no points."""
+"""Places of a move besides points."""
 _FIELDS: dict[str, Any] = {
     f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()
 }
 CheckerLayout: Any = create_model(
     "CheckerLayout",
-    __doc__="Checkers on each point and on the bar, as their owner sees it; what is left out has none.",
+    __doc__="Checkers on each point and on the bar, seen by their owner; other places have none.",
     __config__=ConfigDict(json_schema_extra={"example": {"6": 5, "8": 3, "13": 5, "24": 2}}),
     **_FIELDS,
 )
@@ -85,7 +85,7 @@ class MoveArgs(BaseModel):
     dice: tuple[Die, Die]
     player: Annotated[Literal["x", "o"], Field(description="The player on roll.")] = "x"
     max_moves: Annotated[
-        int, Field(ge=0, alias="max-moves", description="So many plays at most; 0 is all of them.")
+        int, Field(ge=0, alias="max-moves", description="Most plays to return; 0 returns all.")
     ] = 0
     score_moves: Annotated[bool, Field(alias="score-moves", description="Rank the plays, with equities.")] = (
         True
@@ -131,7 +131,7 @@ class Evaluation(BaseModel):
 
 
 class Move(BaseModel):
-    """A play, with its evaluation where that was asked for."""
+    """A play, with its evaluation if requested."""
 
     play: list[CheckerPlay]
     evaluation: Evaluation | None = None
@@ -139,7 +139,7 @@ class Move(BaseModel):
 
 @router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
 async def get_moves(question: MoveArgs, request: Request) -> Response:
-    """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
+    """bgweb-api: the legal plays of a roll, the best first; empty if nothing can be moved."""
     service = service_of(request)
     cost = service.cost(RequestKind.PLAYS, None)
     return json_answer(await service.compute(_moves, service, question, cost=cost))

@@ -1,7 +1,7 @@
-"""Bodies of requests and of answers: JSON that is read, checked and sent without holding up the event loop.
+"""JSON bodies of requests and answers, read and sent without blocking the event loop.
 
-A small body is read at once; a large one by a thread, when there is room for it.  A body that would take much
-more memory than its bytes, such as millions of empty lists, is refused before it is read.
+A thread reads large bodies, as far as memory allows.  A body that would take far more memory than its bytes,
+such as millions of empty lists, is refused first.
 """
 
 import asyncio
@@ -16,39 +16,40 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from motif.runtime.errors import did_you_mean, plain_text
 from motif.serve.engine_service import EngineService
 
 LARGE = 1 << 15
-"""Bytes from which on a body is read by a thread."""
+"""Smallest body, in bytes, that a thread reads."""
 _VALUES = 12
-"""Values, about, that each of the positions of a batch may have in a request."""
+"""Approximate number of values per position of a batch."""
 _OTHER_VALUES = 1000
 _KEYS = 64
-"""Of an object, at most."""
+"""Most keys of an object."""
 _PIECE = 1 << 18
 
 
 def problem(status: int, message: str) -> Response:
-    """Return the answer to what cannot be answered: a `message` of one line."""
+    """Return the answer to a refused request: a `message` of one line."""
     answer = json_answer({"message": message})
     answer.status_code = status
     return answer
 
 
 def json_answer(document: object) -> Response:
-    """Encode a Return `document` as JSON; a number that is not finite becomes null."""
+    """Return `document` as an answer in JSON; numbers that are not finite become null."""
     return encoded_answer(encoded(document))
 
 
 def encoded(document: object) -> bytes:
-    """Return `document` as JSON; a number that is not finite becomes null."""
+    """Encode `document` as JSON; numbers that are not finite become null."""
     return to_json(document, inf_nan_mode="null")
 
 
 def encoded_answer(content: bytes) -> Response:
-    """Return the answer whose `content` is JSON already."""
+    """Return the answer with JSON `content`."""
     return Response(content, media_type="application/json")
 
 
@@ -60,7 +61,7 @@ _INSTEAD = {
     "board": "the position is called id: a GNUbg ID, an XGID, an OGID or a key",
     "xgid": "the position is called id",
 }
-"""Fields that clients of other programs send -> what to send."""
+"""Fields that other programs know -> what to send."""
 _MESSAGES = {
     "missing": "is missing",
     "dict_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
@@ -72,9 +73,9 @@ _MESSAGES = {
 def first_fault(
     error: ValidationError | RequestValidationError, skipped: int = 0, known: Iterable[str] = ()
 ) -> str:
-    """Return the first fault of `error` in one line, without the `skipped` first words of its place.
+    """Return the first fault of `error` in one line, without the `skipped` first words of its location.
 
-    Of an unknown field it says which of the `known` ones may be meant.
+    For an unknown field, similar `known` ones are suggested.
     """
     first = error.errors()[0]
     places = [str(part) for part in first["loc"][skipped:] if isinstance(part, int | str)]
@@ -88,7 +89,7 @@ def first_fault(
 
 
 def service_of(request: Request) -> EngineService:
-    """Return the service of the application that has got `request`."""
+    """Return the service of the application that received `request`."""
     service: EngineService = request.app.state.service
     return service
 
@@ -119,7 +120,7 @@ class _JsonRequest(Request):
 
     model: type[BaseModel]
     held = 0
-    """Bytes of the body that take room."""
+    """Bytes of the body in memory."""
 
     async def json(self) -> Any:
         """Return the object; raises `HTTPException` in one line."""
@@ -152,8 +153,8 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
         raise HTTPException(400, first_fault(error, known=model.model_fields)) from None
 
 
-def _objects(document: Any) -> list[dict[str, Any]]:
-    """Return the objects in whose keys faults are looked for: the outermost, and those in its lists."""
+def _objects(document: object) -> list[dict[str, object]]:
+    """Return the outermost object and the objects in its lists."""
     if not isinstance(document, dict):
         return []
     lists = [value for value in document.values() if isinstance(value, list)]
@@ -161,13 +162,13 @@ def _objects(document: Any) -> list[dict[str, Any]]:
 
 
 class LargeAnswer(Response):
-    """An answer in JSON that is sent piece by piece, as fast as its client reads."""
+    """A JSON answer that is sent in pieces, as fast as its client reads."""
 
     def __init__(self, content: bytes | bytearray, service: EngineService) -> None:
         super().__init__(memoryview(content), media_type="application/json")
         self._service = service
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, unless too much is unread already."""
         room, size = self._service.answers, len(self.body)
         if not room.fits(size):
@@ -184,7 +185,7 @@ class LargeAnswer(Response):
         finally:
             room.give_back(size)
 
-    async def _send(self, send: Any) -> None:
+    async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         body = memoryview(self.body)
         for k in range(0, len(body), _PIECE):

@@ -1,7 +1,7 @@
 """Estimated costs of requests: seconds of a core per position, by kind and lookahead.
 
-They decide in which lane a request waits, and whether it is within the budget; the real time is measured
-while it runs (`motif.serve.lanes`).
+They choose the lane of a request and check its budget; the real time is measured while it runs
+(`motif.serve.lanes`).
 """
 
 from enum import Enum
@@ -13,7 +13,7 @@ _STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED = range(4)
 
 
 class RequestKind(Enum):
-    """Kinds of requests; the values are seconds at 0, 1 and 2 plies and with rollouts."""
+    """Kinds of requests, with the seconds at 0, 1 and 2 plies and with rollouts."""
 
     EVALUATION = (4e-6, 5e-4, 6e-3, 0.06)
     PLAYS = (4e-4, 6e-3, 0.05, 0.4)
@@ -24,9 +24,9 @@ class RequestKind(Enum):
 
 
 _DEPTHS = {"narrow": 0.5, "wide": 2.0, "full": 100.0}
-"""Factors of lookahead that is not of the usual width."""
+"""Factors for other widths of lookahead."""
 _NET = 20.0
-"""Factor of a net, compared with weights."""
+"""Factor for a net."""
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,6 @@
-"""SQLite files that any number of servers share: made for this user alone, opened with care, renewed.
+"""SQLite files that any number of servers share, readable by this user alone.
 
-A file that is damaged is set aside under another name, by one process at a time, and a new one begun; what is
-read and written goes to the file that has the name now.
+One process at a time renames a damaged file and starts a new one, which all others then use.
 
 References
 ----------
@@ -25,13 +24,13 @@ from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
 
 _SECONDS_TO_WAIT = 30.0
-"""For another process that is writing."""
+"""Time to wait for another process that is writing."""
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _Result = TypeVar("_Result")
 
 
 class StorageError(MotifError):
-    """A store that cannot be read or written: a full disk, say, or a read-only folder."""
+    """A store that cannot be read or written, for example because the disk is full."""
 
 
 class _OpenFile:
@@ -43,7 +42,7 @@ class _OpenFile:
         """Its device and number."""
 
     def close(self) -> None:
-        """Close the connection; what was not committed is undone."""
+        """Close the connection and roll back what was not committed."""
         connection, self.connection, self.file = self.connection, None, None
         if connection is not None:
             with suppress(sqlite3.Error):
@@ -51,7 +50,7 @@ class _OpenFile:
 
 
 class DamagedError(sqlite3.DatabaseError):
-    """A database that can be opened, but is damaged."""
+    """A damaged database that can still be opened."""
 
 
 class Database:
@@ -93,25 +92,25 @@ class Database:
             raise DamagedError(str(error)) from None
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
-        """Copy what can be read of a damaged file into the new one, and return how much that is, in words."""
+        """Copy the readable part of a damaged file into the new one, and return its size in words."""
         return "nothing"
 
     def fill(self, connection: sqlite3.Connection) -> None:
         """Import what earlier versions stored; called whenever the database is opened."""
 
     def has_former(self) -> bool:
-        """Return whether `fill` has something to import."""
+        """Return whether `fill` has anything to import."""
         return False
 
     def is_there(self) -> bool:
-        """Return whether anything was ever stored; otherwise reading makes no file."""
+        """Return whether anything was ever stored; if not, reading makes no file."""
         try:
             return self._open.connection is not None or self._path.exists() or self.has_former()
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
 
     def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
-        """Do `work` in a transaction of its own; a database that proves damaged is renewed first."""
+        """Do `work` in a transaction; a damaged database is replaced first."""
         with self._lock, self._refusals():
             try:
                 return self._in_transaction(work, begin)
@@ -128,14 +127,14 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Provide a connection in a transaction, which ends with the block."""
+        """Provide a connection for one transaction."""
         with self._lock, self._refusals():
             connection = self._sound()
             with _committed(connection):
                 yield connection
 
     def _sound(self) -> sqlite3.Connection:
-        """Return a connection in a transaction; a database that proves damaged is renewed first."""
+        """Return a connection in a transaction; a damaged database is replaced first."""
         try:
             return self._begun("BEGIN IMMEDIATE")
         except sqlite3.DatabaseError as error:
@@ -145,10 +144,9 @@ class Database:
             return self._begun("BEGIN IMMEDIATE")
 
     def _begun(self, begin: str) -> sqlite3.Connection:
-        """Return a connection in a transaction, to the file that has the name now.
+        """Return a connection in a transaction to the present file.
 
-        The database may have been set aside or removed meanwhile: what is written to a file without that name
-        would be lost.
+        The file may have been renamed or removed: whatever is written to the old one would be lost.
         """
         while True:
             connection = self._open.connection or self._connected()
@@ -158,7 +156,7 @@ class Database:
             self._open.close()
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the database; one process at a time makes, renews and fills it."""
+        """Open the database; one process at a time creates, replaces and fills it."""
         try:
             make_folder(self.folder.parent)
         except FileError:
@@ -181,7 +179,7 @@ class Database:
             return connection
 
     def _renewed(self) -> sqlite3.Connection:
-        """Set the damaged database aside and begin a new one with what can be read of it."""
+        """Rename the damaged database and start a new one with its readable part."""
         aside = free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
         with _held(self._path):
             for suffix in ("", "-wal", "-shm"):
@@ -195,9 +193,9 @@ class Database:
         return connection
 
     def _opened(self) -> sqlite3.Connection:
-        """Return a connection to the database, which is made where it is not there.
+        """Return a connection to the database, which is created if missing.
 
-        Raises `sqlite3.DatabaseError` where it is damaged, or no such database.
+        Raises `sqlite3.DatabaseError` for a damaged file or a different kind of database.
         """
         path = self._path
         # An existing file is not opened: closing it would release locks of this process's other connections.
@@ -226,7 +224,7 @@ class Database:
 
     @contextmanager
     def _alone(self, path: Path) -> Iterator[None]:
-        """Hold the lock at `path`, which no other process or thread holds at a time."""
+        """Hold the lock at `path`."""
         lock = FileLock(
             path, timeout=_SECONDS_TO_WAIT, mode=0o600, thread_local=False, fallback_to_soft=False
         )
@@ -234,7 +232,7 @@ class Database:
             lock.acquire()
         except Timeout:
             raise StorageError(
-                f"{self.KEPT} cannot be opened: another server is at it; try again later"
+                f"{self.KEPT} cannot be opened: another server is using them; try again later"
             ) from None
         except NotImplementedError:
             raise StorageError(
@@ -276,9 +274,9 @@ def lenient_text(octets: bytes) -> str:
 
 @contextmanager
 def _held(damaged: Path) -> Iterator[None]:
-    """Lock a damaged database, as far as it still has locks, against writers.
+    """Lock a damaged database against writers, if it can still be locked.
 
-    A process that waits to write to it then finds that the file has another name.
+    A process that waits to write then finds the file renamed.
     """
     if os.name != "posix":  # Windows renames no file that is open
         yield
@@ -293,7 +291,7 @@ def _held(damaged: Path) -> Iterator[None]:
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Return whether an error means that the file is damaged, or not a database."""
+    """Return whether an error means that the file is damaged or not a database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
     return isinstance(error, DamagedError) or code in _DAMAGE
 
@@ -307,11 +305,11 @@ def _file_at(path: Path) -> tuple[int, int] | None:
 
 
 def free_path(path: Path) -> Path:
-    """Return `path`, or where that is taken one with a number in its name."""
+    """Return `path`, or a numbered name if it exists."""
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain((path,), others) if not one.exists())
 
 
 def say(what: str) -> None:
-    """Print a line for the operator of the server."""
+    """Print a line for the server's operator."""
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

@@ -1,7 +1,4 @@
-"""The service behind the HTTP routes: loaded players, lanes of threads, and long jobs.
-
-Long jobs report their progress, and are cancelled when their client leaves.
-"""
+"""The service behind the HTTP routes: loaded players, lanes of threads, and long jobs."""
 
 import asyncio
 import re
@@ -49,21 +46,21 @@ _PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
-"""Seconds of a core, at most, that the quick lane spends on a request."""
+"""Longest request of the quick lane, in seconds of a core."""
 _LOADING = 1.0
-"""Seconds, about, that it takes to load a player, whose kernels may have to be compiled."""
+"""Estimated seconds to load a player, whose kernels may have to be compiled."""
 _FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
 """The folder before a file name, in a player's name."""
 _BODIES = 2
-"""Requests of the largest size that are decoded at a time."""
+"""Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
 
 
 class Job:
-    """A piece of long work that a thread does."""
+    """Long work in a thread; it reports its progress, and is cancelled when its client leaves."""
 
     def __init__(self, work: Callable[[], bytes], seconds: float) -> None:
-        """Create it in the event loop; `work` returns JSON and may take so many `seconds` of a core."""
+        """Create it in the event loop; `work` returns JSON within some `seconds` of a core."""
         self.id = token_hex(8)
         self._work = work
         self._loop = asyncio.get_running_loop()
@@ -112,10 +109,7 @@ class Job:
         self._news.set()
 
     async def events(self) -> AsyncIterator[bytes]:
-        """Yield its ID, its progress and its result or an error, as JSON.
-
-        A client that stops listening cancels the job.
-        """
+        """Yield its ID, its progress, and its result or an error, as JSON."""
         try:
             yield to_json({"job": self.id})
             while not self._end.done():
@@ -134,7 +128,7 @@ class Job:
             self.cancel()
 
     async def result(self) -> bytes:
-        """Return the result as JSON; the job is cancelled when its client leaves."""
+        """Return the result as JSON."""
         try:
             return await while_wanted(self._end)
         finally:
@@ -145,7 +139,7 @@ class EngineService:
     """The players, threads and limits that requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Raise `PlayerError` for another program as the player: it cannot answer many at once."""
+        """Raise `PlayerError` if the player is another program, which answers one request at a time."""
         self.settings = settings
         entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
         if entry is not None and entry.kind is Kind.PROGRAM:
@@ -154,7 +148,7 @@ class EngineService:
             )
         self._default = settings.player or default_player()
         self.player = settings.player and self.public(settings.player)
-        """Public name of the default player; None for the usual one."""
+        """Public name of the player in the settings, or None."""
         self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
@@ -166,12 +160,12 @@ class EngineService:
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
-        """Bytes of large requests that have been decoded and are not answered."""
+        """Bytes of large requests that are decoded but not answered."""
         self.answers = MemoryLimit(_ANSWERS)
-        """Bytes of large answers that their clients have not read."""
+        """Bytes of large answers that are not sent."""
 
     def warm(self) -> None:
-        """Load the default player and compile its kernels ahead of requests."""
+        """Load the default player and compile its kernels before the first request."""
         position, state = Position.start(), MatchState()
         for fast in (True, False):
             name, judge = self.judge(None, fast, False)
@@ -199,7 +193,7 @@ class EngineService:
         return bool(self._jobs) or any(lane.is_at_work for lane in self._lanes)
 
     def check_budget(self, cost: float, what: str) -> None:
-        """Raise `SettingError` for a request, called `what` in messages, that would exceed the budget."""
+        """Raise `SettingError` if a request, `what` in messages, would exceed the budget."""
         budget = self.settings.budget
         if cost > budget:
             raise SettingError(
@@ -218,7 +212,7 @@ class EngineService:
         return await lane.do(partial(function, *arguments, **settings))
 
     async def read(self, function: Callable[[], _Result]) -> _Result:
-        """Run `function`, which reads a large body; one is read at a time."""
+        """Run `function`, which reads a large body, after those before it."""
         return await self._reading.do(function)
 
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:
@@ -230,7 +224,7 @@ class EngineService:
         return await self._upload_reading.do(partial(self._uploads.read, upload))
 
     def start(self, work: Callable[[], bytes]) -> Job:
-        """Start long `work` in a thread; raises `BusyError` where too much is under way."""
+        """Start long `work` in a thread; raises `BusyError` if too many jobs are under way."""
         if len(self._jobs) >= self.settings.rollouts:
             raise BusyError(f"{len(self._jobs)} rollouts or analyses are under way already; try again later")
         job = Job(work, self.settings.budget)
@@ -252,7 +246,7 @@ class EngineService:
         return self._cached(name, lambda: (name, evaluator_of(name)))
 
     def quick_evaluator(self, player: str | None) -> "tuple[str, Evaluator] | None":
-        """Return the same if it is loaded already, else None."""
+        """Return the same if it is loaded, otherwise None."""
         return self._loaded.get(self._checked(player) or self._default)
 
     def judge(self, player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
@@ -282,7 +276,7 @@ class EngineService:
             raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
         return evaluator
 
-    def players(self) -> list[dict[str, Any]]:
+    def players(self) -> list[Record]:
         """List the available players for JSON."""
         known = [entry for entry in known_players() if entry.is_one and entry.kind in _KINDS]
         return [

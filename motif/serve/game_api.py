@@ -1,7 +1,4 @@
-"""The routes of games played on the page, /api/v1/games.
-
-They are the page's own, and change with it: the schema of the interface leaves them out.
-"""
+"""The page's routes for games, /api/v1/games, which are not in the public schema."""
 
 from collections.abc import Callable
 from datetime import date
@@ -26,7 +23,7 @@ _Result = TypeVar("_Result")
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
 _SECONDS_TO_READ = 20.0
-"""Estimated time for a large .mat file, which must not wait among quick requests."""
+"""Estimated time for a large .mat file."""
 PROBLEMS: dict[type[Exception], int] = {
     UnknownGame: 404,
     GameWentOn: 409,
@@ -34,7 +31,7 @@ PROBLEMS: dict[type[Exception], int] = {
     StorageError: 503,
     UnknownAnalysis: 404,
 }
-"""Errors with a status of their own; the others are bad requests."""
+"""Statuses of errors; all others are bad requests."""
 
 Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
 Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Of the dice; a new one by default.")]
@@ -54,7 +51,7 @@ class NewGameQuestion(Question):
 
 
 class LoadedGameQuestion(Question):
-    """A .mat file whose games are to be continued."""
+    """A .mat file with games to continue."""
 
     opponent: Opponent
     mat: Annotated[str, Field(max_length=_LONGEST_FILE, description="The text of the file.")]
@@ -63,7 +60,7 @@ class LoadedGameQuestion(Question):
 
 
 class DecisionQuestion(Question):
-    """A decision, with the revision of the game that it is made at."""
+    """A decision at a revision of a game."""
 
     revision: Annotated[int, Field(ge=0)]
     do: Literal["roll", "play", "double", "take", "drop", "beaver", "raccoon", "resign", "undo", "next"]
@@ -71,22 +68,20 @@ class DecisionQuestion(Question):
     lose: Annotated[str, Field(max_length=20, description="single, gammon or backgammon, for `resign`.")] = ""
     tutor: Annotated[
         float | None,
-        Field(
-            ge=0, description="Largest error that is carried out; a larger one is answered with an objection."
-        ),
+        Field(ge=0, description="Largest error that is accepted; a larger one is answered with a warning."),
     ] = None
 
 
 async def _compute(
     request: Request, method: Callable[..., _Result], *arguments: object, cost: float = 0.0
 ) -> _Result:
-    """Return what a method of the store returns."""
+    """Call a method of the store in a thread."""
     return await service_of(request).compute(method, request.app.state.games, *arguments, cost=cost)
 
 
 @router.get("")
 async def games(request: Request) -> Response:
-    """Return the stored games, those last played first."""
+    """Return the stored games, the last changed first."""
     return json_answer({"games": await _compute(request, GameStore.summaries)})
 
 
@@ -98,7 +93,7 @@ async def all_opponents() -> Response:
 
 @router.post("")
 async def begin(question: NewGameQuestion, request: Request) -> Response:
-    """Begin a game: return the opening roll, and the opponent's play where it begins."""
+    """Begin a game, and return it with the opponent's play if the opponent begins."""
     rules = SessionRules(
         question.length,
         question.cube,
@@ -113,7 +108,7 @@ async def begin(question: NewGameQuestion, request: Request) -> Response:
 
 @router.post("/loaded")
 async def load(question: LoadedGameQuestion, request: Request) -> Response:
-    """Load the games of a .mat file, to continue where they end."""
+    """Load the games of a .mat file to continue them."""
     settings = question.mat, question.opponent, question.seat, question.seed, date.today().isoformat()
     state = await _compute(request, GameStore.load, *settings, cost=_SECONDS_TO_READ)
     return _created(state)
@@ -138,7 +133,7 @@ async def decide(game: str, question: DecisionQuestion, request: Request) -> Res
 
 @router.get("/{game}/mat")
 async def mat(game: str, request: Request) -> Response:
-    """Return everything that was played as a .mat file."""
+    """Return all games of a session as a .mat file."""
     text = await _compute(request, GameStore.mat, game)
     name = f"motif-{game}.mat"
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
@@ -165,7 +160,7 @@ def _created(state: dict[str, object]) -> Response:
 
 
 async def problem(_: Request, error: Exception) -> Response:
-    """Answer where a game is unknown or went on elsewhere, or cannot be stored."""
+    """Answer for a game or analysis that is unknown, out of date, or cannot be stored."""
     answer = json_answer({"message": str(error)})
     answer.status_code = PROBLEMS[type(error)]
     return answer

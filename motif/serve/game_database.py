@@ -1,11 +1,10 @@
-"""The database in which the server keeps games: one SQLite file that any number of servers share.
+"""The database of games: one SQLite file that any number of servers share.
 
-A row is a game: its document, which only `motif.serve.game_store` reads, and its revision, which every
-change raises by one.  A change names the revision that it was made at, in the condition of one ``UPDATE``:
-of all changes of a game at one revision, by whatever threads, processes and servers, one succeeds.
+A row is a game: its document, which `motif.serve.game_store` reads, and its revision.  A change is one
+``UPDATE`` on condition of the revision, which it increases: of simultaneous changes, one succeeds.
 
-A database that is damaged is set aside under another name, and what can be read of it goes into a new one.
-Files of games, as earlier versions kept them, are taken in once and moved to the folder ``imported``.
+The readable part of a damaged database goes into a new one.  Game files of earlier versions are imported once
+and moved to the folder ``imported``.
 
 References
 ----------
@@ -28,13 +27,13 @@ from motif.serve.database import Database, free_path, lenient_text, say
 DATABASE = "games.sqlite3"
 """Name of the file in the folder of games."""
 IMPORTED = "imported"
-"""Name of the folder in it for the files of earlier versions."""
+"""Name of the folder for the files of earlier versions."""
 IDLE_DAYS = 30
-"""Days without a change, after which a game in progress may make room for a new one."""
+"""Days after which an unchanged game in progress may be replaced by a new one."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{12}")
 _LARGEST_FILE = 16_000_000
-"""Bytes of a file of an earlier version; a thousand games have about two million."""
+"""Most bytes of a file of an earlier version; a thousand games have about two million."""
 _NANOSECONDS = 10**9
 _NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
 _COLUMNS = "id, revision, document, is_over, changed"
@@ -45,7 +44,7 @@ _TABLE = """CREATE TABLE games (
     is_over INTEGER,
     changed INTEGER NOT NULL
 )"""
-"""``is_over`` is NULL where it is not known yet; ``changed`` counts nanoseconds since 1970."""
+"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970."""
 
 _Result = TypeVar("_Result")
 
@@ -55,20 +54,18 @@ class UnknownGame(MotifError):  # noqa: N818
 
 
 class GameWentOn(MotifError):  # noqa: N818
-    """A decision at a revision that is not the game's any more."""
+    """A decision at an earlier revision of a game."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "this game has gone on elsewhere, in another tab or window: this page shows how it was"
-        )
+        super().__init__("this game has gone on elsewhere, in another tab or window: this is out of date")
 
 
 class NoRoomError(MotifError):
-    """A new game where all stored games are in progress."""
+    """No room for a new game, as all stored games are in progress."""
 
 
 class GameRow(NamedTuple):
-    """One game as the database has it."""
+    """A game in the database."""
 
     id: str
     revision: int
@@ -94,7 +91,7 @@ class GameDatabase(Database):
         self._most = most
 
     def insert(self, game: str, document: str, is_over: bool) -> int:
-        """Store a new game and return its revision; raises `NoRoomError` where too many are in progress."""
+        """Store a new game and return its revision; raises `NoRoomError` if too many are in progress."""
 
         def work(connection: sqlite3.Connection) -> int:
             self._make_room(connection)
@@ -113,9 +110,9 @@ class GameDatabase(Database):
         return GameRow(*rows[0])
 
     def update(self, game: str, revision: int, document: str, is_over: bool) -> int:
-        """Change a game that is at `revision`, and return its new revision.
+        """Change a game at `revision`, and return its new revision.
 
-        Raises `GameWentOn` where the game is at another revision, `UnknownGame` where it was deleted.
+        Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -143,29 +140,29 @@ class GameDatabase(Database):
             raise UnknownGame("unknown game: it was deleted, or never stored")
 
     def ids(self) -> list[str]:
-        """List all games, the one changed last first."""
+        """List all games, the last changed first."""
         return [game for game, _ in self.changes()]
 
     def changes(self) -> list[tuple[str, int]]:
-        """List all games, the one changed last first, with the time in seconds since 1970."""
+        """List all games, the last changed first, with the time in seconds since 1970."""
         rows = self._read("SELECT id, changed FROM games ORDER BY changed DESC")
         return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
     def delete_all(self) -> int:
-        """Delete every game; return how many there were."""
+        """Delete every game, and return their number."""
         if not self.is_there():
             return 0
         return self._write(lambda connection: connection.execute("DELETE FROM games").rowcount)
 
     def unsettled(self, most: int) -> list[GameRow]:
-        """Return up to `most` games that may be over, the one changed longest ago first."""
+        """Return up to `most` games that may be over, the first changed first."""
         rows = self._read(
             "SELECT id, revision, document FROM games WHERE is_over IS NULL ORDER BY changed LIMIT ?", (most,)
         )
         return [GameRow(*row) for row in rows]
 
     def settle(self, games: dict[str, bool]) -> None:
-        """Store whether games are over, unless that is known by now."""
+        """Store whether games are over, if that is unknown."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -190,7 +187,7 @@ class GameDatabase(Database):
             raise NoRoomError(f"{kept} games are in progress already: finish or remove one first")
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[tuple]:
-        """Return what `query` gives; nothing where no game was ever kept, and then no file is made."""
+        """Return the rows of `query`; none, and no file is made, if no game was ever stored."""
         if not self.is_there():
             return []
         return self.done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
@@ -209,9 +206,9 @@ class GameDatabase(Database):
         return any(self._old_files())
 
     def fill(self, connection: sqlite3.Connection) -> None:
-        """Take in the files in which earlier versions kept games, damaged ones as they are.
+        """Import the game files of earlier versions, even damaged ones.
 
-        A process that dies on the way leaves files for the next one, which finds their games there already.
+        If the process dies, the next one imports the remaining files, and skips games that it finds.
         """
         rows, read = [], []
         for path in self._old_files():
@@ -238,14 +235,14 @@ class GameDatabase(Database):
 
 
 def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert those of some `rows` whose games are not there."""
+    """Insert `rows` of unknown games."""
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
     connection.execute("COMMIT")
 
 
 def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
-    """Yield the rows that can be read of a damaged database, from its beginning and from its end."""
+    """Yield the readable rows of a damaged database, from its start and from its end."""
     seen = set()
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error):
@@ -267,7 +264,7 @@ def _check_id(game: str) -> None:
 
 @contextmanager
 def _skipped(path: Path) -> Iterator[None]:
-    """Say in a line that the file `path` is left where it is, if the system refuses it in the block."""
+    """Report a file that cannot be imported, and leave it."""
     try:
         yield
     except OSError as error:
@@ -275,10 +272,10 @@ def _skipped(path: Path) -> Iterator[None]:
 
 
 def _revision(document: str) -> int:
-    """Return the revision that earlier versions gave a game: the number of its events."""
+    """Return the revision of a game of an earlier version: the number of its events."""
     try:
         return len(json.loads(document)["events"])
-    except Exception:  # whatever is wrong with a damaged file, it is found out by who reads the game
+    except Exception:  # a damaged file, which is reported when the game is read
         return 0
 
 

@@ -1,8 +1,7 @@
-"""Games that the server stores: they survive a restart, and any number of servers may share them.
+"""Stored games, which survive a restart, and which any number of servers may share.
 
-A game is kept as its settings and its events (`motif.session.kept_game`), after every decision and again
-after the program's reply.  A decision names the revision that it was made at; of several at one revision one
-is accepted, in whatever servers they are made (`motif.serve.game_database`).
+A game is stored as its settings and events (`motif.session.kept_game`), after every decision and after the
+program's reply.  Of simultaneous decisions at one revision, one is accepted (`motif.serve.game_database`).
 """
 
 import json
@@ -13,8 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
+from motif.analysis.position_records import Record
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
 from motif.runtime.errors import MotifError, RecordError, plain_text
@@ -37,21 +36,21 @@ _IN_MEMORY = 32
 _NAME_BYTES = 9
 _SEEDS = 2**31
 _SHOWN_EVENTS = 12
-"""Of a game that was loaded."""
+"""Most events that are shown of a loaded game."""
 _LISTED = 20
 _SETTLED_AT_ONCE = 20
 
 
 @dataclass
 class _StoredGame:
-    """A game at one of its revisions, owned by one thread."""
+    """A game at a revision, owned by one thread."""
 
     name: str
     revision: int
     game: KeptGame
 
-    def view(self, known: int | None = None) -> dict[str, Any]:
-        """Return the view of a page, with the events after the first `known` ones."""
+    def view(self, known: int | None = None) -> Record:
+        """Return the page's view, with the events after the first `known` ones."""
         new = 0 if known is None else len(self.game.events) - known
         return game_view(self.name, self.revision, self.game, self.game.steps[-new:] if new > 0 else ())
 
@@ -60,27 +59,27 @@ class GameStore:
     """The games in a folder; any number of threads and processes may use it.
 
     The folder is made when the first game is stored; for `most` see `GameDatabase`.  Every method raises
-    `StorageError` where the database cannot be read or written.  Those that name a game raise `UnknownGame`
-    for a missing one, and `RecordError` for a damaged one.
+    `StorageError` if the database cannot be read or written.  Those that name a game raise `UnknownGame` for
+    a missing one, and `RecordError` for a damaged one.
     """
 
     def __init__(self, folder: Path, most: int = MAX_GAMES) -> None:
         self._database = GameDatabase(folder, most)
         self._remembered: OrderedDict[str, _StoredGame] = OrderedDict()
-        """Games as they were left; who uses one takes it out."""
+        """Games in memory; a thread that uses one takes it out."""
         self._lock = Lock()
 
-    def begin(self, settings: GameSettings) -> dict[str, Any]:
+    def begin(self, settings: GameSettings) -> Record:
         """Begin a game, and return its view: see `game_view`.
 
-        Raises `PlayerError` for an unknown opponent, `NoRoomError` where too many games are in progress.
+        Raises `PlayerError` for an unknown opponent, `NoRoomError` if too many games are in progress.
         """
         check_opponent(settings.opponent)
         game = KeptGame(settings)
         game.decide("next")
         return self._begun(game)
 
-    def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> dict[str, Any]:
+    def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> Record:
         """Load the games of a .mat file, to continue them against `opponent` from `seat`.
 
         `seed` is that of the dice, None for a new one, and `day` today, such as ``2026-11-22``.  Raises
@@ -95,7 +94,7 @@ class GameStore:
         game = KeptGame.from_record(record, settings_of(record, opponent, _seed(seed), day, seat))
         return self._begun(game)
 
-    def _begun(self, game: KeptGame) -> dict[str, Any]:
+    def _begun(self, game: KeptGame) -> Record:
         name = secrets.token_urlsafe(_NAME_BYTES)
         game.go_on()
         document, is_over = _document(game), _is_over(game)
@@ -112,8 +111,8 @@ class GameStore:
         self._remember(kept)
         return view
 
-    def state(self, name: str) -> dict[str, Any]:
-        """Return the state of a game; the program replies first where it is its turn, as after a restart."""
+    def state(self, name: str) -> Record:
+        """Return the state of a game, after the program's reply if that is due."""
         kept = self._replied(self._read(name))
         view = kept.view()
         self._remember(kept)
@@ -121,7 +120,7 @@ class GameStore:
 
     def decide(
         self, name: str, revision: int, word: str, detail: str = "", limit: float | None = None
-    ) -> dict[str, Any]:
+    ) -> Record:
         """Carry out a person's decision at a `revision` of a game, and the program's reply.
 
         For `word` and `detail` see `EventGame.decide`.  The view that is returned has the tutor's
@@ -134,7 +133,7 @@ class GameStore:
         if revision != kept.revision:
             self._remember(kept)
             raise GameWentOn
-        more: dict[str, Any] = {}
+        more: Record = {}
         objection = None
         if limit is not None and game.asks != "raccoon":
             objection = game.objection(word, detail, limit, default_advisor())
@@ -150,12 +149,12 @@ class GameStore:
         return view
 
     def mat(self, name: str) -> str:
-        """Return everything that was played as the text of a .mat file."""
+        """Return all games of a session as the text of a .mat file."""
         with self._borrowed(name) as game:
             return mat_text(game.session.record())
 
     def all_mats(self) -> list[dict[str, str]]:
-        """Return every readable game as the text of a .mat file."""
+        """Return every readable session as the text of a .mat file."""
         texts = []
         for name in self._database.ids():
             with suppress(MotifError):
@@ -180,19 +179,19 @@ class GameStore:
         return replace(record, games=tuple(games)), seat
 
     def delete_all(self) -> int:
-        """Remove every game; return how many there were."""
+        """Remove every game, and return their number."""
         with self._lock:
             self._remembered.clear()
         return self._database.delete_all()
 
-    def rolls(self, name: str) -> dict[str, Any]:
+    def rolls(self, name: str) -> Record:
         """List every roll of the games that have ended, and how often each fell."""
         with self._borrowed(name) as game:
             return rolls_view(game)
 
-    def summaries(self) -> list[dict[str, Any]]:
-        """List the games that were changed last, the last one first, without damaged ones."""
-        games: list[dict[str, Any]] = []
+    def summaries(self) -> list[Record]:
+        """List the games that were changed last, without damaged ones."""
+        games: list[Record] = []
         for name, changed in self._database.changes():
             if len(games) == _LISTED:
                 break
@@ -213,13 +212,13 @@ class GameStore:
         return games
 
     def delete(self, name: str) -> None:
-        """Remove a game, also one that is damaged."""
+        """Remove a game, even a damaged one."""
         self._database.delete(name)
         with self._lock:
             self._remembered.pop(name, None)
 
     def _read(self, name: str) -> _StoredGame:
-        """Return the game as the database has it, for this thread alone."""
+        """Return the stored game, for this thread alone."""
         row = self._database.read(name)
         with self._lock:
             kept = self._remembered.pop(name, None)
@@ -240,12 +239,12 @@ class GameStore:
         self._remember(stored)
 
     def _write(self, kept: _StoredGame) -> None:
-        """Store a game that has gone on; raises `GameWentOn` where another thread or process came first."""
+        """Store a changed game; raises `GameWentOn` if another thread or process was first."""
         game = kept.game
         kept.revision = self._database.update(kept.name, kept.revision, _document(game), _is_over(game))
 
     def _replied(self, kept: _StoredGame) -> _StoredGame:
-        """Return the game after the program's reply, this one or the one that another process has kept."""
+        """Return the game after the program's reply, by this or another process."""
         before = len(kept.game.events)
         kept.game.go_on()
         if len(kept.game.events) > before:
@@ -277,7 +276,7 @@ class GameStore:
 
 
 def new_settings(opponent: str, rules: SessionRules, seed: int | None, day: str, name: str) -> GameSettings:
-    """Make the settings of a new game, with a new seed where none is given."""
+    """Make the settings of a new game, with a random seed by default."""
     return GameSettings(opponent, _seed(seed), day, rules, name)
 
 
@@ -291,7 +290,7 @@ def _document(game: KeptGame) -> str:
 
 
 def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
-    """Return what the document of a row holds; raises whatever reading a damaged one raises."""
+    """Return the settings and events of a row; raises any exception for a damaged one."""
     kept = json.loads(row.document)
     if kept["format"] != FORMAT:
         raise RecordError(f"it is not of the format {FORMAT}")
@@ -303,7 +302,7 @@ def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
 
 
 def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event]) -> KeptGame:
-    """Return the game that `events` lead to; where `known` is that game some events ago, it goes on."""
+    """Return the game after `events`, continuing `known` if that is an earlier state of it."""
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)
     for event in events[len(known.events) :]:
@@ -312,10 +311,10 @@ def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event
 
 
 def _is_over(game: KeptGame) -> bool:
-    """Return whether a match has its winner, or a money game has ended."""
+    """Return whether a match or a money game is over."""
     return game.asks == "nothing" or (game.asks == "next" and not game.settings.rules.length)
 
 
 def _reason(error: Exception) -> str:
-    """Return why a game cannot be read, in a line without file names."""
+    """Return why a game cannot be read, without file names."""
     return plain_text(str(error)) if isinstance(error, MotifError) else "it is damaged"

@@ -1,11 +1,13 @@
-"""A game as the page shows it: the JSON document that answers every decision.
+"""The page's view of a game: the JSON document that answers every decision.
 
-Players are "me", the person, and "opponent"; boards are seen by the person, moves by their player.
+The players are "me", the reader, and "opponent"; boards are seen by the reader, moves by their player.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
+import numpy as np
+
+from motif.analysis.position_records import Record
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
@@ -15,11 +17,13 @@ from motif.board.position import Position
 from motif.session.event_game import GameStep, Objection
 from motif.session.kept_game import KeptGame, default_advisor
 
+_HOME = 6
 
-def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> dict[str, Any]:
+
+def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> Record:
     """Describe the state of a game, with every legal decision.
 
-    A decision is to be made at `revision`; the page shows `steps` one by one.
+    The next decision names `revision`; the page shows `steps` one by one.
     """
     session, settings = game.session, game.settings
     seat = settings.seat
@@ -71,7 +75,7 @@ def _actions(record: MatchRecord) -> tuple[Action, ...]:
     return tuple(one for one in actions if not isinstance(one, Turn) or one.play is not None)
 
 
-def _logged(action: Action, seat: int) -> dict[str, Any]:
+def _logged(action: Action, seat: int) -> Record:
     who = _who(action.player, seat)
     if isinstance(action, Turn):
         notation = "" if action.play is None else action.play.notation
@@ -84,26 +88,40 @@ def _who(player: int, seat: int) -> str:
 
 
 def own_first(pair: tuple[int, int], seat: int) -> list[int]:
-    """Order what both players have, the person's first."""
+    """Return the numbers of both players, the reader's first."""
     return [pair[seat], pair[1 - seat]]
 
 
-def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> dict[str, Any]:
-    """Return `play_tree` for JSON: each step's start, end, die and node, and each node's play."""
+def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> Record:
+    """Return `play_tree` for JSON: each step's start, end, die and node, and each node's play.
+
+    ``bearoff`` is, in a race with all checkers home, the only play that bears off the most checkers, if any.
+    """
     nodes = play_tree(position, roll, plays)
     return {
+        "bearoff": _bearoff(position, plays),
         "steps": [[[step.start, step.end, step.die, step.node] for step in node.steps] for node in nodes],
         "plays": [None if node.play is None else plays[node.play].notation for node in nodes],
     }
 
 
+def _bearoff(position: Position, plays: list[Play]) -> str | None:
+    own, other = (np.flatnonzero(side > 0) for side in (position.board, -position.board))
+    if own[-1] > _HOME or other[0] < own[-1]:
+        return None
+    borne_off = [play.position.opponent_off for play in plays]
+    most = max(borne_off)
+    is_only = borne_off.count(most) == 1 and most > position.own_off
+    return plays[borne_off.index(most)].notation if is_only else None
+
+
 def _board(position: Position, on_roll: int, seat: int) -> list[int]:
-    """Return the 26 numbers of a position that the player `on_roll` sees, seen by the person."""
+    """Return the 26 numbers of a position of the player `on_roll`, seen by the reader."""
     seen = position if on_roll == seat else position.switch_sides()
     return [int(count) for count in seen.board]
 
 
-def _event(step: GameStep, seat: int) -> dict[str, Any]:
+def _event(step: GameStep, seat: int) -> Record:
     words = {
         "do": step.word,
         "who": _who(step.player, seat),
@@ -120,7 +138,7 @@ def _event(step: GameStep, seat: int) -> dict[str, Any]:
     return words
 
 
-def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
+def _result(record: MatchRecord, seat: int) -> Record:
     facts = game_facts(record.games[-1])
     assert facts is not None
     return {
@@ -134,10 +152,10 @@ def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
     }
 
 
-def objection_view(objection: Objection) -> dict[str, Any]:
+def objection_view(objection: Objection) -> Record:
     """Describe the tutor's warning."""
     choice = objection.choice
-    words: dict[str, Any] = {
+    words: Record = {
         "cost": objection.cost,
         "better": objection.better,
         "player": default_advisor().name,
@@ -155,7 +173,7 @@ def objection_view(objection: Objection) -> dict[str, Any]:
     }
 
 
-def rolls_view(game: KeptGame) -> dict[str, Any]:
+def rolls_view(game: KeptGame) -> Record:
     """List the rolls of all games that have ended, game by game, and count how often each die fell."""
     session, seat = game.session, game.settings.seat
     games, faces = [], {"me": [0] * 6, "opponent": [0] * 6}

@@ -1,13 +1,13 @@
-"""The external player that gnubg connects to, and the server of board lines that gnubg's ``external`` is.
+"""An external player for gnubg, and a replacement for gnubg's own ``external`` server.
 
-gnubg (``set player 0 external localhost:PORT``) sends a board line of FIBS in its dialect for each decision
-of that player, with a NUL behind the line end, and reads one line: a play, ``roll``, ``double``, ``take``,
-``drop``, ``beaver``, ``resign ...``, or nothing where no play is legal.  It takes an illegal play for none,
-and 1.07 falls over one that it cannot read; so whatever is no board of a game that goes on gets
-``Error: ...``, which makes gnubg stop the turn and say so.
+gnubg (``set player 0 external localhost:PORT``) sends a FIBS board line in its dialect for each decision,
+with a NUL after the line end, and reads one line: a play, ``roll``, ``double``, ``take``, ``drop``,
+``beaver``, ``resign ...``, or an empty line if no play is legal. It treats an illegal play as none, and
+1.07 crashes on an unreadable one. Anything but a board of an unfinished game is therefore answered with
+``Error: ...``, which gnubg reports.
 
-Programs that talk to gnubg itself, as a server, send lines of FIBS proper, with options behind them, and
-commands: ``version``, ``help``, ``set``, ``evaluation``, ``exit``.  They are answered as gnubg answers them.
+Clients of gnubg's server send standard FIBS lines, followed by options, and the commands ``version``,
+``help``, ``set``, ``evaluation`` and ``exit``.  They get gnubg's answers.
 
 Sources: gnubg's play.c (`ComputerTurn`), drawboard.c (`FIBSBoard`), external.c, external_l.l, external_y.y;
 and traffic of gnubg 1.07.
@@ -35,20 +35,20 @@ from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
 _LONGEST_LINE = 4096
-"""Bytes; a board line of gnubg has about 150."""
+"""Most bytes of a line; gnubg's board lines have about 150."""
 _LONGEST_ANSWER = 200
-"""Characters; gnubg reads 255, and takes what is beyond for its next answer."""
+"""Most characters of an answer: gnubg reads 255, and takes the rest for its next answer."""
 _SECONDS_TO_READ = 60.0
-"""That a client may take to read an answer."""
+"""Time for a client to read an answer."""
 _ERROR = "Error: "
 _Request = socket.socket | tuple[bytes, socket.socket]
-"""What socketserver calls a connection."""
+"""A connection in socketserver."""
 _SWITCHES = {**dict.fromkeys(("yes", "on", "true"), True), **dict.fromkeys(("no", "off", "false"), False)}
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules that board lines do not hold: those of money play, and whether matches have a Crawford game."""
+    """Rules that board lines lack: those of money play, and whether matches have a Crawford game."""
 
     jacoby: bool = True
     beavers: bool = True
@@ -57,35 +57,32 @@ class Rules:
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Most connections at a time, and most seconds that they may be idle.
-
-    A connection is idle while it sends no whole line and waits for no answer.
-    """
+    """Most simultaneous connections, and most seconds without a line or a pending answer."""
 
     connections: int = 64
     silent: float = 60.0
-    """Until a connection has sent its first line; then it is closed."""
+    """Until the first line of a connection."""
     idle: float = 3600.0
-    """Between two lines; then the connection is closed."""
+    """Between two lines of a connection."""
     silent_when_full: float = 5.0
-    """After which a connection without a line makes room for a new one, when there is no other room."""
+    """Until a connection without a line may be replaced by a new one."""
     idle_when_full: float = 60.0
     """The same for a connection that has sent a line."""
 
 
 class Options(NamedTuple):
-    """Options behind the board line of a program that asks as it would ask gnubg."""
+    """Options after the board line of a client of gnubg's server."""
 
     rules: Rules
     resignation: int = 0
-    """Points, in cubes, that the player whose turn it is offers to lose; 0 for none."""
+    """Points, in cubes, of a resignation by the player on turn; 0 for none."""
     plies: int | None = None
     """None for the player's own lookahead."""
     cubeful: bool = False
 
 
 class BoardQuestion(NamedTuple):
-    """A board line as `Opponent` takes it."""
+    """A board line for `Opponent`."""
 
     board: FibsBoard
     position: Position
@@ -99,11 +96,11 @@ class Conversation:
         self._opponent = opponent
         self._rules = rules
         self._is_gnubg = True
-        """Whether boards come from gnubg's external player, as far as the lines show."""
+        """Whether the lines so far may come from gnubg."""
         self._side = 0
-        """Sign of the checkers of the player who is asked; 0 until a line shows it."""
+        """Sign of the player's checkers; 0 while unknown."""
         self._has_resigned = False
-        """Whether the last answer was a resignation: asked again in that game, the player goes on."""
+        """Whether the last answer was a resignation; if asked again, the player continues."""
 
     def answer(self, line: str) -> str | None:
         """Return the answer to one line, without its end; None to ``exit``, which ends the connection."""
@@ -188,17 +185,14 @@ class Conversation:
 
 
 def _line_and_words(text: str) -> tuple[str, list[str]]:
-    """Return the board line that begins `text`, whose names may have spaces, and the words behind."""
+    """Split `text` into its board line, whose names may have spaces, and the words after it."""
     head, colon, last = text.rpartition(":")
     number, _, behind = last.partition(" ")
     return head + colon + number, behind.split()
 
 
 def _options(words: list[str], rules: Rules) -> Options:
-    """Return what `words` behind a board line say, by gnubg's grammar.
-
-    Raises `SettingError` for others.
-    """
+    """Parse the `words` after a board line by gnubg's grammar; raises `SettingError`."""
     options = Options(rules)
     waiting = [word.lower() for word in reversed(words)]
     while waiting:
@@ -242,7 +236,7 @@ def _digit(name: str, waiting: list[str]) -> int:
 
 
 def _setting(words: list[str]) -> str:
-    """Answer ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
+    """Answer ``set`` and `words`, which changes nothing."""
     name, value, *_ = [*words, "", ""]
     if name == "debug" and value in _SWITCHES:
         return f"Debug output {'ON' if _SWITCHES[value] else 'OFF'}"
@@ -252,12 +246,12 @@ def _setting(words: list[str]) -> str:
 
 
 def _in_numbers(play: Play) -> str:
-    """Return a play die by die, the bar as 25 and off as 0; empty for no move."""
+    """Return the moves of a play, with 25 as the bar and 0 as off."""
     return " ".join(f"{start}/{end}" for start, end in play.moves)
 
 
 def _short(text: str) -> str:
-    """Return `text` as one line of ASCII that gnubg has room for."""
+    """Return `text` as a line of ASCII that fits gnubg's buffer."""
     line = " ".join(text.encode("ascii", "backslashreplace").decode().split())
     return line if len(line) <= _LONGEST_ANSWER else line[: _LONGEST_ANSWER - 3] + "..."
 
@@ -283,7 +277,7 @@ class _Handler(socketserver.BaseRequestHandler):
 
 
 class _Visit:
-    """One connection, and since when it has been idle."""
+    """A connection and its idle time."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
@@ -293,7 +287,7 @@ class _Visit:
         self.is_idle = True
 
     def rest(self) -> None:
-        """Be idle from now on, after a line."""
+        """Be idle after a line."""
         self._since, self.has_spoken, self.is_idle = time.monotonic(), True, True
 
     @property
@@ -307,16 +301,16 @@ class _Visit:
 
     @property
     def makes_room(self) -> bool:
-        """Whether it is closed when a new connection needs its place."""
+        """Whether a new connection may replace it."""
         limits = self._limits
         most = limits.idle_when_full if self.has_spoken else limits.silent_when_full
         return self.is_idle and self.seconds >= most
 
 
 def _lines(connection: socket.socket, seconds_left: Callable[[], float]) -> Iterator[str | None]:
-    """Yield the lines that come, without their ends; None for one that is too long.
+    """Yield lines without their ends; None for one that is too long.
 
-    Raises `TimeoutError` where no line has ended when there are no `seconds_left`.
+    Raises `TimeoutError` if no line ends while there are `seconds_left`.
     """
     held, overlong = b"", False
     while part := _received(connection, seconds_left()):
@@ -341,10 +335,9 @@ def _received(connection: socket.socket, seconds: float) -> bytes:
 class GnubgServer(socketserver.ThreadingTCPServer):
     """A server at `host` and `port` (0: a free one) for programs that ask `opponent`.
 
-    Each connection has a thread and is answered line by line; one question is thought about at a time.  Where
-    there are as many connections as `limits` allow, a new one takes the place of the one that has been idle
-    longest, before all of one that never sent a line; where none has been idle long enough, it is closed at
-    once.  Raises `SettingError` where it cannot listen.
+    Each connection has a thread; questions are answered one after the other.  If the `limits` allow no more
+    connections, a new one replaces the one that has been idle longest, preferably one without a line; if none
+    has been idle long enough, the new one is closed.  Raises `SettingError` if it cannot listen.
     """
 
     daemon_threads = True
@@ -387,16 +380,16 @@ class GnubgServer(socketserver.ThreadingTCPServer):
                 return _short(f"{_ERROR}internal error: {type(error).__name__}: {error}")
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say in a line why a connection could not be served."""
+        """Print why a connection failed."""
         print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
 
     def visit_of(self, connection: socket.socket) -> _Visit:
-        """Return the visit of a connection; one that has just been dropped has a visit that is over."""
+        """Return the visit of a connection; that of a dropped one is over."""
         with self._door:
             return self._visits.get(connection) or _Visit(replace(self.limits, silent=0.0))
 
     def verify_request(self, request: _Request, client_address: object) -> bool:
-        """Let one more connection in where there is room, or where an idle one makes room."""
+        """Admit a connection if there is room, or if an idle one makes room."""
         with self._door:
             if len(self._visits) >= self.limits.connections and not self._drop_idlest():
                 return False
@@ -416,7 +409,7 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         return True
 
     def shutdown_request(self, request: _Request) -> None:
-        """Close a connection, also one that was not let in."""
+        """Close a connection, even one that was not admitted."""
         with self._door:
             self._visits.pop(request, None)
         super().shutdown_request(request)

@@ -1,7 +1,7 @@
-"""Limits before the application: origins, sizes of requests, and idle connections.
+"""Limits in front of the application: origins, sizes of requests, and slow connections.
 
-uvicorn itself waits for ever for the rest of a request, and for a client that does not read its answer: its
-protocol here ends connections that are too slow.
+uvicorn alone waits forever for the rest of a request, and for a client that does not read its answer; the
+protocol here ends slow connections.
 """
 
 import asyncio
@@ -11,50 +11,50 @@ from typing import Any
 
 from fastapi import HTTPException
 from pydantic_core import to_json
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
-"""Content type that curl sends by default, and the one it stands for: no route takes such forms."""
+"""Content type that curl sends by default, which is read as JSON."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that change nothing."""
 _COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
-"""Paths, or the beginnings of paths, of what computes though its method is safe."""
+"""Beginnings of paths that compute although their method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
-"""What browsers say, in Sec-Fetch-Site, of requests by the server's own pages and by the address bar."""
+"""Sec-Fetch-Site of requests from the server's own pages and the address bar."""
 _CONNECTION = "motif.connection"
-"""What a request's scope calls, in its state, the connection by which it came."""
+"""Name of a request's connection in the state of its scope."""
 _HEAD, _HEADERS = 1 << 15, 100
-"""Bytes of a request's line and headers, and their number, at most."""
+"""Most bytes of a request's line and headers, and most headers."""
 _BODIES = 16
-"""Bodies of the largest size that may be held at a time, before they are read."""
+"""Bodies of the largest size that may be in memory at once."""
 
 _Base: Any = AutoHTTPProtocol
 
 
 def refusal(status: int, message: str) -> HTTPException:
-    """Return the error of a request that is refused; what its client still sends is not read."""
+    """Return the error of a refused request, the rest of which is not read."""
     return HTTPException(status, message, {"connection": "close"})
 
 
 class Guard:
-    """An ASGI application that hands to another one what is neither forbidden nor too large.
+    """An ASGI application that passes on requests that are neither forbidden nor too large.
 
-    A name in the Host header must be one of the server's: otherwise a page elsewhere could have its own name
-    lead to this machine (DNS rebinding) and read the answers.  A page of another origin may not send anything
-    either, unless it was allowed to.
+    The Host header must have a name of the server, which prevents DNS rebinding.  Pages of other origins may
+    not ask unless allowed to.
     """
 
-    def __init__(self, app: Any, settings: ServeSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
         self._settings = settings
         self._names = settings.known_names
         self._origins = settings.origins
         self._held = _Held(_BODIES * settings.body)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -88,8 +88,8 @@ class Guard:
                 400, "unknown name in the Host header: --names lists the names of this server"
             ) from None
 
-    def _check_origin(self, scope: Any, headers: dict[bytes, bytes]) -> None:
-        """Refuse what a page elsewhere asks, if it changes or computes something.
+    def _check_origin(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Refuse requests of other origins that change or compute something.
 
         Browsers send the origin of a page, or at least that it is another one; programs send nothing.
         """
@@ -114,23 +114,23 @@ class Guard:
 
 
 class _Held:
-    """Bytes of all bodies that are held."""
+    """Bytes of all bodies in memory."""
 
     def __init__(self, most: int) -> None:
         self.most, self.size = most, 0
 
 
 class _Body:
-    """A request's body, which may not be too large, whatever was announced."""
+    """A request's body, whose real size is limited."""
 
-    def __init__(self, receive: Any, settings: ServeSettings, held: _Held) -> None:
+    def __init__(self, receive: Receive, settings: ServeSettings, held: _Held) -> None:
         self._receive = receive
         self._settings = settings
         self._held = held
         self._size = 0
 
-    async def receive(self) -> Any:
-        """Return the next part of it, or the message that the client has left."""
+    async def receive(self) -> Message:
+        """Return the next part, or the message that the client has left."""
         message = await self._receive()
         size = len(message.get("body", b""))
         self._size += size
@@ -138,7 +138,7 @@ class _Body:
         if self._size > self._settings.body:
             raise _too_large(self._settings)
         if self._held.size > self._held.most:
-            raise refusal(503, "too many large requests are sent at a time; try again later")
+            raise refusal(503, "too many large requests at the same time; try again later")
         return message
 
     def forget(self) -> None:
@@ -147,13 +147,13 @@ class _Body:
 
 
 def _origin_of(address: bytes) -> bytes | None:
-    """Return the origin in an `address`, as a Referer has it; None where there is none."""
+    """Return the origin of an `address` in a Referer header, or None."""
     scheme, slashes, rest = address.partition(b"://")
     return scheme + slashes + rest.partition(b"/")[0] if slashes else None
 
 
-def _headers(scope: Any) -> dict[bytes, bytes]:
-    """Return headers by their names, in lower case; a repeated Host is none."""
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return headers by name; a repeated Host is empty."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         headers[name] = b"" if name == b"host" and name in headers else value
@@ -161,7 +161,7 @@ def _headers(scope: Any) -> dict[bytes, bytes]:
 
 
 def _host_name(host: str) -> str:
-    """Return the name in a Host header, without its port, in small letters."""
+    """Return the name in a Host header in lower case, without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()
@@ -171,7 +171,7 @@ def _too_large(settings: ServeSettings) -> HTTPException:
     return refusal(413, f"a request has {settings.body} bytes at most")
 
 
-async def _refuse(send: Any, error: HTTPException) -> None:
+async def _refuse(send: Send, error: HTTPException) -> None:
     body = to_json({"message": error.detail})
     headers = {"content-type": "application/json", "content-length": str(len(body)), **(error.headers or {})}
     lines = [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -180,10 +180,9 @@ async def _refuse(send: Any, error: HTTPException) -> None:
 
 
 class PatientProtocol(_Base):
-    """A protocol with one time limit for a request, for reading its answer, and between two requests.
+    """A protocol with a time limit for sending a request, for reading its answer, and between requests.
 
-    It is the `Client` of its requests.  Request lines and headers have a limit, which uvicorn leaves to what
-    stands before it; h11, without httptools, has one of its own.
+    It is the `Client` of its requests, and limits their headers, which uvicorn with httptools does not.
     """
 
     app_state: dict[str, Any]
@@ -248,7 +247,7 @@ class PatientProtocol(_Base):
             raise ValueError("the head of a request is too large")
 
     def send_400_response(self, message: str) -> None:
-        """Answer what is no HTTP request; 431 where its head is too large."""
+        """Answer an invalid HTTP request, with 431 if its head is too large."""
         if not self._is_too_large:
             super().send_400_response(message)
             return
@@ -283,7 +282,7 @@ class PatientProtocol(_Base):
             cycle.message_event.set()
 
     def _is_waiting(self) -> bool:
-        """Return whether a request, or the rest of one, is to come."""
+        """Return whether the server waits for a request or the rest of one."""
         return self.cycle is None or bool(self.cycle.response_complete or self.cycle.more_body)
 
     def _later(self, then: Callable[[], None]) -> asyncio.TimerHandle:

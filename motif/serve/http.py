@@ -45,15 +45,15 @@ from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
 _SECONDS_TO_END = 1
-"""Until answers that are under way are cut off when the server ends."""
+"""Time for answers under way when the server ends."""
 _SECONDS_TO_STOP = 1.0
-"""After which the process ends even though a thread is still busy."""
+"""Time after which the process ends even if a thread is busy."""
 _INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 _SECONDS_TO_BEGIN = 60
 _A_MOMENT = 0.05
 _OTHER_FILES = 200
-"""Files that are open besides connections."""
+"""Open files besides connections."""
 
 _STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -62,7 +62,7 @@ h2 { font-size: 1.1rem; margin-top: 2rem }
 pre { overflow-x: auto; padding: .5rem; border: 1px solid #8888 }
 td { padding: .1rem 1rem .1rem 0; vertical-align: top }
 """
-"""Of the page of routes."""
+"""Style of the page of routes."""
 HEADERS = {
     "Content-Security-Policy": "; ".join(
         (
@@ -81,13 +81,13 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
 }
-"""Of every answer: pages run the scripts that this server sends and no others, and no page may frame them."""
+"""Headers of every answer: pages run only this server's scripts, and cannot be framed."""
 Schema = dict[str, Any]
 router = APIRouter(include_in_schema=False)
 WILDBG = ("/move", "/eval")
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\:\n]+[/\\])+")
 _VALIDATION = ("HTTPValidationError", "ValidationError")
-"""What the framework would answer to bad input; here that is one line, with the status 400."""
+"""The framework's answers to invalid input, which here is one line with the status 400."""
 _REFERENCE = "#/components/schemas/"
 
 
@@ -140,7 +140,7 @@ async def _bad_input(request: Request, error: Any) -> Response:
 
 
 async def _bad_file(_: Request, error: Any) -> Response:
-    """Answer where a file of the server fails, without its folder, which clients must not see."""
+    """Answer for a file of the server that fails, without its folder, which clients must not see."""
     return problem(400, _FOLDERS.sub("", str(error)))
 
 
@@ -165,7 +165,7 @@ async def _internal(request: Request, error: Any) -> Response:
 
 
 async def _has_left() -> bool:
-    """Return whether the client has left, or does so in a moment."""
+    """Return whether the client has left, or leaves in a moment."""
     client = CLIENT.get()
     await asyncio.sleep(_A_MOMENT)
     return client is not None and client.has_left
@@ -181,10 +181,10 @@ _ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {
 
 
 def serve(settings: ServeSettings, ready: Callable[[str], object] = str) -> None:
-    """Answer until Ctrl-C or SIGTERM; `ready` is called with the address of a server of one process.
+    """Serve until Ctrl-C or SIGTERM; a server of one process calls `ready` with its address.
 
-    Raises `SettingError` for an address that cannot be listened at.  Kernels are compiled and weights loaded
-    before the line that says where it listens.
+    Kernels are compiled and weights loaded before the address is printed.  Raises `SettingError` if the
+    address cannot be used.
     """
     settings.check()
     allow_connections(settings.connections)
@@ -271,7 +271,7 @@ def _say_where(listener: socket.socket) -> str:
 
 
 def allow_connections(count: int) -> None:
-    """Raise this process's limit of open files for `count` connections, if that is allowed."""
+    """Raise this process's limit of open files for `count` connections, if possible."""
     try:
         import resource
     except ImportError:  # Windows
@@ -285,7 +285,7 @@ def allow_connections(count: int) -> None:
 
 
 def listening(settings: ServeSettings) -> socket.socket:
-    """Return a socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
+    """Return a socket bound to the address of `settings`; raises `SettingError` if that fails."""
     with ExitStack() as failing:
         try:
             # The protocol is named: asyncio sends small answers at once only from such a socket.
@@ -309,13 +309,13 @@ class Route(NamedTuple):
     method: str
     path: str
     about: str
-    """What it does, as its schema says."""
+    """Description from its schema."""
     query: str
-    """Parameters of an example, as they stand behind the path."""
+    """Query string of an example."""
     bodies: tuple[str, ...]
-    """Examples of what to send, as JSON."""
+    """Examples of bodies, as JSON."""
     answer: str
-    """An example of an answer, as JSON; empty where there is none."""
+    """Example of an answer, as JSON, or empty."""
 
     def command(self, base: str, body: str | None = None) -> str:
         """Return the curl command."""
@@ -411,7 +411,7 @@ async def whole_schema(request: Request) -> Response:
 
 @router.get("/api-docs/openapi.json")
 async def wildbg_schema(request: Request) -> Response:
-    """Return the schema of wildbg's routes, where wildbg's clients look for it."""
+    """Return the schema of wildbg's routes, at the path that wildbg uses."""
 
     def answer() -> Response:
         schema = schema_of(request.app)

@@ -1,7 +1,7 @@
-"""Threads that do the work of requests, in lanes: quick work never waits behind slow work.
+"""Threads for the work of requests, in lanes: quick work never waits for slow work.
 
-Work belongs to the client that asked for it.  It ends between two positions, at its next `checkpoint`, when
-the client has left, when the server stops, or when it has taken the processor for longer than it may.
+Work ends at its next `checkpoint`, between two positions, when its client has left, when the server stops, or
+when its budget is used up.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ _Result = TypeVar("_Result")
 
 
 class BusyError(MotifError):
-    """More requests at a time than the settings allow."""
+    """More simultaneous requests than the settings allow."""
 
 
 class WorkCancelledError(MotifError):
-    """Work that ended early because its client has left."""
+    """Work that was cancelled because its client left."""
 
 
 class OverdueError(MotifError):
@@ -35,15 +35,15 @@ class Client(Protocol):
 
     has_left: bool
     leaving: set[Callable[[], object]]
-    """What is to be called when the client leaves."""
+    """Functions to call when the client leaves."""
 
 
 CLIENT: ContextVar[Client | None] = ContextVar("client", default=None)
-"""The client whose request is being answered; None where no server sets it."""
+"""The client whose request is being answered, or None outside a server."""
 
 
 class Cancellation:
-    """Ends a piece of work early, when it is cancelled or overdue."""
+    """Ends work that is cancelled or overdue."""
 
     def __init__(self, seconds: float) -> None:
         """Make work overdue after `seconds` of a core."""
@@ -61,7 +61,7 @@ class Cancellation:
         return self._is_cancelled.is_set()
 
     def check(self) -> None:
-        """Raise `WorkCancelledError` or `OverdueError` where the work is to end; called by its own thread."""
+        """Raise `WorkCancelledError` or `OverdueError` if the work must end; called by its thread."""
         if self._is_cancelled.is_set():
             raise WorkCancelledError("cancelled")
         if thread_time() > self._end:
@@ -71,7 +71,7 @@ class Cancellation:
             )
 
     def run(self, work: Callable[[], _Result]) -> _Result:
-        """Do `work` in this thread until it is to end."""
+        """Do `work` in this thread."""
         self._end = thread_time() + self._seconds
         self.check()
         with stopped_by(self.check):
@@ -79,7 +79,7 @@ class Cancellation:
 
 
 class Lane:
-    """Threads with a queue of their own."""
+    """Threads with their queue."""
 
     def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
         """Allow at most `waiting` requests, each with `seconds` of a core."""
@@ -93,8 +93,8 @@ class Lane:
     async def do(self, work: Callable[[], _Result]) -> _Result:
         """Do `work` in a thread and return its result.
 
-        Raises `BusyError` where too many requests wait already, `WorkCancelledError` where the client leaves
-        or the server stops, and `OverdueError` where the work takes too long.
+        Raises `BusyError` if too many requests are waiting, `WorkCancelledError` if the client leaves or the
+        server stops, and `OverdueError` if the work takes too long.
         """
         if self._waiting >= self._most:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
@@ -131,7 +131,7 @@ class Lane:
 
 
 async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
-    """Wait for `done` and return its result; raises `WorkCancelledError` when the client leaves before."""
+    """Return the result of `done`; raises `WorkCancelledError` if the client leaves first."""
     client = CLIENT.get()
     if client is None:
         return await done
@@ -149,18 +149,18 @@ async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
 
 
 class MemoryLimit:
-    """A limit of memory that is held at a time; requests wait for it in their order."""
+    """A limit of memory, for which requests wait in order."""
 
     def __init__(self, size: int) -> None:
         self._size, self._taken = size, 0
         self._queue: list[tuple[int, asyncio.Future[None]]] = []
 
     def fits(self, amount: int) -> bool:
-        """Return whether there is room for `amount` now."""
+        """Return whether `amount` fits now."""
         return self._taken == 0 or self._taken + amount <= self._size
 
     async def take(self, amount: int) -> None:
-        """Wait for room; an amount above the limit is let in alone."""
+        """Wait for room; an amount above the limit is admitted alone."""
         if not self._queue and self.fits(amount):
             self._taken += amount
             return

@@ -1,20 +1,21 @@
-"""Levels of opponents on the page, with the error rates that were measured of them."""
+"""Levels of opponents on the page, with their measured error rates."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from motif.analysis.judge import known_error_rate
+from motif.analysis.position_records import Record
 from motif.evaluators.named import own_name
 
 
 class Level(NamedTuple):
-    """An opponent for a person of some strength."""
+    """An opponent of some strength."""
 
     name: str
-    """Of the level: ``beginner`` and so on."""
+    """Name of the level, such as ``beginner``."""
     player: str
     error_rate: float | None = None
-    """Millipoints per decision, on the contact lines of `data/bench/`, as docs/reference/players.md has it;
-    None for the newest weights, whose rate `known_error_rate` knows."""
+    """Millipoints per decision on the contact lines of `data/bench/`; None for the newest weights, whose rate
+    `known_error_rate` returns."""
 
 
 LEVELS = (
@@ -26,7 +27,7 @@ LEVELS = (
 )
 
 
-def levels() -> list[dict[str, Any]]:
+def levels() -> list[Record]:
     """List the levels for JSON, the weakest first."""
     return [{"level": one.name, "name": one.player, "error_rate": _rate(one)} for one in LEVELS]
 

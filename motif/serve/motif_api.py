@@ -1,15 +1,16 @@
 """motif's own HTTP interface: the routes below /api/v1, which answer as commands do with --json.
 
-Evaluations have a shortcut: routing and validation cost the framework several times the evaluation itself.
+Evaluations have a shortcut, as routing and validation take several times as long as the evaluation.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ValidationError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
@@ -69,9 +70,9 @@ from motif.serve.upload import Upload, rolls_of
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 _DIGITS = 7
-"""Decimals of a batch's numbers: as many as single precision has."""
+"""Decimals of a batch's numbers: those of single precision."""
 _AT_ONCE = 256
-"""Positions of a batch whose answers are made, and encoded, together."""
+"""Positions of a batch that are answered and encoded together."""
 _EVALUATED_AT_ONCE = 2048
 
 PATH = "/api/v1/evaluate"
@@ -115,7 +116,7 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
 
 
 def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Response | None:
-    """Return the answer to a `question` that is quicker than starting a thread, or None."""
+    """Answer a `question` that takes less time than starting a thread; return None for others."""
     loaded = None if question.detailed else service.quick_evaluator(question.player)
     if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
@@ -233,7 +234,7 @@ async def rollout(question: RolloutRequest, request: Request) -> Response:
 def _rollout_work(
     question: RolloutRequest, settings: RolloutSettings, evaluator: StaticEvaluator
 ) -> Callable[[], Record]:
-    """Return the work for a thread; raises `PositionError`, `PlayError` and `SettingError`."""
+    """Return the work of a thread; raises `PositionError`, `PlayError` and `SettingError`."""
     options = question.options()
     if question.compare:
         position, match, roll = question.decision()
@@ -307,7 +308,7 @@ async def analyse(
 async def _worked(
     service: EngineService, work: Callable[[], Record], request: Request, stream: bool
 ) -> Response:
-    """Return the result of long work, or its progress as JSON lines or, where wanted, as events."""
+    """Return the result of long work, or its progress as JSON lines or events."""
     job = service.start(lambda: encoded(work()))
     if stream or _wants_events(request):
         return _streamed(request, job.events())
@@ -399,7 +400,7 @@ def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
 
 
 def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
-    """Return an object as JSON with one list, called `name`, of all that is in `parts`."""
+    """Return as JSON an object with one list, `name`, of all `parts`."""
     document = bytearray(b'{"%s":[' % name.encode())
     for part in filter(None, parts):
         if document[-1:] != b"[":
@@ -432,9 +433,9 @@ def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
 
 
 def _each(
-    items: list[_Item], read: Callable[[list[_Item]], _Read], read_one: Callable[[_Item], Any]
+    items: list[_Item], read: Callable[[list[_Item]], _Read], read_one: Callable[[_Item], object]
 ) -> _Read:
-    """Return what `read` makes of all `items`; its error says which of them `read_one` cannot read."""
+    """Read all `items`; an error names the one that `read_one` cannot read."""
     try:
         return read(items)
     except MotifError as error:
@@ -447,21 +448,18 @@ def _each(
 
 
 class Shortcut:
-    """An ASGI application that answers evaluations itself and hands everything else to another one.
+    """An ASGI application that answers evaluations, and passes on everything else and all errors."""
 
-    It also hands over what it cannot answer, so that errors are worded in one place.
-    """
-
-    def __init__(self, app: Any, service: EngineService) -> None:
+    def __init__(self, app: ASGIApp, service: EngineService) -> None:
         self._app = app
         self._service = service
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        first: Any
+        first: Message | HTTPException | None
         try:
             first = await receive()
         except HTTPException as error:
@@ -471,7 +469,7 @@ class Shortcut:
             await answer(scope, receive, send)
             return
 
-        async def again() -> Any:
+        async def again() -> Message:
             nonlocal first
             message, first = first, None
             if isinstance(message, HTTPException):
@@ -480,8 +478,8 @@ class Shortcut:
 
         await self._app(scope, again, send)
 
-    def _answer(self, message: Any) -> Response | None:
-        """Return the answer to a request whose body is all in `message`, if it is plain."""
+    def _answer(self, message: Message | HTTPException) -> Response | None:
+        """Return the answer to a plain request whose whole body is in `message`, or None."""
         if isinstance(message, HTTPException) or message.get("more_body") or not message.get("body"):
             return None
         try:

@@ -1,7 +1,6 @@
-"""A player for programs that run the game themselves and ask for one decision after another.
+"""A player for programs that run the game and ask for single decisions.
 
-Plays are chosen for the score and with the cube where it lies; the player doubles, takes, drops, beavers and
-resigns.
+Plays are chosen for the score and the cube; the player doubles, takes, drops, beavers and resigns.
 """
 
 from dataclasses import replace
@@ -26,9 +25,9 @@ from motif.runtime.streams import derive_states
 from motif.session.resignations import certain_loss
 
 ADVISER = default_player()
-"""The player that turns the cube for one without calibrated probabilities."""
+"""The player that makes the cube decisions of one without calibrated probabilities."""
 _ROUNDING = 1e-6
-"""Probabilities are float32."""
+"""Rounding error of float32 probabilities."""
 
 
 class Opponent:
@@ -63,7 +62,7 @@ class Opponent:
         return entry is None or entry.looks_ahead
 
     def at_plies(self, plies: int) -> "Opponent":
-        """Return the player with another lookahead; raises `PlayerError` where there is none."""
+        """Return the player with another lookahead; raises `PlayerError` if that is impossible."""
         if plies == self.plies:
             return self
         if plies not in self._at_plies:
@@ -76,7 +75,7 @@ class Opponent:
         return Opponent(self.name, seed)
 
     def warm_up(self) -> None:
-        """Decide once, so that everything is compiled and started before the first request."""
+        """Decide once, so that everything is compiled before the first request."""
         start, state = Position.start(), MatchState()
         self.play(start, (3, 1), state)
         self.cube(start, state)
@@ -106,7 +105,7 @@ class Opponent:
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
 
     def answer(self, position: Position, state: MatchState) -> str:
-        """Return ``take``, ``drop`` or, where it is allowed, ``beaver`` to a double by the player on roll."""
+        """Return ``take``, ``drop`` or, if allowed, ``beaver`` to a double by the player on roll."""
         answer = self.cube(position, state).answer
         return "drop" if answer == "pass" else answer
 
@@ -135,7 +134,7 @@ class Opponent:
         """Return the five probabilities of the player on roll, and their value.
 
         The value is an equity in units of the cube for money, and the chance to win the match in a match;
-        `cubeful` with the best use of the cube by both, else with the cube out of play.
+        `cubeful` values it with the cube, otherwise the cube is out of play.
         """
         # Without the cube there is no Jacoby rule, either.
         no_cube = replace(state, jacoby=False)

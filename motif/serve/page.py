@@ -1,6 +1,7 @@
-"""The page at ``/``: its files, and its own routes for IDs, drawings and reviews of matches."""
+"""The page at ``/``: its files, and its routes for IDs, drawings and reviews of matches."""
 
 import gzip
+import re
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from mimetypes import guess_type
 from os import PathLike, stat_result
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -19,6 +21,7 @@ from pydantic import ConfigDict, Field
 from starlette.types import Scope
 
 from motif.analysis.match.review import Review
+from motif.analysis.position_records import Record
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import ogid, xgid
@@ -28,12 +31,13 @@ from motif.board.notation import find_play
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.rules import gammons_count, is_double_useful
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError, PlayError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
-from motif.serve.analysis_store import AnalysisStore, Record, Source
+from motif.serve.analysis_store import AnalysisStore, Source, with_ratings
 from motif.serve.answers import PlacedAnswer, ReviewLineAnswer, answers
 from motif.serve.bodies import BodyRoute, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
@@ -53,15 +57,19 @@ _PLACES = 26
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
 _MAX_THEMES = 40
-"""Number of errors of an analysis, the largest ones, whose themes are found."""
+"""Number of errors of an analysis, the largest, whose themes are found."""
+_XGID = re.compile(r"(?:XGID=|(?<![^\s/]))[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}")
+_GNUBG_ID = re.compile(r"(Position|Match) ID *: *([A-Za-z0-9+/]{12,14})")
+_LINK = re.compile(r"#/(?:position|from)/(\S+)")
+_UNLISTED = ("index.html", "sw.js")
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
 
 
 class _Files(StaticFiles):
-    """Files that browsers revalidate each time, so that a newer motif has a newer page."""
+    """Files that browsers revalidate each time, so that the page is always of this version."""
 
     def answering(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers a request for the file of that name."""
+        """Return the route of the file `name`."""
 
         async def answer(request: Request) -> Response:
             if "gzip" not in request.headers.get("accept-encoding", ""):
@@ -102,9 +110,12 @@ class SvgResponse(Response):
 
 
 class PlacedQuestion(HintQuestion):
-    """A position by its ID, or by the 26 numbers of a board, with match and cube, and a roll."""
+    """A position by its ID, by a text with an ID, or by a board; with match, cube and roll."""
 
     id: Id = ""
+    text: Annotated[
+        str, Field(max_length=20_000, description="A link, or what eXtreme Gammon or gnubg copies.")
+    ] = ""
     board: Annotated[
         list[Annotated[int, Field(ge=-15, le=15)]] | None,
         Field(min_length=_PLACES, max_length=_PLACES, description="Seen by the player on roll."),
@@ -113,7 +124,7 @@ class PlacedQuestion(HintQuestion):
 
 @lru_cache(maxsize=128)
 def _compressed(path: Path, changed: int) -> tuple[bytes, str]:
-    """Return a file of the page, changed at that time, compressed, and a tag for its content."""
+    """Return a compressed file of the page, and a tag of its content."""
     content = gzip.compress(path.read_bytes(), mtime=0)
     return content, f'"{sha256(content).hexdigest()[:20]}"'
 
@@ -134,6 +145,24 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
         app.add_route(f"/{name}", files.answering(name), include_in_schema=False)
     app.add_route("/", files.answering("index.html"), include_in_schema=False)
 
+    async def names(_: Request) -> Response:
+        paths = (path.relative_to(FILES).as_posix() for path in sorted(FILES.rglob("*.*")))
+        return json_answer(["./", *(name for name in paths if name not in _UNLISTED)])
+
+    app.add_route("/files.json", names, include_in_schema=False)
+
+
+def found_id(text: str) -> str:
+    """Return the ID in a text: alone, in a link, or among the lines of eXtreme Gammon or gnubg."""
+    words = unquote(text.strip())
+    if found := _XGID.search(words):
+        return found[0]
+    ids = dict(_GNUBG_ID.findall(words))
+    if "Position" in ids:
+        return ":".join(ids[name] for name in ("Position", "Match") if name in ids)
+    link = _LINK.search(words)
+    return link[1] if link else words
+
 
 @router.post("/position", responses=answers(PlacedAnswer))
 async def position(question: PlacedQuestion) -> Response:
@@ -141,7 +170,7 @@ async def position(question: PlacedQuestion) -> Response:
     if question.board is not None:
         place, match = Position(question.board), None
     else:
-        place, match = parse_position(question.id)
+        place, match = parse_position(question.id or found_id(question.text))
     state = question.options().state_of(match)
     dice = None if question.dice is None else as_roll(question.dice)
     if match is not None:
@@ -152,6 +181,7 @@ async def position(question: PlacedQuestion) -> Response:
 
 
 def _placed(place: Position, state: MatchState) -> Record:
+    points = abs(outcome(place))
     return {
         "board": place.board.tolist(),
         "id": f"{gnubg_id(place)}:{match_id(state)}",
@@ -166,12 +196,14 @@ def _placed(place: Position, state: MatchState) -> Record:
         "owner": state.cube_owner,
         "crawford": state.crawford,
         "jacoby": state.jacoby,
-        "over": bool(outcome(place)),
+        "over": points > 0,
+        "points": state.cube * (points if gammons_count(state) else min(points, 1)),
+        "can_double": is_double_useful(state),
     }
 
 
 class ReviewQuestion(Question):
-    """A match to be reviewed decision by decision."""
+    """A match to review."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"content": _SHORT_MATCH}]})
     name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
@@ -205,7 +237,7 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
 
 
 class _ReviewRecorder:
-    """Stores a review as it is sent; a database that cannot be written does not stop it."""
+    """Stores a review while it is sent, if the database can be written."""
 
     def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
         self._store, self._source, self._known = store, source, known
@@ -213,7 +245,7 @@ class _ReviewRecorder:
         self._id: str | None = None
 
     def begin(self, heading: Record) -> Record:
-        """Return the heading with the ID of the analysis, which is null where nothing can be stored."""
+        """Return the heading with the ID of the analysis, which is null if it cannot be stored."""
         with suppress(StorageError):
             self._id = self._store.begin(self._source, heading, self._known)
         return {**heading, "analysis": self._id, "seat": self._source.seat}
@@ -261,7 +293,7 @@ async def _review_lines(
         both = review.players()
         if kept is not None:
             kept.finish(both)
-        return _line({"players": both})
+        return _line({"players": with_ratings(both)})
 
     heading = review.heading()
     yield _line({"match": heading if kept is None else await service.compute(kept.begin, heading)})
@@ -286,12 +318,16 @@ async def diagram(
     id: Annotated[str, Query(max_length=200)],
     play: Annotated[str, Query(max_length=60)] = "",
     size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
+    caption: Annotated[list[Annotated[str, Field(max_length=80)]] | None, Query(max_length=4)] = None,
 ) -> Response:
-    """Return a position as a drawing, SVG; the roll of the ID may be played, and is shown as arrows."""
+    """Return a position as an SVG drawing, with a play of the ID's roll as arrows.
+
+    Four captions replace the English ones: top left and right, bottom left and right.
+    """
     place, match = parse_position(id)
     moves: tuple[tuple[int, int], ...] = ()
     if play:
         if match is None or match.dice is None:
             raise PlayError("play: the ID holds no roll")
         moves = find_play(play, legal_plays(place, match.dice)).moves
-    return SvgResponse(svg_diagram(place, match, moves, size=size))
+    return SvgResponse(svg_diagram(place, match, moves, size=size, captions=caption or ()))

@@ -1,4 +1,4 @@
-"""Settings of the HTTP server: where it listens, who may ask, and how much at a time."""
+"""Settings of the HTTP server: its address, who may ask, and limits."""
 
 from dataclasses import dataclass
 
@@ -25,15 +25,15 @@ _HIGHEST = {"port": 65535}
 class ServeAddress:
     """Where the HTTP server listens, and who may ask."""
 
-    host: str = setting("127.0.0.1", "Address to listen at; 0.0.0.0 is every one of this machine.")
+    host: str = setting("127.0.0.1", "Address to listen at; 0.0.0.0 is every address of this machine.")
     port: int = setting(8080, "Port to listen at; 0 is a free one.")
-    player: str | None = setting(None, "Player who answers where a request names none.")
+    player: str | None = setting(None, "Default player of requests.")
     cors: str = setting(
-        "", "Origins whose pages may ask, separated by commas, such as https://example.org; * is every one."
+        "", "Comma-separated origins whose pages may ask, such as https://example.org; * allows all."
     )
     names: str = setting(
         "",
-        "Names, separated by commas, by which the server may be called besides localhost and IP addresses.",
+        "Comma-separated names of the server besides localhost and IP addresses.",
     )
 
 
@@ -42,20 +42,16 @@ class ServeSettings(ServeAddress):
     """Address and limits of the HTTP server."""
 
     body: int = setting(4_000_000, "Most bytes of a request's body.")
-    batch: int = setting(10_000, "Most positions of a batch, and rolls of a match.")
-    trials: int = setting(20_736, "Most trials of a rollout.")
-    rollouts: int = setting(2, "Rollouts and analyses at a time; others are refused with the status 503.")
-    waiting: int = setting(
-        64, "Most requests, quick or slow, that wait for a free thread; others get the status 503."
-    )
-    budget: int = setting(
-        600, "Most seconds of computing for a request: as estimated before it begins, and as measured."
-    )
-    reading: int = setting(20, "Seconds that reading a match file may take.")
-    connections: int = setting(2000, "Most connections at a time; others are refused with the status 503.")
-    patience: int = setting(30, "Seconds that a client may take to send a request, and to read the answer.")
-    workers: int = setting(1, "Processes that answer, each with these limits; one that dies is replaced.")
-    games: str = setting("", "Folder in which games played on the page are kept; empty: that of this user.")
+    batch: int = setting(10_000, "Most positions per batch, and rolls per match.")
+    trials: int = setting(20_736, "Most trials per rollout.")
+    rollouts: int = setting(2, "Most simultaneous rollouts and analyses; others get the status 503.")
+    waiting: int = setting(64, "Most requests waiting for a thread; others get the status 503.")
+    budget: int = setting(600, "Most seconds of computing per request, estimated and measured.")
+    reading: int = setting(20, "Most seconds for reading a match file.")
+    connections: int = setting(2000, "Most simultaneous connections; others get the status 503.")
+    patience: int = setting(30, "Most seconds for a client to send a request, and to read the answer.")
+    workers: int = setting(1, "Number of processes, each with these limits; one that dies is replaced.")
+    games: str = setting("", "Folder for games played on the page; by default a folder of this user.")
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""

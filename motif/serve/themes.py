@@ -3,15 +3,16 @@
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
-from motif.serve.analysis_store import MIN_ERROR, Record
+from motif.serve.analysis_store import MIN_ERROR
 
 CUBE = "cube"
-"""The theme of errors with the cube."""
+"""The theme of cube errors."""
 
 
 def is_theme(decision: Record) -> bool:
@@ -20,7 +21,7 @@ def is_theme(decision: Record) -> bool:
 
 
 def theme_of(decision: Record, evaluator: Evaluator) -> str | None:
-    """Return the concept that favours the better play most; None where nothing on the board does."""
+    """Return the concept on the board that favours the better play most, or None."""
     if not decision["is_play"]:
         return CUBE
     position, match, roll = parse_decision(decision["id"])

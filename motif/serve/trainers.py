@@ -1,14 +1,13 @@
 """Questions of the page's trainers: opening rolls and replies, bearoffs, and doubles.
 
-Positions come from motif itself: replies follow its best plays of the opening roll, and bearoffs and doubles
-arise in games that its weights play against themselves.
+Replies follow motif's best opening plays; bearoffs and doubles come from its games against itself.
 """
 
 import random
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
+from motif.analysis.position_records import Record
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
@@ -22,17 +21,14 @@ from motif.players.player import Player
 KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
 _NEAR = 0.15
-"""A double is a question where the right action is better by less than this."""
+"""Largest gap, in points, of a cube question."""
 _HOME = 6
 
-Question = dict[str, Any]
 
-
-def new_question(kind: str) -> tuple[str, Question]:
+def new_question(kind: str) -> tuple[str, Record]:
     """Make a question of a trainer, one of `KINDS`.
 
-    Returns its key, the same for the same question, and the position as ``id`` with the ``dice``; a question
-    about a double has none.
+    Returns its key and the position as ``id``, with ``dice`` except for a cube question.
     """
     match kind:
         case "opening":
@@ -50,7 +46,7 @@ def new_question(kind: str) -> tuple[str, Question]:
             return f"cube:{gnubg_id(position)}", _question(position, None)
 
 
-def _question(position: Position, roll: tuple[int, int] | None) -> Question:
+def _question(position: Position, roll: tuple[int, int] | None) -> Record:
     state = MatchState(dice=roll)
     return {
         "id": f"{gnubg_id(position)}:{match_id(state)}",
@@ -81,7 +77,7 @@ def _best(position: Position, roll: tuple[int, int]) -> Position:
 
 
 def _played() -> Iterator[tuple[Position, tuple[int, int]]]:
-    """Yield the positions of a game that motif plays against itself, with the rolls that fell."""
+    """Yield positions and rolls of a game that motif plays against itself."""
     position, roll = Position.start(), _two_different()
     while not outcome(position):
         yield position, roll
@@ -89,7 +85,7 @@ def _played() -> Iterator[tuple[Position, tuple[int, int]]]:
 
 
 def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
-    """Yield rolls of bearoffs with a choice of plays."""
+    """Yield bearoff positions with rolls that offer a choice."""
     while True:
         for position, roll in _played():
             board = position.board

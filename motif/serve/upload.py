@@ -1,7 +1,6 @@
-"""Match files that clients send: as they are or in a form, read by a process of their own.
+"""Match files from clients, plain or in a form, read by a separate process.
 
-A file may hold anything.  Reading it can neither hold up the server nor take its memory: the process has a
-limit of time and of memory, and hands back the record alone.
+The process has limits of time and memory, so that no file can block the server or use up its memory.
 """
 
 import multiprocessing
@@ -26,23 +25,23 @@ from motif.serve.lanes import OverdueError
 
 _FORM = "multipart/form-data"
 _PARTS, _PART_HEAD = 16, 4096
-"""Parts of a form, and bytes of the headers of one, at most."""
+"""Most parts of a form, and most bytes of the headers of one."""
 _PIECE = 1 << 16
 _MEMORY = 120_000_000
-"""Bytes that reading may take, besides those of the process before."""
+"""Bytes that reading may use."""
 _SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
 _BETWEEN_LOOKS = 0.1
 _SECONDS_TO_BEGIN = 60
 
 
 class Upload(NamedTuple):
-    """A file as a client has sent it."""
+    """A file from a client."""
 
     content_type: str
     """The request's header."""
     body: bytes
     name: str = "the record"
-    """Name of the file in messages, where it has none."""
+    """Name in messages of a file without a name."""
     in_base64: bool = False
 
     def file(self) -> tuple[str, bytes]:
@@ -66,7 +65,7 @@ class Upload(NamedTuple):
 
 
 class _Form:
-    """A form that is read up to the end of its first file."""
+    """A form, which is read up to the end of its first file."""
 
     def __init__(self, content_type: str) -> None:
         _, options = parse_options_header(content_type.encode("latin-1", "replace"))
@@ -92,7 +91,7 @@ class _Form:
             raise RecordError(f"the form cannot be read: {plain_text(str(error))}") from None
 
     def read(self, body: bytes) -> None:
-        """Read the `body`, a piece at a time."""
+        """Read the `body` in pieces."""
         try:
             for k in range(0, len(body), _PIECE):
                 self._parser.write(body[k : k + _PIECE])
@@ -139,7 +138,7 @@ class _Form:
 
 
 def read_upload(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord]:
-    """Return name and record of the match file in an `upload`; raises `RecordError`, also for more rolls."""
+    """Return name and record of the match in an `upload`; raises `RecordError`, also for too many rolls."""
     name, content = upload.file()
     record = parse_match(content, name)
     rolls = rolls_of(record)
@@ -154,7 +153,7 @@ def rolls_of(record: MatchRecord) -> int:
 
 
 class UploadReader:
-    """The process that reads uploads; it is started when the first one comes."""
+    """The process that reads uploads, started for the first one."""
 
     def __init__(self, seconds: int, most_rolls: int) -> None:
         """Allow `seconds` per file."""
@@ -220,7 +219,7 @@ class UploadReader:
 
 
 def _read_all(pipe: Any, parent: int) -> None:
-    """Run in the process: answer what comes through the `pipe`."""
+    """Answer uploads from the `pipe`, in the process."""
     begin_worker(parent)
     # The process keeps nothing, and ends with the server, however that ends.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -237,7 +236,7 @@ def _read_all(pipe: Any, parent: int) -> None:
 
 
 def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what `read` returns, or the error that it raises."""
+    """Return the result of `read`, or its error."""
     try:
         return read(*arguments)
     except MotifError as error:
@@ -249,7 +248,7 @@ def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _limit_memory(more: int) -> None:
-    """Allow this process so much `more` memory than it has, where the system supports that."""
+    """Limit this process to `more` bytes of memory than it has, if the system can."""
     try:
         import resource
 

@@ -28,7 +28,7 @@ from motif.serve.motif_api import ErrorMessage
 router = APIRouter(tags=["wildbg"])
 _LONGEST_MATCH = 25
 _SMALLEST, _LARGEST = -128, 127
-"""What a number of checkers may be before it is looked at."""
+"""Range of a number of checkers, as in wildbg."""
 
 
 class QueryError(Exception):
@@ -44,7 +44,7 @@ class _Query:
     def number(
         self, name: str, default: int | None = None, low: int = _SMALLEST, high: int = _LARGEST
     ) -> int:
-        """Return the number called `name`, which must be there unless there is a `default`."""
+        """Return the number `name`, which is required unless there is a `default`."""
         texts = [text for key, text in self._items if key == name]
         if len(texts) > 1:
             raise QueryError(f"duplicate field `{name}`")
@@ -63,7 +63,7 @@ class _Query:
         return number
 
     def truth(self, name: str) -> bool:
-        """Return whether the parameter called `name` is ``true``; it may be left out."""
+        """Return whether the optional parameter `name` is ``true``."""
         text = next((text for key, text in self._items if key == name), "false")
         if text not in ("true", "false"):
             raise QueryError(f"{name}: provided string was not `true` or `false`")
@@ -94,7 +94,7 @@ class _Score:
         self._crawford = query.truth("crawford")
 
     def state(self) -> MatchState | None:
-        """Return the match; None for money.  Raises `PositionError` for points that no match has."""
+        """Return the match, or None for money; raises `PositionError` for an impossible score."""
         own, opponent = self._away
         if own == opponent == 0:
             return None
@@ -186,7 +186,7 @@ def _parameters(*, with_dice: bool) -> list[Record]:
 _ERRORS: dict[int | str, Record] = {
     400: {
         "model": ErrorMessage,
-        "description": "No position or no dice; a parameter that is missing or no number: plain text.",
+        "description": "Invalid position or dice; for a missing or invalid number in plain text.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
     }
 }

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
+from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
 from motif.serve.analysis_store import DATABASE, DAYS, AnalysisStore, Source, UnknownAnalysis
@@ -64,6 +65,7 @@ def test_a_review_is_kept_and_reopened(client, content):
     again = client.get(f"/api/v1/analyses/{name}").json()
     assert again["decisions"] == decisions
     assert again["players"] == players
+    assert all(one["pr_word"] == pr_rating(one["pr"]) for one in players if one["pr"] is not None)
     (listed,) = client.get("/api/v1/analyses").json()["analyses"]
     assert (listed["analysis"], listed["seat"]) == (name, None)
     assert client.delete(f"/api/v1/analyses/{name}").status_code == 200
@@ -73,6 +75,7 @@ def test_a_review_is_kept_and_reopened(client, content):
 def test_a_review_that_is_not_to_be_kept_is_not(client, content):
     assert "analysis" not in reviewed(client, content=content, keep=False)[0]["match"]
     assert client.get("/api/v1/analyses").json() == {"analyses": []}
+    assert client.get("/api/v1/history").json() == {"analyses": [], "overall": None}
 
 
 def test_whose_errors_they_are_makes_cards_and_themes(client, content):
@@ -86,6 +89,18 @@ def test_whose_errors_they_are_makes_cards_and_themes(client, content):
     (listed,) = client.get("/api/v1/analyses").json()["analyses"]
     counted = sum(one["count"] for one in listed["themes"].values())
     assert counted == sum(decisions[int(number)]["decider"] == 1 for number in themes)
+    history = client.get("/api/v1/history").json()
+    assert history["analyses"] == [listed]
+    overall, own = history["overall"], listed["players"][1]
+    assert overall["pr"] == pytest.approx(own["pr"])
+    assert overall["pr_word"] == pr_rating(overall["pr"])
+    assert overall["luck"] == own["luck"]["total"]
+    assert [one["analysis"] for one in overall["analyses"]] == [name]
+    assert {one["theme"]: one["count"] for one in overall["themes"]} == {
+        theme: one["count"] for theme, one in listed["themes"].items()
+    }
+    costs = [one["cost"] for one in overall["themes"]]
+    assert costs == sorted(costs, reverse=True)
 
 
 def test_a_game_of_the_page_is_judged_for_its_player(client):

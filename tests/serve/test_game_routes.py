@@ -12,8 +12,11 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.board.mat_file import parse_mat
+from motif.board.moves import legal_plays
+from motif.board.position import Position
 from motif.rollouts.games import SeededDice
 from motif.serve.game_store import GameStore
+from motif.serve.game_view import tree_view
 from tests.serve.kept_games import decisions, put, rows
 from tests.serve.page_client import opened
 from tests.serve.test_faults import started
@@ -290,3 +293,19 @@ def test_opponents_are_players_that_come_along(client):
     names = {one["name"]: one["looks_ahead"] for one in client.get(f"{GAMES}/opponents").json()["opponents"]}
     assert {"latest", "random", "pubeval"} <= set(names)
     assert not names.keys() & {"human", "gnubg"}
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "roll", "expected"),
+    [
+        ({6: 1, 1: 2}, {24: 2}, (6, 1), "6/off 1/off"),
+        ({4: 1, 3: 1, 2: 1}, {24: 2}, (2, 1), None),
+        ({7: 1, 1: 2}, {24: 2}, (6, 1), None),
+        ({6: 1, 1: 2}, {3: 2}, (6, 1), None),
+    ],
+    ids=["only one", "a choice", "not all home", "contact"],
+)
+def test_the_only_best_bearoff_is_offered(own, other, roll, expected):
+    counts = [own.get(place, 0) - other.get(place, 0) for place in range(26)]
+    position = Position(counts)
+    assert tree_view(position, roll, legal_plays(position, roll))["bearoff"] == expected

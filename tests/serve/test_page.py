@@ -12,16 +12,18 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
+from motif.board.marks import LOWEST_PR_RATING, PR_RATINGS
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.doubling.decision import best_action
 from motif.evaluators.named import load_evaluator
-from motif.serve.page import FILES
+from motif.serve.page import FILES, found_id
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
-LARGEST, LARGEST_SENT = 230_000, 86_000
-"""Bytes of the page with all its texts, and of the same as it is sent, compressed."""
+LARGEST, LARGEST_SENT = 200_000, 84_000
+"""Bytes of the page in one language, and of the whole page as it is sent, compressed."""
+XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10"
 KEY = re.compile(r"""\bt\(\s*"([^"]+)\"""")
 
 
@@ -44,7 +46,9 @@ def texts(language):
 
 def test_the_page_is_complete_and_loads_nothing_from_elsewhere(client):
     files = [path for path in FILES.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < LARGEST
+    for language in ("en", "de"):
+        others = {path for path in files if path.parent.name == "texts" and path.stem != language}
+        assert sum(path.stat().st_size for path in set(files) - others) < LARGEST
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < LARGEST_SENT
     assert client.get("/").text == (FILES / "index.html").read_text(encoding="utf-8")
     for path in files:
@@ -82,10 +86,10 @@ def test_every_language_says_the_same_with_the_same_places():
             assert len(other[key].split(" | ")) == len(text.split(" | ")), (path, key)
 
 
-def test_the_service_worker_keeps_every_file():
-    named = set(re.findall(r'"([\w./-]+\.\w+)"', (FILES / "sw.js").read_text(encoding="utf-8")))
+def test_the_service_worker_keeps_every_file(client):
+    assert 'fetch("files.json")' in (FILES / "sw.js").read_text(encoding="utf-8")
     files = {path.relative_to(FILES).as_posix() for path in FILES.rglob("*") if path.is_file()}
-    assert named == files - {"index.html", "sw.js"}
+    assert set(client.get("/files.json").json()) == files - {"index.html", "sw.js"} | {"./"}
 
 
 def test_every_text_that_is_asked_for_is_there():
@@ -118,10 +122,8 @@ def test_every_cube_action_has_its_words():
 
 
 def test_every_rating_has_its_words():
-    source = (FILES / "analysis.js").read_text(encoding="utf-8")
-    words = re.findall(r'\[[\d.]+, "([a-z ]+)"\]', source)
-    assert len(words) > 5
-    assert {f"rating {word}" for word in (*words, "distracted")} == {
+    words = [word for _, word in PR_RATINGS]
+    assert {f"rating {word}" for word in (*words, LOWEST_PR_RATING)} == {
         key for key in texts("de") if key.startswith("rating ")
     }
 
@@ -142,6 +144,35 @@ def test_a_position_keeps_all_that_its_id_holds(client, id):
     assert again["xgid"] == id
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" 4HPwATDgc/ABMA\n", "4HPwATDgc/ABMA"),
+        ("X to play\nXGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10\nX:Ann", XGID),
+        (f"see https://example.org/?x={XGID.replace('=', '%3D').replace(':', '%3A')} there", XGID),
+        (f"http://localhost/#/position/{XGID[5:]}", XGID[5:]),
+        ("Position ID: 4HPwATDgc/ABMA\n Match ID   : cAkAAAAAAAAA\n", "4HPwATDgc/ABMA:cAkAAAAAAAAA"),
+        (" GNU Backgammon  Position ID: 4HPwATDgc/ABMA", "4HPwATDgc/ABMA"),
+        ("http://localhost/#/from/4HPwATDgc%2FABMA", "4HPwATDgc/ABMA"),
+        ("no ID", "no ID"),
+    ],
+)
+def test_an_id_is_found_in_pasted_text(text, expected):
+    assert found_id(text) == expected
+
+
+def test_a_finished_game_has_its_points(client):
+    over = [0] * 26
+    over[24] = 15  # on the points of the opponent's home board
+    placed = client.post("/api/v1/position", json={"board": over, "cube": 2, "owner": "me"}).json()
+    assert (placed["over"], placed["points"], placed["can_double"]) == (True, 6, True)
+    jacoby = client.post("/api/v1/position", json={"board": over, "jacoby": True}).json()
+    assert jacoby["points"] == 1
+    crawford = {"id": "4HPwATDgc/ABMA", "length": 5, "score": [4, 2], "crawford": True}
+    placed = client.post("/api/v1/position", json=crawford).json()
+    assert (placed["over"], placed["points"], placed["can_double"]) == (False, 0, False)
+
+
 def test_a_board_that_was_placed_gets_its_ids(client):
     board = client.post("/api/v1/position", json={"id": "4HPwATDgc/ABMA"}).json()["board"]
     asked = {"board": board, "length": 7, "score": [3, 5], "cube": 2, "owner": "me", "dice": "31"}
@@ -160,6 +191,11 @@ def test_a_drawing_of_a_position_and_of_a_play(client):
     played = client.get("/api/v1/diagram", params={"id": xgid, "play": "8/5 6/5"})
     assert len(played.text) > len(plain.text)
     assert client.get("/api/v1/diagram", params={"id": xgid, "play": "8/3"}).status_code == 400
+    captions = ["Gegner (dunkel)", "Match auf 5 Punkte", "Am Wurf (hell)", ""]
+    german = client.get("/api/v1/diagram", params={"id": xgid, "caption": captions}).text
+    assert all(f">{caption}</text>" in german for caption in captions[:3])
+    assert "Opponent" not in german
+    assert client.get("/api/v1/diagram", params={"id": xgid, "caption": ["x"] * 5}).status_code == 400
     assert (
         client.get("/api/v1/diagram", params={"id": "4HPwATDgc/ABMA", "play": "8/5 6/5"}).status_code == 400
     )

@@ -148,7 +148,7 @@ def views_of_play(page, server):
     page.wait_for_selector("#start")
     yield "start"
     page.click("#new-game")
-    page.wait_for_selector(".level")
+    page.wait_for_selector(".levels input")
     yield "new game"
     page.keyboard.press("Escape")
     begin(page, server, opponent="pubeval", length=5, seed=4)

@@ -259,7 +259,7 @@ def test_a_saved_match_is_gone_on_with(page, server, tmp_path):
     page.goto(f"{server.address}/#/start")
     page.wait_for_selector(".kept a")
     page.click("#new-game")
-    page.wait_for_selector(".level")
+    page.wait_for_selector(".levels input")
     page.select_option("#opponent", "pubeval", force=True)
     page.set_input_files("#load", path)
     page.wait_for_selector(".table[data-asks]")

@@ -191,6 +191,31 @@ def test_a_checker_is_dragged_down_by_touch(new_page, server):
     assert page.evaluate("scrollY") == 0
 
 
+@pytest.mark.parametrize(
+    ("place", "share", "expected"),
+    [(7, 0.1, "2 on 8"), (7, 0.5, "2 on 8"), (23, 0.9, "1 on 24, 1 on 20"), (18, 0.5, None)],
+    ids=["just beside", "in the next column", "at the edge", "far away"],
+)
+def test_a_finger_takes_the_nearest_legal_point(new_page, server, place, share, expected):
+    page = new_page(size=NARROW, has_touch=True)
+    begin(page, server, seed=4)  # 4-3, which nothing on the points 7, 18 and 23 can play
+    start = board(page)
+    box = page.locator(f'[data-place="{place}"]').bounding_box()
+    page.touchscreen.tap(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+    if expected is None:
+        assert board(page) == start
+    else:
+        assert expected in board(page)
+        assert page.is_enabled("#undo")
+
+
+def test_the_mouse_takes_the_point_that_it_hits(page, server):
+    begin(page, server, seed=4)
+    start = board(page)
+    press(page, 7)
+    assert board(page) == start
+
+
 @pytest.mark.parametrize("length", [0, 1], ids=["money", "match"])
 def test_a_game_by_touch_at_390(new_page, server, length):
     page = new_page(size=NARROW, has_touch=True)

@@ -18,7 +18,7 @@ def begin(page, server, *, opponent="random", length=0, seed=4, jacoby=None):
 def choose(page, *, opponent, length, seed, jacoby=None):
     """Open the dialog for a new game, fill it in, and wait for the game."""
     page.click("#new-game")
-    page.wait_for_selector(".level")
+    page.wait_for_selector(".levels input")
     page.click("#more summary")
     page.select_option("#opponent", opponent)
     page.select_option("#length", str(length))

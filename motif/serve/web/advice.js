@@ -1,15 +1,14 @@
-// What motif thinks: plays ranked, the cube, and why one play is better than another.
+// Advice: ranked plays, cube decisions, and why one play is better than another.
 
 import { post } from "./api.js";
-import { button, fault, figure, h, live, percent, plain, show, signed, table, working } from "./dom.js";
+import { button, fault, figure, h, live, percent, plain, pointed, reveal, show, signed, source, table, working } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { language, t } from "./texts.js";
 
 const SHOWN = 8;
-/** A chance from which on something would be done that is never reached. */
+/** A threshold from this probability on is not shown. */
 const NEVER = 0.9995;
 
-/** A decision to ask about: an ID, dice where the ID holds none, and who judges where that is not the usual one. */
 function question({ id, dice, player }) {
   return { id, ...(dice ? { dice } : {}), ...(player ? { player } : {}) };
 }
@@ -21,25 +20,29 @@ export async function attempt(place, work) {
   } catch (error) {
     show(place, fault(error.message));
   }
+  reveal(place);
 }
 
-/** The ranked plays of a roll as a table; `point(play)` is called for the row that is pointed at (null: none),
- *  `pick(play)` for the one that is pressed, `made` is the play that was made, and `known` are plays with the
- *  equities that an analysis gave them. */
+/** Shows the plays of a roll, ranked.  `point(play)` gets the row under the pointer or null, `pick(play)` the pressed one. */
 export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [] } = {}) {
   await attempt(place, async () => {
-    const answer = await post("/api/v1/hint", question(about));
+    const answer = await post("hint", question(about));
     answer.plays = withKnown(answer.plays, known);
     const best = answer.plays[0].equity;
     const rows = answer.plays.slice(0, SHOWN);
     const where = answer.plays.findIndex((one) => one.notation === made);
     if (where >= SHOWN) rows.push(answer.plays[where]);
     const whyPlace = live("why");
-    const why = (one) => showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
+    const why = async (one) => {
+      const gap = await showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
+      if (one.source === "rollout" || gap === undefined) return;
+      const cells = place.querySelectorAll("tbody tr")[rows.indexOf(one)].cells; // both plays are judged at one depth now
+      cells[2].firstChild.nodeValue = signed(best - gap);
+      show(cells[3], signed(-gap));
+    };
     const body = rows.map((one, k) => {
       const isMade = one.notation === made, name = playName(one.notation);
-      const on = () => point(one), off = () => point(null);
-      return { class: isMade ? "made" : "", onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off, cells: [
+      return { class: isMade ? "made" : "", ...pointed(point, one), cells: [
         h("td", {}, String(answer.plays.indexOf(one) + 1)),
         h("th", { scope: "row" }, plain(name, () => pick(one)), isMade && h("small", {}, ` ${t(madeKey)}`), chancesOf(one)),
         h("td", { class: "equity" }, signed(one.equity), h("small", {}, ` ${sourceWords(one)}`)),
@@ -48,12 +51,12 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
       ] };
     });
     show(place, table(t("hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
-      h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length })), whyPlace);
+      source(t("ranked by", { player: answer.player, count: answer.plays.length })), whyPlace);
     if (where > 0) why(answer.plays[where]);
   });
 }
 
-/** `plays` with what an analysis knows of some of them; plays that were rolled out come first. */
+/** Merges rollouts of an analysis into `plays` and puts those plays first. */
 function withKnown(plays, known) {
   const rolled = new Map(known.filter((one) => one.source === "rollout").map((one) => [one.done, one]));
   const better = plays.map((one) => (rolled.has(one.notation) ? { ...one, ...rolled.get(one.notation) } : one));
@@ -72,12 +75,15 @@ function chancesOf(one) {
   return h("span", { class: "chances", title: t("chances title") }, t("chances", figures));
 }
 
-/** Why the best play beats another one: reasons as bars, in words, and the opponent's rolls. */
+/** Shows why a play is better than another; resolves to by how much. */
 export async function showWhy(place, about, better, worse) {
+  let gap;
   await attempt(place, async () => {
-    const asked = { ...question(about), language, versus: worse === better ? undefined : worse };
-    show(place, whyPanel(await post("/api/v1/explain", asked)));
+    const answer = await post("explain", { ...question(about), language, versus: worse === better ? undefined : worse });
+    gap = answer.judged_difference;
+    show(place, whyPanel(answer));
   });
+  return gap;
 }
 
 function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid }) {
@@ -92,7 +98,6 @@ function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentenc
     grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), lines(ahead)));
 }
 
-/** All reasons with what each brings: they add up to the difference. The side of the largest comes first. */
 function reasonBars(reasons, better, worse) {
   const shown = reasons.filter((one) => one.amount >= 0.0005);
   const most = Math.max(...shown.map((one) => one.amount), 1e-9);
@@ -106,7 +111,7 @@ function reasonBars(reasons, better, worse) {
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
 }
 
-/** A bar from the middle, to the right for the better play; a pattern tells the two apart beside the colour. */
+/** A bar from the middle: to the right for the better play, to the left and hatched for the other. */
 function bar(amount, most, forBetter) {
   const width = Math.max(1, Math.round(50 * amount / most));
   const piece = h("span", { class: `bar-piece ${forBetter ? "for" : "against"}` });
@@ -115,7 +120,6 @@ function bar(amount, most, forBetter) {
   return h("span", { class: "bar-track", "aria-hidden": "true" }, piece);
 }
 
-/** The difference of two plays by the opponent's roll: 6 rows and columns of dice. */
 function rollGrid(grid, better, worse) {
   const most = Math.max(...grid.flat().map(Math.abs), 1e-9);
   const cell = (value) => {
@@ -127,11 +131,10 @@ function rollGrid(grid, better, worse) {
   return h("figure", { class: "grid" }, h("figcaption", {}, caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
-/** The decision on a double: what is right, equities, take point and window; without the equities where they `are
- *  known`, from an analysis. */
+/** Shows a cube decision; without its equities if an analysis shows them already. */
 export async function showCube(place, about, extra = {}, areKnown = false) {
   await attempt(place, async () => {
-    const answer = await post("/api/v1/cube", { ...question({ ...about, dice: null }), language, ...extra });
+    const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra });
     const rows = [["no double", answer.no_double, answer.mwc_no_double],
       ["double, take", answer.double_take, answer.mwc_double_take],
       ["double, pass", answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
@@ -142,19 +145,17 @@ export async function showCube(place, about, extra = {}, areKnown = false) {
       [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
       [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
     show(place, h("section", { class: "cube-panel" },
-      !areKnown && h("h3", {}, actionWords(answer.action)),
-      !areKnown && h("p", {}, answer.words),
-      !areKnown && table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
-        Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])])),
+      !areKnown && [h("h3", {}, actionWords(answer.action)), h("p", {}, answer.words), table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
+        Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])]))],
       answer.take_point !== null && answer.double_take !== null && h("p", {},
         t("take point", { needed: percent(answer.take_point), chance: percent(1 - answer.win) })),
       windowScale(answer),
       table(t("chances of the player on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
-      h("p", { class: "source" }, t("judged by", { player: answer.player }))));
+      source(t("judged by", { player: answer.player }))));
   });
 }
 
-/** The window of the player on roll as a scale from 0 to 100 %. */
+/** The doubling window on a scale from 0 to 100 %. */
 function windowScale(answer) {
   const window = (answer.windows ?? []).find((one) => one.name === "efficiency");
   if (!window || answer.double_take === null) return null;

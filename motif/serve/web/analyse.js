@@ -1,4 +1,4 @@
-// Matches that are analysed: a file that is dropped, games of this page, and the analyses that are kept.
+// The start of an analysis: a match file, pasted text, or a saved analysis.
 
 import { Analysis } from "./analysis.js";
 import { get, post } from "./api.js";
@@ -14,7 +14,7 @@ export async function showAnalyse(view, rest) {
   const place = h("div", {}, working());
   show(view, place);
   return retried(place, async () => {
-    const kept = await get(`/api/v1/analyses/${encodeURIComponent(name)}`);
+    const kept = await get(`analyses/${encodeURIComponent(name)}`);
     new Analysis(view).reopen(kept, more[0] === undefined ? null : Number(more[0]));
   });
 }
@@ -41,7 +41,7 @@ async function showLanding(view) {
   const kept = h("section", {});
   show(view, h("div", { class: "text" }, h("h1", {}, t("analyse head")), told, drop, kept));
   await retried(kept, async () => {
-    const { analyses } = await get("/api/v1/analyses");
+    const { analyses } = await get("analyses");
     show(kept, h("h2", {}, t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", {}, t("no analyses")));
   });
 }
@@ -54,10 +54,10 @@ export function analysisList(analyses) {
   return keptList(analyses.map((one) => {
     const own = one.players && one.seat !== null ? one.players[one.seat] : null;
     const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" \u00b7 ");
-    return { href: `#/analyse/${one.analysis}`, path: `/api/v1/analyses/${one.analysis}`, words: titleOf(one), more };
+    return { href: `#/analyse/${one.analysis}`, path: `analyses/${one.analysis}`, words: titleOf(one), more };
   }), { deleted: t("analysis deleted"), label: "delete analysis" });
 }
 
 export function takeSeat(analysis, seat) {
-  return post(`/api/v1/analyses/${analysis}`, { seat });
+  return post(`analyses/${analysis}`, { seat });
 }

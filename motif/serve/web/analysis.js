@@ -1,12 +1,10 @@
-// A match that was played: every decision with what it cost, the luck of the rolls, and who was ahead.  One side
-// is at the bottom throughout, and every number is the judge's, where it stands in the list, the verdict and the
-// table of plays.
+// The analysis of a match: every decision with its cost, luck and the winning chances.
 
 import { showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve } from "./curve.js";
-import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, show, signed, table, within, working } from "./dom.js";
+import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
@@ -18,22 +16,16 @@ import { frame, player } from "./view.js";
 
 const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
 const MILLI = 1000;
-/** Less than this many millipoints would be written 0.000. */
+/** Smaller errors, in millipoints, would be shown as 0.000. */
 const LEAST = 0.5;
-/** PR below which a player is called so, as eXtreme Gammon does. */
-const PR_WORDS = [[2.5, "world champion"], [5, "world class"], [7.5, "expert"], [12.5, "advanced"], [17.5, "intermediate"], [22.5, "casual player"], [30, "beginner"]];
-
-export function prWord(pr) {
-  return t(`rating ${PR_WORDS.find(([limit]) => pr < limit)?.[1] ?? "distracted"}`);
-}
 
 export class Analysis {
-  /** `told` is where it is said that nothing can be made of a file. */
+  /** `told` shows why a file cannot be analysed. */
   constructor(view, told = fault()) {
     Object.assign(this, { view, fault: told, decisions: [], at: null });
   }
 
-  /** Judges games of the page or a file, and keeps the analysis. */
+  /** Analyses and saves games of the page or a file. */
   async begin(asked) {
     this.stopping = new AbortController();
     this.asked = asked;
@@ -41,7 +33,7 @@ export class Analysis {
     const waiting = working();
     (this.fault.isConnected ? this.fault : this.view).append(waiting);
     try {
-      await stream("/api/v1/review", { ...asked, keep: true }, (line) => this.read(line), this.stopping.signal);
+      await stream("review", { ...asked, keep: true }, (line) => this.read(line), this.stopping.signal);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!this.fault.isConnected) this.view.prepend(this.fault);
@@ -52,7 +44,7 @@ export class Analysis {
     }
   }
 
-  /** Shows an analysis that was kept; one that was cut short is made again. */
+  /** Shows a saved analysis; repeats an interrupted one. */
   reopen(kept, number) {
     this.name = kept.analysis;
     if (!kept.decisions) {
@@ -111,11 +103,11 @@ export class Analysis {
     this.board.show({ board: START });
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("view position"), "#/position"));
-    const heads = ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`)));
+    const heads = ["move", "decision", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(one)));
     show(this.panel,
       h("section", {}, h("div", { class: "match-head" }, h("h2", {}, title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
-      h("section", {}, h("h2", {}, t("decisions")), buttons(labelled("show which", this.filter), labelled("of whom", this.whom)),
+      section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)),
         h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
           h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", {}, h("tr", {}, heads)), this.list)), this.sum),
       this.totals);
@@ -155,15 +147,15 @@ export class Analysis {
     const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
     const dash = "\u2013";
     const rows = [
-      ["PR", ...players.map((one) => (one.pr === null ? dash : `${figure(one.pr, 1)} (${prWord(one.pr)})`))],
+      ["PR", ...players.map((one) => (one.pr === null ? dash : `${figure(one.pr, 1)} (${t(`rating ${one.pr_word}`)})`))],
       [t("error rate"), ...players.map((one) => (one.error_rate === null ? dash : figure(one.error_rate, 1)))],
-      [t("decisions count"), ...players.map((one) => String(one.overall.decisions))],
+      [t("decisions"), ...players.map((one) => String(one.overall.decisions))],
       [t("blunders"), ...players.map((one) => String(one.overall.blunders))],
       [t("lost plays"), ...players.map((one) => lost(one.chequer))], [t("lost cube"), ...players.map((one) => lost(one.cube))],
       [t("luck"), ...players.map((one) => signed(one.luck.total))],
       [t("luck adjusted"), ...players.map((one) => (one.luck_adjusted_result === null ? dash : inMatch ? `${signed(100 * one.luck_adjusted_result, 1)}\u00a0%` : signed(one.luck_adjusted_result, 2)))]];
     show(this.totals, h("h2", {}, t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
-      h("p", { class: "source" }, t("judged by", { player: this.match.player })));
+      source(t("judged by", { player: this.match.player })));
     this.fill();
     const numbers = this.numbers();
     if (numbers.length) this.select(numbers[0]);
@@ -173,7 +165,6 @@ export class Analysis {
     announce(t("players table"));
   }
 
-  /** Takes the seat of a player: the errors are the reader's, whose side is at the bottom. */
   async sit(seat) {
     this.seat = this.bottom = seat;
     this.select(this.at);
@@ -285,7 +276,6 @@ export class Analysis {
     return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, `${one.mark ? "" : ` ${t("unmarked")}`} ${luck}`];
   }
 
-  /** What could be done, with the judge's equities; the play that was made is marked. */
   showTable(one) {
     const candidates = one.candidates ?? [];
     if (!one.counts || !candidates.length) return show(this.candidates);
@@ -298,7 +288,6 @@ export class Analysis {
     return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
   }
 
-  /** Draws the decision, seen by the player at the bottom; of an error both the played and the better play. */
   draw(plays = null) {
     const one = this.decisions[this.at];
     const mine = one.on_roll === this.bottom;
@@ -317,11 +306,9 @@ export class Analysis {
     return { id: one.id, player: this.match.player };
   }
 
-  /** Why the better play is better, or the cube decision with its window. */
   explain() {
     const one = this.decisions[this.at];
     if (!one) return null;
-    this.advice.scrollIntoView({ block: "nearest" });
     if (!one.is_play) return showCube(this.advice, this.about(one), {}, Boolean(one.candidates?.length));
     if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, this.about(one), one.best, one.done);
     return this.hint();

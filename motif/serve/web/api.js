@@ -1,4 +1,4 @@
-// What the server is asked.  A refusal is thrown as a Problem, whose message is for people.
+// Requests to the server.  Refusals are raised as Problems with readable messages.
 
 import { t } from "./texts.js";
 
@@ -12,7 +12,7 @@ export class Problem extends Error {
 async function ask(path, options = {}) {
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(`/api/v1/${path}`, options);
   } catch {
     throw new Problem(t("server away"), 0);
   }
@@ -43,7 +43,7 @@ export async function remove(path) {
   return (await ask(path, { method: "DELETE" })).json();
 }
 
-/** Posts, and hands every line of the answer to `read` as it comes. */
+/** Posts and passes each line of the answer to `read` as it arrives. */
 export async function stream(path, body, read, signal) {
   const answer = await ask(path, { ...posted(body), signal });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,4 +1,4 @@
-// The page: its views by address, its language and its look.
+// The page: its views by address.
 
 import { button, fault, h, show } from "./dom.js";
 import { useKeys } from "./keys.js";
@@ -30,7 +30,7 @@ function route() {
 
 let visit = 0;
 
-/** Does `work`, which loads a module; where that fails, the server is away, and `failed` is called. */
+/** Does `work`, which imports a module; calls `failed` if the server is away. */
 async function loading(work, failed) {
   try {
     await work();

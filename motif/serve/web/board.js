@@ -1,4 +1,4 @@
-// The board that is shown and played on: one SVG drawing, the areas that can be pressed, and flights of checkers.
+// The board on the page: an SVG drawing with areas to press, and flying checkers.
 
 import { h, s } from "./dom.js";
 import {
@@ -8,8 +8,6 @@ import {
 import { isShown, mayMove, pause, timeOf } from "./pace.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
-
-export { BAR, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 
 function described(board) {
   const side = (counts, key) => {
@@ -28,9 +26,8 @@ function described(board) {
 let boards = 0;
 
 export class Board {
-  /** `pressed(place, event)` hears of a click or Enter; `dragged(from, to)` of a checker that was dragged; `diced`
-   *  and `cubed` of presses on dice and cube; `lands(place)` gives the places to which a checker from there can go,
-   *  `serves(place)` says whether a press there moves one. */
+  /** Calls `pressed(place, event)`, `dragged(from, to)`, `diced(event)` and `cubed()`; `lands(place)` lists where a
+   *   checker can go, and `serves(place)` says whether a press there moves one. */
   constructor({ pressed, dragged, lands = () => [], serves = () => false, diced = () => {}, cubed = () => {} } = {}) {
     Object.assign(this, { pressed, dragged, lands, serves, diced, cubed });
     this.shown = { board: new Array(26).fill(0) };
@@ -54,8 +51,7 @@ export class Board {
     }
   }
 
-  /** Draws: board, cube {value, owner, offered}, canDouble, dice [{value, used}], by ("me" | "opponent"), movable,
-   *  arrows [{moves, board, mine, kind}], and how many checkers are `lifted`. */
+  /** Draws board, cube {value, owner, offered}, dice [{value, used}] of `by`, and arrows [{moves, board, mine, kind}]. */
   show(shown) {
     this.shown = shown;
     const { board, arrows = [], movable = [], cube, canDouble, dice, by, lifted } = shown;
@@ -205,8 +201,7 @@ export class Board {
     if (end !== null && end !== place) this.dragged(place, end);
   }
 
-  /** Moves checkers [from, to, hit] one after the other, seen by who moves: `mine` or not.  Where nothing may fly,
-   *  each move is an arrow instead. */
+  /** Shows moves [from, to, hit], seen by their player, as flights, or as arrows with reduced motion. */
   async animate(board, moves, mine) {
     let now = board;
     const seen = (view) => (mine ? view : turned(view));

@@ -1,4 +1,4 @@
-// Who was ahead in a match, roll by roll, with a dot for every error: pressing one shows its decision.
+// The winning chances in a match, roll by roll, with a dot for each error.
 
 import { h, percent, s, show } from "./dom.js";
 import { t } from "./texts.js";
@@ -7,8 +7,12 @@ const SIZE = { height: 170, left: 44, right: 10, top: 12, bottom: 22 };
 const LABEL = 46;
 const RADII = { "": 3, doubtful: 4, bad: 5, "very bad": 6.5 };
 
-/** Draws the chance of player `bottom` before each roll into `place`.  `words(decision)` is said of an error,
- *  `select(number)` shows a decision, `at` is the one that is shown. */
+/** A horizontal line with its words. */
+export function axis(left, right, y, words) {
+  return [s("line", { x1: left, x2: right, y1: y, y2: y, class: "axis" }), s("text", { x: 4, y: y + 4 }, words)];
+}
+
+/** Draws the chances of player `bottom` into `place`; `words(decision)` is an error's tooltip. */
 export function drawCurve(place, { decisions, match, bottom, at, words, select }) {
   const rolls = decisions.map((one, k) => ({ ...one, k })).filter((one) => one.is_play);
   if (!rolls.length) return show(place);
@@ -26,7 +30,7 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
   const label = (one, k) => {
     if (!begins(k) || x(k) - written < LABEL) return null;
     written = x(k);
-    return s("text", { x: x(k) + 3, y: height - 6 }, t("game short", { number: one.game }));
+    return s("text", { x: x(k) + 3, y: height - 6 }, t("game number", { number: one.game }));
   };
   const placeOf = (number) => {
     const k = rolls.findIndex((one) => one.k >= number);
@@ -39,7 +43,7 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
   });
   const here = at === null ? null : placeOf(at);
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": `${caption}. ${range}` },
-    [0, 0.5, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: y(share), y2: y(share), class: "axis" }), s("text", { x: 4, y: y(share) + 4 }, `${100 * share} %`)]),
+    [0, 0.5, 1].map((share) => axis(left, width - right, y(share), `${100 * share} %`)),
     rolls.map((one, k) => (k && begins(k) ? s("line", { x1: x(k - 0.5), x2: x(k - 0.5), y1: top, y2: height - below, class: "game" }) : null)),
     rolls.map(label), s("path", { d: line }), here !== null && s("line", { x1: x(here), x2: x(here), y1: top, y2: height - below, class: "here" }), dots);
   drawing.addEventListener("click", (event) => {

@@ -1,11 +1,10 @@
-// Dialogs, and short messages that can be undone.
+// Dialogs, and short messages with Undo.
 
 import { announce, button, buttons, h } from "./dom.js";
 import { t } from "./texts.js";
 
 const TIME_TO_UNDO = 7000;
 
-/** Shows a dialog with a heading; it is gone when it is closed. */
 export function dialog(title, ...content) {
   const close = button("\u00d7", () => shown.close(), { class: "close", "aria-label": t("close") });
   const shown = h("dialog", { "aria-label": title, onclose: () => shown.remove() },
@@ -18,7 +17,7 @@ export function dialog(title, ...content) {
   return shown;
 }
 
-/** Asks before something that cannot be undone; resolves to whether it is to be done. */
+/** Resolves to whether the question was answered with `yes`. */
 export function confirmed(question, yes) {
   return new Promise((answer) => {
     let sure = false;
@@ -36,7 +35,7 @@ function toast(...content) {
   return shown;
 }
 
-/** Says what is being done, which happens when the reader has not undone it in time. */
+/** Shows a message, and does `act` unless Undo is pressed in time. */
 export function undoable(words, act, undone) {
   waiting?.();
   const shown = toast(h("span", {}, words), button(t("undo"), () => { settle(false); undone(); }, { small: true, id: "undo-delete" }));
@@ -54,6 +53,11 @@ export function undoable(words, act, undone) {
 }
 
 addEventListener("pagehide", () => waiting?.());
+
+/** Does `work`, and says why it fails. */
+export function tried(work) {
+  return work().catch((error) => say(error.message));
+}
 
 export function say(words) {
   const shown = toast(words);

@@ -1,4 +1,4 @@
-// Elements of the page, made in one call; and what is said to screen readers.
+// Helpers that make elements, format numbers and speak to screen readers.
 
 import { t } from "./texts.js";
 
@@ -15,7 +15,6 @@ function filled(node, attributes, children) {
   return node;
 }
 
-/** An HTML element: h("p", {class: "x"}, "text", ...). */
 export function h(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
@@ -28,19 +27,27 @@ export function show(place, ...children) {
   place.replaceChildren(...children.flat(3).filter(Boolean));
 }
 
-/** A button; `key` is named in its tooltip. */
 export function button(words, act, { id, key, primary = false, small = false, ...more } = {}) {
   const kind = primary ? "primary" : small ? "small" : null;
   return h("button", { type: "button", id, class: kind, title: key && t("key", { key }), onclick: act, ...more }, words);
 }
 
-/** A play or a decision in a list, to be pressed. */
 export function plain(words, act, more = {}) {
   return button(words, act, { class: "plain play", ...more });
 }
 
+/** Attributes of what calls `act(one)` while it is pointed at or focused, and `act(null)` after that. */
+export function pointed(act, one) {
+  const on = () => act(one), off = () => act(null);
+  return { onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off };
+}
+
 export function linkTo(words, href, more = {}) {
   return h("a", { class: "button", href, ...more }, words);
+}
+
+export function positionLink(id) {
+  return linkTo(t("view position"), `#/position/${encodeURIComponent(id)}`);
 }
 
 export function buttons(...children) {
@@ -51,7 +58,6 @@ export function field(name, control, ...more) {
   return h("label", { class: "field" }, h("span", {}, name), control, ...more);
 }
 
-/** A list of [value, words] to choose from; `act(value)` hears of a choice. */
 export function choice(id, options, chosen, act) {
   return h("select", { id, onchange: (event) => act(event.target.value) },
     options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
@@ -59,6 +65,20 @@ export function choice(id, options, chosen, act) {
 
 export function checkbox(id, words, checked, act = () => {}) {
   return h("label", { class: "check" }, h("input", { type: "checkbox", id, checked, onchange: (event) => act(event.target.checked) }), words);
+}
+
+/** A part of a page with a heading. */
+export function section(title, ...children) {
+  return h("section", {}, h("h2", {}, title), ...children);
+}
+
+/** A small remark. */
+export function source(...words) {
+  return h("p", { class: "source" }, ...words);
+}
+
+export function radio(name, value, checked, act, ...words) {
+  return h("label", { class: "check" }, h("input", { type: "radio", name, value, checked, onchange: act }), ...words);
 }
 
 export function fault(words = "", more = {}) {
@@ -69,14 +89,18 @@ export function working(words = t("thinking")) {
   return h("p", { class: "working", role: "status" }, words);
 }
 
-/** A part of the page that screen readers speak when it changes. */
 export function live(name) {
   return h("div", { class: name, "aria-live": "polite" });
 }
 
+/** Scrolls the panel so that `place` can be seen, from its start. */
+export function reveal(place) {
+  place.scrollIntoView({ block: "nearest" });
+}
+
 let last = "";
 
-/** Says a sentence to whoever listens to the page; the same one twice is said twice. */
+/** Says a sentence to screen readers, even the same one twice. */
 export function announce(text) {
   const announcer = document.getElementById("announcer");
   announcer.textContent = text === last ? `${text}\u00a0` : text;
@@ -100,13 +124,11 @@ export function percent(share, digits = 1) {
   return `${figure(100 * share, digits)}\u00a0%`;
 }
 
-/** What may be wider than the page, and then scrolls by itself. */
 export function wide(name, content) {
   return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": name }, content);
 }
 
-/** A table with a caption that screen readers say; rows are lists of cells, or {cells, ...attributes}, cells what
- *  is shown, or elements of the table.  Heads that are empty are no heads. */
+/** A table with a hidden caption; rows are lists of cells, or {cells, ...attributes}. */
 export function table(caption, head, rows, attributes = {}) {
   const cell = (one, name, more) => (["TD", "TH"].includes(one?.tagName) ? one : h(name, more, one));
   return wide(caption, h("table", attributes,

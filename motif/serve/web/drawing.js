@@ -1,6 +1,5 @@
-// What the board is drawn of: its geometry, checkers, dice, cube and arrows, as SVG.  A board is 26 numbers: 1 to
-// 24 the points, 25 the reader's bar, 0 the opponent's; the reader's checkers are positive.  Light checkers have
-// a dark rim, dark ones a light ring.
+// The parts of the board as SVG.  A board is 26 numbers: points 1 to 24, 25 the reader's bar, 0 the opponent's; the
+// reader's checkers are positive.
 
 import { s } from "./dom.js";
 import { preference } from "./preferences.js";
@@ -12,8 +11,7 @@ const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
 const DIE = 46;
 const NARROW = matchMedia("(max-width: 40rem) and (orientation: portrait)");
 
-/** The size of the board and where its parts lie; on a phone that is held upright the board is higher, the cube
- *  lies on the bar, and dice and cube are larger. */
+/** The layout.  A phone in portrait has a higher board with a larger cube, on the bar, and larger dice. */
 export let WIDTH, HEIGHT;
 let left, bar, right, tray, trayWidth, cubeX, bottom, middle, onBar, large;
 
@@ -39,7 +37,6 @@ NARROW.addEventListener("change", () => {
   dispatchEvent(new CustomEvent("preference", { detail: "layout" }));
 });
 
-/** Which way the reader's checkers move home: to the right, or mirrored to the left. */
 export const direction = { get mirrored() { return preference("home") === "left"; } };
 
 function across(x) {
@@ -65,7 +62,7 @@ export function slot(place, number) {
   return [middleOf(place), place > 12 ? TOP + way : bottom - way];
 }
 
-/** Where a checker of the player who moves lies; places are numbered as that player sees them. */
+/** Where a checker of the mover is, whose places are numbered from the mover's side. */
 export function seenSlot(place, number, mine) {
   const row = Math.min(Math.max(number, 0), ROWS - 1);
   if (mine) return slot(place, row);
@@ -73,15 +70,14 @@ export function seenSlot(place, number, mine) {
   return place === OFF ? [x, TOP + 40] : [x, y];
 }
 
-/** The place nearest to a point of the drawing among those that suit, within so many columns; null where there is
- *  none. */
+/** The suitable place nearest to a point of the drawing, within some columns; null if there is none. */
 export function nearest([x, y], suits, columns = 1) {
   const apart = ([, left, top, width, height]) => Math.max(left - x, x - left - width, 0) + 3 * Math.max(top - y, y - top - height, 0);
   const found = areas(true).filter(([place]) => suits(place)).map((area) => [apart(area), area[0]]).toSorted((a, b) => a[0] - b[0])[0];
   return found && found[0] < columns * COLUMN ? found[1] : null;
 }
 
-/** The areas that can be pressed: [place, x, y, width, height], each as high as half the board. */
+/** The areas to press: [place, x, y, width, height]. */
 export function areas(bothBars) {
   const half = HEIGHT / 2;
   const list = Array.from({ length: 24 }, (_, k) => k + 1).map((point) => [
@@ -118,7 +114,6 @@ export function pipCounts(board) {
   return [mine, theirs];
 }
 
-/** `board` after one checker of the reader's moved; what it hits goes to the bar. */
 export function moved(board, start, end) {
   const after = [...board];
   after[start] -= 1;
@@ -132,7 +127,7 @@ export function moved(board, start, end) {
   return after;
 }
 
-/** `board` before the `moves` [from, to, hit] that led to it, by the player at whose points it is counted. */
+/** The board before the `moves` [from, to, hit] that led to `board`, both seen by the mover. */
 export function unmoved(board, moves) {
   const before = [...board];
   for (const [start, end, hit] of moves.toReversed()) {
@@ -148,15 +143,6 @@ export function unmoved(board, moves) {
 
 export function turned(board) {
   return board.map((_, place) => -board[25 - place] || 0);
-}
-
-export function isRace(board) {
-  let back = 0, front = 25;
-  board.forEach((count, place) => {
-    if (count > 0) back = Math.max(back, place);
-    else if (count < 0) front = Math.min(front, place);
-  });
-  return back < front;
 }
 
 export function emptyBoard() {
@@ -176,7 +162,7 @@ export function emptyBoard() {
   return parts;
 }
 
-/** All checkers; of those that are `lifted` {mine, theirs} none is shown as borne off. */
+/** All checkers; those `lifted` {mine, theirs} are not borne off. */
 export function checkers(board, movable, lifted = {}) {
   const parts = [];
   board.forEach((signed, place) => {
@@ -205,7 +191,7 @@ export function checkers(board, movable, lifted = {}) {
   return parts;
 }
 
-/** The cube; in the middle it shows 64, as a real one does, until somebody has doubled. */
+/** The cube; it shows 64 until the first double. */
 export function drawnCube({ value, owner, offered }, can) {
   const y = offered ? middle : { opponent: TOP + 30, centre: middle, me: bottom - 30 }[owner];
   const shown = String(offered ? 2 * value : value === 1 ? 64 : value);
@@ -215,7 +201,6 @@ export function drawnCube({ value, owner, offered }, can) {
     s("text", { y: 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));
 }
 
-/** Dice [{value, used, by}]; those of the opponent lie on the other half. */
 export function drawnDice(dice, by) {
   return ["me", "opponent"].flatMap((who) => {
     const own = dice.filter((die) => (die.by ?? by) === who);
@@ -230,8 +215,7 @@ export function drawnDice(dice, by) {
   });
 }
 
-/** A play as arrows: its moves, of the reader's or not, from a board on.  Of a play that was made the ghosts are
- *  where the checkers came from, else where they would go. */
+/** A play as arrows; ghosts are at the starts of the last play, and at the ends of others. */
 export function drawnArrows({ moves, board, mine = true, kind = "hint" }) {
   const view = mine ? board : turned(board);
   const counts = view.map((count) => Math.max(count, 0));

@@ -1,8 +1,8 @@
-// Keys that work wherever the focus is, and the list of them that `?` shows.
+// Keyboard shortcuts that work wherever the focus is.
 
 let handler = null;
 
-/** `handle(key, event)` gets the keys that nothing else on the page uses, until another view takes over. */
+/** Sets the view's handler of keys; it returns whether it used the key. */
 export function useKeys(handle) {
   handler = handle;
 }

@@ -1,9 +1,8 @@
-// Questions to learn from: the reader's own errors, opening rolls and replies, bearoffs and doubles.  Those that
-// were answered wrong come again soon, the others after more and more days.
+// A quiz of the reader's errors, opening rolls and replies, bearoffs and cube decisions.
 
 import { showCube, showWhy } from "./advice.js";
 import { get, post } from "./api.js";
-import { announce, button, buttons, fault, figure, h, linkTo, live, percent, show, working } from "./dom.js";
+import { announce, button, buttons, fault, figure, h, linkTo, live, percent, positionLink, show, source, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -12,7 +11,7 @@ import { t } from "./texts.js";
 import { frame, retried } from "./view.js";
 
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
-/** Points of equity that a right answer may give up. */
+/** A right answer costs less than this. */
 const RIGHT = 0.02;
 const TO_TAKE = ["take", "pass", "drop", "beaver"];
 
@@ -23,15 +22,15 @@ export async function showLearn(view, rest) {
   const place = h("div", { class: "trainers" });
   show(view, h("div", { class: "text" }, h("h1", {}, t("view learn")), h("p", { class: "lead" }, t("learn words")), place));
   return retried(place, async () => {
-    const { progress } = await get("/api/v1/learn");
+    const { progress } = await get("learn");
     show(place, KINDS.map((one) => trainer(one, progress[one])));
   });
 }
 
 function trainer(kind, { cards, due, asked, known, learned }) {
   const isEmpty = kind === "error" && !cards;
-  const words = isEmpty ? t("no errors yet") : [t("cards due", { count: due }), asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].join(" ");
-  return h("section", { class: "card" }, h("h2", {}, t(`trainer ${kind}`)), h("p", {}, t(`trainer ${kind} words`)), h("p", { class: "source" }, words),
+  const words = isEmpty ? t("no errors yet") : [due > 0 && t("cards due", { count: due }), asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].filter(Boolean).join(" ");
+  return h("section", { class: "card" }, h("h2", {}, t(`trainer ${kind}`)), h("p", {}, t(`trainer ${kind} words`)), source(words),
     isEmpty ? linkTo(t("view analyse"), "#/analyse") : linkTo(t("practise"), `#/learn/${kind}`, { id: `learn-${kind}` }));
 }
 
@@ -54,9 +53,9 @@ class Quiz {
     show(this.actions);
     show(this.verdict, working());
     await retried(this.verdict, async () => {
-      const { card } = await post("/api/v1/learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
+      const { card } = await post("learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
       if (!card) return this.end();
-      const turn = card.question.is_play ? await post("/api/v1/turn", { id: card.question.id }) : null;
+      const turn = card.question.is_play ? await post("turn", { id: card.question.id }) : null;
       return this.ask(card, turn);
     });
     return this;
@@ -83,8 +82,8 @@ class Quiz {
     const board = this.isTake ? turned(question.board) : question.board;
     const owner = question.owner ?? "centre";
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
-    show(this.verdict, h("h2", {}, t(`trainer ${this.kind}`)), h("p", {}, t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
-      this.asked > 0 && h("p", { class: "source" }, t("quiz so far", { right: this.right, count: this.asked })));
+    show(this.verdict, h("h2", {}, t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
+      this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
     show(this.otherBar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, question.score && question.is_play ? `${question.score[0]}\u2013${question.score[1]}` : t("money")));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
@@ -98,7 +97,7 @@ class Quiz {
     if (!this.card) return show(this.actions);
     if (this.answered) {
       return show(this.actions, button(t("next question"), () => this.next(), { id: "next-question", key: "N", primary: true }), button(t("why"), () => this.explain(), { id: "quiz-why", key: "W" }),
-        linkTo(t("view position"), `#/position/${encodeURIComponent(this.card.question.id)}`));
+        positionLink(this.card.question.id));
     }
     if (this.card.question.is_play) return show(this.actions, this.mover.buttons());
     const choices = this.isTake ? ["take", "pass"] : this.kind === "error" ? ["double", "no double"] : ["no double", "double, take", "double, pass"];
@@ -113,14 +112,14 @@ class Quiz {
     return true;
   }
 
-  /** What a play gives up: by the analysis where it knows the play, else by asking. */
+  /** The cost of a play, from the analysis if that has it. */
   async costOf(play) {
     const { question } = this.card;
     const known = question.candidates?.find((one) => one.done === play);
     if (known) return { cost: Math.max(0, question.candidates[0].equity - known.equity), best: question.best };
-    const { plays } = await post("/api/v1/hint", { id: question.id });
-    const own = plays.find((one) => one.notation === play) ?? plays.at(-1);
-    return { cost: Math.max(0, plays[0].equity - own.equity), best: question.best ?? plays[0].notation };
+    const { plays: [{ notation: best }] } = await post("hint", { id: question.id });
+    const cost = play === best ? 0 : (await post("explain", { id: question.id, versus: play })).judged_difference;
+    return { cost: Math.max(0, cost), best };
   }
 
   async judge(play, after) {
@@ -139,7 +138,7 @@ class Quiz {
   async judgeCube(answer) {
     await this.told(async () => {
       const { question } = this.card;
-      const cube = await post("/api/v1/cube", { id: question.id });
+      const cube = await post("cube", { id: question.id });
       const { no_double: none, double_take: taken, double_pass: passed } = cube;
       const best = Math.max(none, Math.min(taken, passed));
       const doubled = Math.min(taken, passed);
@@ -150,21 +149,20 @@ class Quiz {
     });
   }
 
-  /** Says whether the answer was right, and keeps that. */
   async told(work) {
     const { card } = this;
     show(this.actions);
     try {
       const { cost, best, made } = await work();
       const isRight = cost < RIGHT;
-      const kept = await post("/api/v1/learn", { key: card.key, kind: this.kind, question: card.question, right: isRight });
+      const kept = await post("learn", { key: card.key, kind: this.kind, question: card.question, right: isRight });
       this.answered = true;
       this.asked += 1;
       this.right += isRight;
       this.skip.push(card.key);
       const words = t(isRight ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made, best, cost: figure(cost, 3) });
-      show(this.verdict, h("h2", { class: isRight ? "right" : "wrong" }, t(isRight ? "right" : "wrong")), h("p", {}, words),
-        h("p", { class: "source" }, t(isRight ? "comes again" : "comes soon", { count: kept.days })));
+      show(this.verdict, h("h2", { class: isRight ? "right" : "wrong" }, t(isRight ? "right" : "wrong")),
+        source(t(isRight ? "comes again" : "comes soon", { count: kept.days })));
       show(this.message, words);
       announce(words);
       this.showActions();

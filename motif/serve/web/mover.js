@@ -1,4 +1,4 @@
-// A board on which one roll is played: by pressing, dragging or keys, until the play is confirmed.
+// A board on which a roll is played by pressing, dragging or keys.
 
 import { Board } from "./board.js";
 import { announce, button } from "./dom.js";
@@ -8,8 +8,7 @@ import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 
 export class Mover {
-  /** `changed()` is called whenever something moved; `pressed(event)` when the board is pressed with no roll to
-   *  play, `cubed()` when the cube is. */
+  /** Calls `changed()` after each move; `pressed(event)` and `cubed()` for presses without a roll to play. */
   constructor({ changed, pressed = () => {}, cubed = () => {} }) {
     Object.assign(this, { changed, turn: null, locked: false, shown: {} });
     this.board = new Board({
@@ -23,7 +22,6 @@ export class Mover {
     this.element = this.board.element;
   }
 
-  /** Whether a roll can be played now: not while what was confirmed is on its way. */
   get isLive() {
     return Boolean(this.turn) && !this.locked;
   }
@@ -33,7 +31,7 @@ export class Mover {
     this.board.show(shown);
   }
 
-  /** Lets a roll be played; `done(notation, board)` gets the play that is confirmed. */
+  /** Lets a roll be played; `done(notation, board)` gets the confirmed play. */
   play({ board, roll, tree }, shown, done) {
     Object.assign(this, { shown, done, locked: false, turn: new Turn(board, roll, tree) });
     this.draw();
@@ -68,7 +66,6 @@ export class Mover {
     return this.moved(() => this.turn.press(place, event.shiftKey));
   }
 
-  /** A press on the dice: rolls, confirms, or changes which is played first. */
   diced(event, pressed) {
     if (!this.turn) pressed(event);
     else if (this.turn.play !== null) this.confirm();
@@ -90,7 +87,6 @@ export class Mover {
     announce(t("undone"));
   }
 
-  /** Moves the checkers as a play says, to be looked at, undone or confirmed. */
   take(notation) {
     if (!this.isLive) return;
     this.turn.take(notation);
@@ -106,7 +102,7 @@ export class Mover {
     this.done(turn.play, turn.board);
   }
 
-  /** What was confirmed has not been done: it can be moved again. */
+  /** Unlocks a play whose confirmation failed. */
   unlock() {
     this.locked = false;
     this.redraw();
@@ -123,7 +119,6 @@ export class Mover {
         : button(t("swap"), () => this.swap(), { id: "swap", key: "S" })];
   }
 
-  /** What a key does on the board; whether it does anything. */
   key(key) {
     if (!this.isLive) return false;
     if (["Enter", " ", "o"].includes(key)) this.confirm();

@@ -1,8 +1,8 @@
-// The dialog for a new game: opponents by level, the format, and all else under "more".
+// The dialog for a new game.
 
 import { get, post } from "./api.js";
 import { dialog } from "./dialog.js";
-import { button, buttons, checkbox, choice, fault, field, figure, h, show } from "./dom.js";
+import { button, buttons, checkbox, choice, fault, field, figure, h, radio, show } from "./dom.js";
 import { formatOf, nameOf } from "./plays.js";
 import { begin, openGame, wishes } from "./start.js";
 import { knows, t } from "./texts.js";
@@ -42,17 +42,16 @@ export async function showNewGame() {
   const file = h("input", { type: "file", accept: ".mat,.txt", id: "load", onchange: () => attempt(async () => {
     const mat = await file.files[0].text();
     file.value = "";
-    await openGame(await post("/api/v1/games/loaded", { opponent: opponent.value, mat, seat: Number(seat.value) }));
+    await openGame(await post("games/loaded", { opponent: opponent.value, mat, seat: Number(seat.value) }));
   }) });
   const shown = dialog(t("new game"), h("form", { id: "wish", onsubmit: submit }, levels, field(t("for what"), length), money,
-    h("details", { id: "more" }, h("summary", {}, t("more")), field(t("all opponents"), opponent), field(t("seed of the dice"), seed, seedFault),
+    h("details", { id: "more" }, h("summary", {}, t("more")), field(t("all opponents"), opponent), field(t("dice seed"), seed, seedFault),
       h("h3", {}, t("load head")), field(t("you are"), seat), field(t("mat file"), file)),
     told, buttons(h("button", { class: "primary", id: "begin" }, t("begin")), button(t("cancel"), () => shown.close()))));
   await retried(told, async () => {
-    const answer = await get("/api/v1/games/opponents");
+    const answer = await get("games/opponents");
     show(told);
-    levels.append(...answer.levels.map((one) => h("label", { class: "level" },
-      h("input", { type: "radio", name: "level", value: one.name, checked: one.name === wish.opponent, onchange: () => { opponent.value = one.name; } }),
+    levels.append(...answer.levels.map((one) => radio("level", one.name, one.name === wish.opponent, () => { opponent.value = one.name; },
       h("span", {}, h("strong", {}, t(`level ${one.level}`)), h("small", {}, t("level words", { name: nameOf(one.name), rate: figure(one.error_rate, 1) }))))));
     const names = answer.opponents.flatMap((one) => (one.name === "latest" ? ["latest", "latest@1", "latest@2"] : [one.name]));
     show(opponent, names.map((one) => h("option", { value: one, selected: one === wish.opponent }, knows(`opponent ${one}`) ? t(`opponent ${one}`) : one)));

@@ -1,17 +1,15 @@
-// The tutor's objection to what is about to be decided, with both plays, and why.
+// The warning before a blunder.
 
 import { showCube, showWhy } from "./advice.js";
-import { announce, button, buttons, figure, h, live, plain, show, signed } from "./dom.js";
+import { announce, button, buttons, figure, h, live, plain, pointed, show, signed } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
 export function objected(game, { plays, better, cost }, { anyway, again }) {
   const why = live("why");
   const words = t("tutor says", { cost: figure(cost, 3), better: plays ? playName(better) : actionWords(better) });
-  const row = (one) => {
-    const on = () => game.point(one), off = () => game.point(null);
-    return h("li", {}, plain(playName(one.notation), () => game.mover.take(one.notation), { onpointerenter: on, onpointerleave: off, onfocus: on, onblur: off }), ` ${signed(one.equity)}`);
-  };
+  const row = (one) => h("li", pointed((pointedAt) => game.point(pointedAt), one),
+    plain(playName(one.notation), () => game.mover.take(one.notation)), ` ${signed(one.equity)}`);
   const about = { id: game.state.id, dice: game.state.roll };
   const explain = () => (plays ? showWhy(why, about, plays[0].notation, plays[1].notation) : showCube(why, about));
   show(game.sheet, h("h2", {}, t("tutor head")), h("p", {}, words), plays && h("ul", { class: "two-plays" }, plays.map(row)),

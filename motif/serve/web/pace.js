@@ -1,15 +1,14 @@
-// How fast things are shown: each kind of step has its time, and the reader's speed makes it longer or shorter.
+// The speed of the opponent's turn.
 
 import { preference } from "./preferences.js";
 
 const SPEEDS = { slow: 1.7, normal: 1, fast: 0.5, off: 0 };
-/** Milliseconds at normal speed. */
 const STEPS = { dice: 650, move: 320, hit: 240, rest: 350, banner: 1250, opening: 1500 };
-/** A banner has to be read, at whatever speed. */
+/** Banners stay readable at any speed. */
 const LEAST = { banner: 1000, opening: 1000 };
 const quiet = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** What waits; a test may put another clock here. */
+/** Tests may replace this clock. */
 export const clock = { wait: (time) => new Promise((done) => { setTimeout(done, time); }) };
 
 export function isShown() {

@@ -1,10 +1,9 @@
-// A game against motif: the board, what can be done now, and what has happened.
+// A game against motif.
 
 import { get, post, Problem, remove, text } from "./api.js";
-import { offCounts, pipCounts } from "./board.js";
-import { confirmed, say, undoable } from "./dialog.js";
-import { announce, button, buttons, checkbox, h, linkTo, live, percent, saveAs, show, table } from "./dom.js";
-import { turned, unmoved } from "./drawing.js";
+import { confirmed, tried, undoable } from "./dialog.js";
+import { announce, button, buttons, checkbox, h, linkTo, live, percent, positionLink, saveAs, section, show, table } from "./dom.js";
+import { offCounts, pipCounts, turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
 import { pause } from "./pace.js";
@@ -17,9 +16,9 @@ import { t } from "./texts.js";
 import { frame, player, RETRY } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
-/** Milliseconds after which a press on the board may roll: one that came late for a move may not. */
+/** Milliseconds before a press on the board rolls: an earlier one was meant as a move. */
 const SETTLED = 400;
-/** Points of equity from which on the tutor objects. */
+/** Smallest error, in points, that is warned of. */
 const LIMIT = 0.05;
 const TUTORED = ["play", "roll", "double", "take", "drop", "beaver"];
 const OPENING = { board: START, cube: CENTRED };
@@ -40,7 +39,7 @@ export class Game {
   }
 
   get path() {
-    return `/api/v1/games/${this.state.game}`;
+    return `games/${this.state.game}`;
   }
 
   get opponent() {
@@ -64,8 +63,7 @@ export class Game {
     this.about = h("div", { class: "about" });
     const tutor = checkbox("tutor", t("tutor"), localStorage.getItem(TUTOR) === "on", (on) => localStorage.setItem(TUTOR, on ? "on" : "off"));
     Object.assign(this, frame(this.view, t("game head"), this.mover, "", t("advice and record")));
-    show(this.panel, this.sheet, h("section", {}, h("h2", {}, t("advice")), this.adviceButtons, tutor, this.advice),
-      h("section", {}, h("h2", {}, t("record")), this.log, this.about));
+    show(this.panel, this.sheet, section(t("advice"), this.adviceButtons, tutor, this.advice), section(t("record"), this.log, this.about));
     this.tutor = tutor.firstChild;
     useKeys((key, event) => this.key(key, event));
     if (events.length) await this.tellAll(events, OPENING);
@@ -90,10 +88,9 @@ export class Game {
     show(this.last, this.lastWords());
     if (!quiet) announce(words);
     if (["next", "nothing"].includes(state.asks) && state.result) this.showResult();
-    if (this.turn && preference("autobearoff") && this.turn.bearoff) this.bearOff();
+    if (this.turn && preference("autobearoff") && state.tree.bearoff) this.bearOff();
   }
 
-  /** The board: a roll to be played, or the opponent's last one, which lies there until something is done. */
   show() {
     const { state } = this;
     const last = this.lastMove();
@@ -111,7 +108,7 @@ export class Game {
     return ["roll", "answer", "raccoon"].includes(this.state.asks) && (this.state.can.double || this.state.cube.offered);
   }
 
-  /** The opponent's last play, with the board that it was made on; null where something else came since. */
+  /** The opponent's last play and the board before it; null if something else came last. */
   lastMove() {
     const { log, board } = this.state;
     const last = log.at(-1);
@@ -165,7 +162,7 @@ export class Game {
     return lineOf(one, (who) => this.nameOf(who));
   }
 
-  /** What has happened since the reader decided: the opponent's turn, and what left no choice. */
+  /** The record since the reader's last decision. */
   lastWords() {
     const { log } = this.state;
     const own = log.findLastIndex((one) => one.who === "me");
@@ -173,7 +170,6 @@ export class Game {
     return log.slice(since).slice(-4).map((one) => this.logged(one)).join("  \u00b7  ");
   }
 
-  /** What can be resigned, to be chosen; null where nothing can. */
   resignation() {
     const { resign } = this.state.can;
     if (!resign.length) return null;
@@ -181,7 +177,7 @@ export class Game {
       const lose = select.value;
       select.value = "";
       if (lose) this.askResign(lose);
-    } }, h("option", { value: "" }, t("resign")), resign.map((one) => h("option", { value: one }, t(`lose ${one}`))));
+    } }, h("option", { value: "" }, t("resign")), resign.map((one) => h("option", { value: one }, t(`result ${one}`))));
     return select;
   }
 
@@ -194,11 +190,10 @@ export class Game {
     show(this.about,
       h("p", {}, `${words}. ${t("game number", { number: state.number })}`),
       buttons(this.resignation(), button(t("new game"), newGame, { id: "new-game" }), linkTo(t("all games"), "#/start"),
-        linkTo(t("view position"), `#/position/${encodeURIComponent(state.xgid)}`), button(t("save mat"), () => this.save(), { id: "save" })),
+        positionLink(state.xgid), button(t("save mat"), () => this.save(), { id: "save" })),
       h("p", {}, t("seed shown"), " ", h("code", { id: "seed-shown" }, String(state.seed)), h("br"), h("small", {}, t("seed words"))),
       h("div", { class: "buttons apart" }, button(t("forget game"), () => this.forget(), { id: "forget" })));
   }
-
 
   press(id) {
     const found = this.actions.querySelector(`#${id}`);
@@ -207,7 +202,6 @@ export class Game {
     return true;
   }
 
-  /** A press on the board, its dice or a key on it, with no roll to play. */
   pressed(event) {
     if (event.type === "click" && performance.now() - this.settled < SETTLED) return;
     if (["click", "keydown"].includes(event.type) && !["Delete", "Backspace"].includes(event.key)) this.press("roll");
@@ -221,14 +215,14 @@ export class Game {
   }
 
   async bearOff() {
-    const { game, revision } = this.state;
-    this.mover.take(this.turn.bearoff);
+    const { game, revision, tree } = this.state;
+    this.mover.take(tree.bearoff);
     await pause("dice");
     if (this.state.game === game && this.state.revision === revision && this.table.isConnected) this.mover.confirm();
   }
 
   async askResign(lose) {
-    if (await confirmed(t("resign sure", { what: t(`lose ${lose}`) }), t("yes resign"))) this.decide("resign", { lose });
+    if (await confirmed(t("resign sure", { what: t(`result ${lose}`) }), t("yes resign"))) this.decide("resign", { lose });
   }
 
   key(key, event) {
@@ -276,7 +270,7 @@ export class Game {
     }
   }
 
-  /** Shows what has happened; with auto-roll off, the reader's own roll waits for a press. */
+  /** Shows events; without auto-roll, the reader's roll waits for a press. */
   async tellAll(events, before) {
     const { state } = this;
     this.busy = true;
@@ -291,7 +285,7 @@ export class Game {
     this.busy = false;
   }
 
-  /** The button that was pressed is gone: the focus goes to what is asked next. */
+  /** Moves the focus from a button that is gone to the next decision. */
   moveFocus() {
     if (document.activeElement !== document.body && document.activeElement !== null) return;
     const place = this.turn && (this.turn.movable[0] ?? 24);
@@ -301,40 +295,28 @@ export class Game {
 
   complain(error) {
     if (error.status === 409) {
-      show(this.notice, h("p", {}, t("went on elsewhere")), button(t("show as it stands"), () => this.reload(), { primary: true, id: "reload" }));
+      show(this.notice, h("p", {}, t("went on elsewhere")), button(t("show current"), () => this.reload(), { primary: true, id: "reload" }));
     } else if (error.status === 404) {
       localStorage.removeItem(LAST);
       show(this.notice, h("p", {}, error.message), button(t("new game"), newGame, { primary: true }));
     } else {
       show(this.notice, h("p", {}, error.message));
-      if (error.status === 0) setTimeout(() => this.retry(), RETRY);
+      if (error.status === 0) setTimeout(() => this.reload(), RETRY);
     }
     this.busy = false;
     show(this.message, this.words());
     this.mover.unlock();
   }
 
-  /** Asks until the server is there again; then shows the game as it stands. */
-  async retry() {
+  /** Shows the game as it is on the server, which may have been away. */
+  async reload() {
     if (!this.notice.isConnected) return;
     try {
       const state = await get(this.path);
       show(this.notice);
-      if (state.revision !== this.state.revision) {
-        this.state = state;
-        this.settle();
-      }
       announce(t("server back"));
-    } catch (error) {
-      this.complain(error);
-    }
-  }
-
-  async reload() {
-    try {
-      this.state = await get(this.path);
-      this.hidden = false;
-      show(this.notice);
+      if (state.revision === this.state.revision) return;
+      Object.assign(this, { state, hidden: false });
       this.settle();
     } catch (error) {
       this.complain(error);
@@ -362,9 +344,7 @@ export class Game {
     this.mover.draw(one ? { board, arrows: [{ moves: movesOf(one.notation), board }], movable: [] } : {});
   }
 
-  /** Shows advice, which is loaded when it is first asked for. */
   async advise(work) {
-    this.panel.scrollTop = 0;
     await work(await import("./advice.js"));
   }
 
@@ -378,12 +358,8 @@ export class Game {
     return this.advise(({ showCube }) => showCube(this.advice, { id: this.state.id }, this.state.rules.beavers ? { beavers: true } : {}));
   }
 
-  async save() {
-    try {
-      saveAs(`motif-${this.state.game}.mat`, await text(`${this.path}/mat`));
-    } catch (error) {
-      this.complain(error);
-    }
+  save() {
+    return tried(async () => saveAs(`motif-${this.state.game}.mat`, await text(`${this.path}/mat`)));
   }
 
   rolls() {
@@ -402,7 +378,7 @@ export class Game {
 
   forget() {
     const { game } = this.state;
-    undoable(t("game deleted"), () => remove(`/api/v1/games/${game}`).catch((error) => say(error.message)), () => { location.hash = `#/play/${game}`; });
+    undoable(t("game deleted"), () => tried(() => remove(`games/${game}`)), () => { location.hash = `#/play/${game}`; });
     localStorage.removeItem(LAST);
     if (location.hash === "#/play") showPlay(this.view, "");
     else location.hash = "#/play";

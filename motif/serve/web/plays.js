@@ -1,8 +1,8 @@
-// Plays and decisions as they are written.
+// Plays and decisions in words.
 
 import { knows, t } from "./texts.js";
 
-/** The moves [from, to, hit] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
+/** The moves [from, to, hit] of a play such as "bar/20*\/14 8/5(2)". */
 export function movesOf(play) {
   const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number.parseInt(word, 10));
   return play.split(" ").filter(Boolean).flatMap((part) => {
@@ -38,7 +38,6 @@ export function otherOwner(owner) {
   return { me: "opponent", opponent: "me" }[owner] ?? owner;
 }
 
-/** The dice of a roll as they lie on the board. */
 export function diceOf(roll, by) {
   return (roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll).map((value) => ({ value, used: false, by }));
 }

@@ -1,7 +1,7 @@
-// A game from any position on, against motif: nothing of it is kept.
+// A game from any position against motif; it is not saved.
 
 import { post } from "./api.js";
-import { button, buttons, h, linkTo, show } from "./dom.js";
+import { button, buttons, h, linkTo, section, show } from "./dom.js";
 import { moved, offCounts, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -32,8 +32,8 @@ class Practice {
     const title = t("play from here"), back = `#/position/${encodeURIComponent(id)}`;
     Object.assign(this, frame(view, title, this.mover, "practice", t("record")));
     show(this.panel,
-      h("section", {}, h("h2", {}, title), h("p", {}, t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
-      h("section", {}, h("h2", {}, t("record")), this.record));
+      section(title, h("p", {}, t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
+      section(t("record"), this.record));
     useKeys((key) => this.mover.key(key) || (NAMED[key] ? this.press(NAMED[key]) : key === "Escape" && Boolean(location.hash = back)));
   }
 
@@ -43,7 +43,7 @@ class Practice {
     return Boolean(found);
   }
 
-  /** Does `work`; where the server is away, again until it is there. */
+  /** Does `work`, again while the server is away. */
   async tried(work) {
     const run = (this.run = (this.run ?? 0) + 1);
     for (;;) {
@@ -61,7 +61,7 @@ class Practice {
   async start() {
     Object.assign(this, { log: [], mine: true, arrows: [], place: null });
     show(this.last);
-    await this.tried(async () => { this.place = await post("/api/v1/position", { id: this.id }); });
+    await this.tried(async () => { this.place = await post("position", { id: this.id }); });
     return this.place && this.turn(this.place.dice);
   }
 
@@ -93,7 +93,7 @@ class Practice {
     show(this.message, words);
   }
 
-  /** Notes what the player on roll does, or `who` says, and shows it step by step. */
+  /** Records events of the player on roll, or `who`, and shows them. */
   async tell(...events) {
     const { board, cube } = this, names = (who) => (who === "me" ? t("you") : "motif");
     const told = events.map((one) => ({ who: this.mine ? "me" : "opponent", board, ...one }));
@@ -104,26 +104,21 @@ class Practice {
     await tell(this.mover.board, told, { before: board, cube, names, message: (words) => this.say(words) });
   }
 
-  get canDouble() {
-    const { owner, length, score, cube, crawford } = this.place;
-    return owner !== "opponent" && !crawford && !(length && score[0] + cube >= length);
-  }
-
   async turn(dice = null) {
     if (this.place.over) return this.end(1);
     this.draw();
     if (!this.mine) return this.opponentTurn(dice);
     if (dice) return this.ownRoll(dice);
-    this.say(t(this.canDouble ? "asks roll or double" : "asks roll"));
+    this.say(t(this.place.can_double ? "asks roll or double" : "asks roll"));
     return show(this.actions, button(t("roll"), () => this.ownRoll(thrown()), { id: "roll", key: "R", primary: true }),
-      this.canDouble && button(t("double to", { cube: 2 * this.place.cube }), () => this.double(), { id: "double", key: "D" }));
+      this.place.can_double && button(t("double to", { cube: 2 * this.place.cube }), () => this.double(), { id: "double", key: "D" }));
   }
 
   async ownRoll(dice) {
     show(this.actions);
     sound("dice");
     await this.tried(async () => {
-      const turn = await post("/api/v1/turn", { id: this.place.gnubg, dice });
+      const turn = await post("turn", { id: this.place.gnubg, dice });
       this.say(t("asks play", { roll: dice.join("-") }));
       const played = (play) => ({ do: "play", roll: dice, play, moves: [], forced: !play });
       if (turn.tree.steps[0].length) {
@@ -138,13 +133,13 @@ class Practice {
     });
   }
 
-  /** Shows the position with a board, seen by the player on roll, and with more that is other than now. */
+  /** Goes to the position with a `board` seen by the player on roll, who changes if `isOther`. */
   async goTo(board, isOther, more = {}) {
     const { cube, owner, length, score, crawford, jacoby } = { ...this.place, ...more };
     const owners = isOther ? { me: "you", opponent: "me" } : { me: "me", opponent: "you" };
     const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby };
     const asked = { board: isOther ? turned(board) : board, cube, owner: owners[owner] ?? "none", length, ...rules };
-    await this.tried(async () => { this.place = await post("/api/v1/position", asked); });
+    await this.tried(async () => { this.place = await post("position", asked); });
     if (isOther) this.mine = !this.mine;
   }
 
@@ -155,7 +150,7 @@ class Practice {
 
   async double() {
     show(this.actions);
-    const answer = await this.tried(() => post("/api/v1/cube", { id: this.place.id }));
+    const answer = await this.tried(() => post("cube", { id: this.place.id }));
     if (!answer) return null;
     const { cube } = this.place;
     if (!this.mine && !answer.should_double) return this.opponentRoll(thrown());
@@ -171,7 +166,6 @@ class Practice {
       button(t("pass"), () => this.end(0, cube), { id: "drop", key: "P" }));
   }
 
-  /** The player who doubled rolls, with the cube at the other one's. */
   async taken() {
     show(this.actions);
     await this.goTo(this.place.board, false, { cube: 2 * this.place.cube, owner: "opponent" });
@@ -179,12 +173,12 @@ class Practice {
   }
 
   opponentTurn(dice) {
-    return !dice && this.canDouble ? this.double() : this.opponentRoll(dice ?? thrown());
+    return !dice && this.place.can_double ? this.double() : this.opponentRoll(dice ?? thrown());
   }
 
   async opponentRoll(dice) {
     await this.tried(async () => {
-      const { plays } = await post("/api/v1/hint", { id: this.place.id, dice });
+      const { plays } = await post("hint", { id: this.place.id, dice });
       const play = plays[0].notation, moves = movesOf(play), before = this.board;
       const after = moves.reduce((board, [start, end]) => moved(board, start, end), this.place.board);
       await this.tell({ do: "roll", dice }, { do: "play", roll: dice, play, moves, board: turned(after) });
@@ -193,14 +187,11 @@ class Practice {
     });
   }
 
-  /** The game is over: the player on roll has won (0) or lost (1); `points` where a double was passed. */
-  end(lost, points = null) {
-    const { board, jacoby, owner, length, cube } = this.place;
-    const isSingle = (jacoby && owner === "centre" && !length) || offCounts(board)[0] > 0;
-    const size = isSingle ? 1 : board.some((count, place) => count > 0 && place > 18) ? 3 : 2;
+  /** The player on roll has won (0) or lost (1). */
+  end(lost, points = this.place.points) {
     const won = this.mine === (lost === 0);
     this.draw();
-    this.say(`${won ? t("you win") : t("opponent wins", { opponent: "motif" })} ${t("points", { count: points ?? size * cube })}.`);
+    this.say(`${won ? t("you win") : t("opponent wins", { opponent: "motif" })} ${t("points", { count: points })}.`);
     show(this.actions, button(t("start again"), () => this.start(), { id: "again", primary: true }));
   }
 }

@@ -1,4 +1,4 @@
-// What the reader prefers, kept in this browser.
+// The reader's preferences, stored in this browser.
 
 const KEPT = "motif-preferences";
 const DEFAULTS = { speed: "normal", home: "right", board: "wood", theme: "auto", sound: false, autoroll: true, autobearoff: false };
@@ -17,7 +17,6 @@ export function preference(name) {
   return chosen[name];
 }
 
-/** Keeps a preference, and lets every view that shows it know: the event `preference` of the window. */
 export function prefer(name, value) {
   chosen = { ...read(), [name]: value };
   localStorage.setItem(KEPT, JSON.stringify(chosen));

@@ -1,21 +1,19 @@
-// How a game ended: score, errors and luck, and what can be done next.
+// The result of a game: score, errors and luck.
 
 import { stream } from "./api.js";
 import { buttons, figure, h, linkTo, show, signed, working } from "./dom.js";
 import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
 
-/** Thousandths of a point from which on an error is tried again. */
+/** Smallest error, in millipoints, that is tried again. */
 export const TRIED = 20;
 
 export class ResultCard {
   constructor(game) {
     this.game = game;
-    /** Analyses of single games by their numbers, so that each is judged once. */
     this.known = new Map();
   }
 
-  /** The card of the game that has just ended; its errors follow when they are found. */
   show(place) {
     const { state } = this.game;
     const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
@@ -46,7 +44,7 @@ export class ResultCard {
 
   async found(state) {
     const found = { errors: 0 };
-    await stream("/api/v1/review", { game: state.game, number: state.number, keep: true }, (line) => {
+    await stream("review", { game: state.game, number: state.number, keep: true }, (line) => {
       if (line.match) found.analysis = line.match.analysis;
       else if (line.decisions) found.errors += line.decisions.filter((one) => one.counts && one.decider === state.seat && one.error >= TRIED).length;
       else if (line.players) found.players = line.players;

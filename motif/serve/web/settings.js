@@ -1,4 +1,4 @@
-// The dialog in which preferences and the language are chosen.
+// The settings dialog.
 
 import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, field, h } from "./dom.js";

@@ -1,13 +1,13 @@
-// Any position: pasted as an ID or placed by hand, judged, and shared as an ID, a link or a picture.
+// A position that is pasted or set up by hand, judged and shared.
 
 import { showCube, showHint } from "./advice.js";
 import { post, text } from "./api.js";
-import { BAR, Board, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./board.js";
-import { say } from "./dialog.js";
-import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, saveAs, show } from "./dom.js";
+import { Board } from "./board.js";
+import { tried } from "./dialog.js";
+import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, saveAs, section, show } from "./dom.js";
+import { BAR, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { foundId } from "./pasted.js";
-import { diceOf, movesOf } from "./plays.js";
+import { diceOf, formatOf, movesOf, scoreOf } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { frame, RETRY } from "./view.js";
@@ -17,7 +17,7 @@ const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
 export async function showSetup(view, id) {
   const setup = new Setup(view);
-  await setup.read(id || START, Boolean(id));
+  await setup.read({ text: id || START }, Boolean(id));
   return setup;
 }
 
@@ -43,19 +43,19 @@ class Setup {
     this.needs = h("small", { id: "hint-needs" });
     this.advisers = buttons();
     this.fields = this.matchFields();
-    const radio = (key) => h("label", { class: "check" }, h("input", { type: "radio", name: "placing", value: key, checked: key === this.placing, onchange: () => { this.placing = key; } }), t(`place ${key}`));
+    const places = ["mine", "theirs", "none"].map((key) => radio("placing", key, key === this.placing, () => { this.placing = key; }, t(`place ${key}`)));
     const fill = (key, board) => button(t(key), () => this.put(board()));
     const { panel, message, actions, last } = frame(view, t("setup head"), this.board, "setup", t("advice and ids"));
     this.counts = message;
     last.replaceWith(this.boardFault);
-    actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", {}, t("placing")), ["mine", "theirs", "none"].map(radio)),
+    actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", {}, t("placing")), places),
       buttons(fill("start position", () => null), fill("clear board", () => new Array(26).fill(0)), fill("other side", () => turned(this.shown))));
     show(panel,
       h("section", {}, h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
         field(t("paste id"), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
-      h("section", {}, h("h2", {}, t("advice")), this.advisers, this.needs, this.rolled, this.advice),
-      h("section", {}, h("h2", {}, t("match and cube")), h("div", { class: "match-fields" }, Object.values(this.fields)), this.matchFault),
-      h("section", {}, h("h2", {}, t("give away")), this.ids));
+      section(t("advice"), this.advisers, this.needs, this.rolled, this.advice),
+      section(t("match and cube"), h("div", { class: "match-fields" }, Object.values(this.fields)), this.matchFault),
+      section(t("share"), this.ids));
     useKeys((key) => {
       const found = this.advisers.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
       if (found && !found.disabled) found.click();
@@ -63,7 +63,6 @@ class Setup {
     });
   }
 
-  /** The fields of roll, match and cube; `controls` are what they hold. */
   matchFields() {
     const asks = () => this.ask();
     const number = (name, most) => h("input", { type: "number", min: 0, max: most, id: `set-${name}`, value: 0, onchange: asks });
@@ -79,18 +78,17 @@ class Setup {
   }
 
   paste() {
-    return this.read(foundId(this.id.value), true);
+    return this.read({ text: this.id.value }, true);
   }
 
-  /** Shows the position with an ID; asks again while the server is away. */
-  async read(id, inAddress) {
+  async read(asked, inAddress) {
     try {
-      this.accept(await post("/api/v1/position", { id }));
+      this.accept(await post("position", asked));
       if (inAddress) this.address();
     } catch (error) {
       show(this.fault, error.message);
-      if (error.status === 0) setTimeout(() => this.fault.isConnected && this.read(id, inAddress), RETRY);
-      else if (!this.place && id !== START) await this.read(START, false).then(() => show(this.fault, error.message));
+      if (error.status === 0) setTimeout(() => this.fault.isConnected && this.read(asked, inAddress), RETRY);
+      else if (!this.place && asked.text !== START) await this.read({ text: START }, false).then(() => show(this.fault, error.message));
     }
   }
 
@@ -146,7 +144,6 @@ class Setup {
     this.change(place, back || this.placing === "none" ? -1 : 1);
   }
 
-  /** One checker more, or one less, of the player who is being placed. */
   change(place, by) {
     if (place === OFF) return;
     const index = place === OPPONENT_BAR ? 0 : place;
@@ -164,7 +161,7 @@ class Setup {
   }
 
   async put(board) {
-    if (board === null) return this.read(START, true);
+    if (board === null) return this.read({ text: START }, true);
     this.shown = board;
     this.draw();
     return this.ask();
@@ -183,7 +180,7 @@ class Setup {
     const points = Math.max(own, other);
     if (length && points >= length) return show(this.matchFault, t("score fault", { points, length }));
     try {
-      const place = await post("/api/v1/position", asked);
+      const place = await post("position", asked);
       if (number !== this.asked) return;
       this.accept(place);
       this.address();
@@ -210,14 +207,21 @@ class Setup {
   showIds() {
     const { xgid, id, ogid } = this.place;
     const link = `${location.href.split("#")[0]}#/position/${encodeURIComponent(xgid)}`;
-    const tried = (work) => () => work().catch((error) => say(error.message));
-    const svg = () => text(`/api/v1/diagram?id=${encodeURIComponent(xgid)}`);
+    const svg = () => text(`diagram?${new URLSearchParams([["id", xgid], ...this.captions().map((words) => ["caption", words])])}`);
     const rows = [["XGID", xgid], ["GNUbg ID", id], ["OGID", ogid], [t("link"), link]].filter(([, value]) => value);
     show(this.ids, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value), button(t("copy"), (event) => copy(event.target, name, value), { small: true, "aria-label": t("copy this", { name }) }))]),
       h("dt", {}, t("picture")), h("dd", { class: "buttons" },
-        button("SVG", tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")), { small: true, id: "save-svg" }),
-        button("PNG", tried(async () => savePng(await svg())), { small: true, id: "save-png" })));
+        button("SVG", () => tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")), { small: true, id: "save-svg" }),
+        button("PNG", () => tried(async () => savePng(await svg())), { small: true, id: "save-png" })));
     this.id.value = xgid;
+  }
+
+  /** What the picture says: dark, the rules, light, the roll. */
+  captions() {
+    const { place, shown } = this, { length, crawford, jacoby, dice } = place;
+    const [light, dark] = pipCounts(shown).map((count, k) => t(k ? "picture dark" : "picture light", { pips: t("pips", { count }) }) + (length ? `, ${scoreOf(place.score[k], length)}` : ""));
+    const rules = [formatOf(place), crawford && t("crawford"), !length && jacoby && t("jacoby rule")].filter(Boolean).join(", ");
+    return [dark, rules, light, dice ? t("rolled", { roll: dice.join("-") }) : ""];
   }
 
   hint() {
@@ -236,7 +240,7 @@ async function copy(pressed, name, value) {
     pressed.textContent = t("copied short");
     setTimeout(() => { pressed.textContent = t("copy"); }, 2000);
   } catch {
-    // A page of another machine may not write there.
+    // Pages of other machines may not write to the clipboard.
     getSelection().selectAllChildren(pressed.parentNode.querySelector("code"));
     announce(t("selected", { name }));
   }

@@ -1,4 +1,4 @@
-// Short sounds of dice and checkers, made when they are needed; off unless the reader wants them.
+// Sounds of dice, checkers and cube.
 
 import { preference } from "./preferences.js";
 

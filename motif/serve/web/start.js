@@ -1,8 +1,8 @@
-// Before a game: a board ready to play, and the games that can be resumed.
+// The page before a game: a board, and games to resume.
 
 import { get, post } from "./api.js";
 import { Board } from "./board.js";
-import { button, fault, h, show, working } from "./dom.js";
+import { button, fault, h, section, show, working } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { CENTRED, formatOf, nameOf, START } from "./plays.js";
 import { t } from "./texts.js";
@@ -16,7 +16,7 @@ export async function showPlay(view, name) {
   if (!wanted) return showStart(view);
   show(view, working());
   try {
-    const state = await get(`/api/v1/games/${encodeURIComponent(wanted)}`);
+    const state = await get(`games/${encodeURIComponent(wanted)}`);
     if (!name) history.replaceState(null, "", `#/play/${wanted}`);
     return new (await import("./play.js")).Game(view, state).start();
   } catch (error) {
@@ -46,18 +46,16 @@ export function wishes() {
   }
 }
 
-/** Begins the game that is wished for; the wish is that of next time, but for the seed. */
 export async function begin({ seed, ...wish }) {
   localStorage.setItem(WISHES, JSON.stringify(wish));
   const cube = wish.length > 0 || wish.cube, rule = (key) => !wish.length && cube && wish[key];
-  await openGame(await post("/api/v1/games", { ...wish, cube, jacoby: rule("jacoby"), beavers: rule("beavers"), ...(seed ? { seed: Number(seed) } : {}) }));
+  await openGame(await post("games", { ...wish, cube, jacoby: rule("jacoby"), beavers: rule("beavers"), ...(seed ? { seed: Number(seed) } : {}) }));
 }
 
 export async function newGame() {
   (await import("./newgame.js")).showNewGame();
 }
 
-/** A board ready to play: the last opponent and format, one press away. */
 export async function showStart(view, message = "") {
   const wish = wishes();
   const board = new Board();
@@ -78,17 +76,17 @@ export async function showStart(view, message = "") {
     return true;
   });
   await retried(kept, async () => {
-    const { games } = await get("/api/v1/games");
+    const { games } = await get("games");
     const open = games.filter((one) => one.asks !== "nothing").slice(0, SHOWN);
-    show(kept, open.length > 0 && h("section", {}, h("h2", {}, t("kept games")), gameList(open)));
+    show(kept, open.length > 0 && section(t("kept games"), gameList(open)));
   });
   import("./play.js").catch(() => {}); // what the game itself needs, before it is asked for
 }
 
 export function gameList(games) {
   return keptList(games.map((one) => ({
-    href: `#/play/${one.game}`, path: `/api/v1/games/${one.game}`,
+    href: `#/play/${one.game}`, path: `games/${one.game}`,
     words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("\u2013")}`,
-    more: ` ${one.asks === "nothing" ? t("over") : ""} ${when(one.changed)}`,
+    more: ` ${when(one.changed)}${one.asks === "nothing" ? ` \u00b7 ${t("over")}` : ""}`,
   })), { deleted: t("game deleted"), label: "delete this" });
 }

@@ -1,17 +1,9 @@
-// Keeps the page's own files, so that it opens and says that the server is away when it is.  The server is asked
-// first, always; nothing of games is kept here.
+// Stores the page's files, so that it opens without its server and says so.  The server is always asked first.
 
-const CACHE = "motif-page-2";
-const FILES = [
-  "./", "advice.js", "analyse.js", "analysis.js", "api.js", "app.js", "board.js", "curve.js", "dialog.js", "dom.js",
-  "drawing.js", "help.js", "history.js", "icon.svg", "keys.js", "learn.js", "manifest.webmanifest", "mover.js",
-  "newgame.js", "objection.js", "pace.js", "pasted.js", "play.js", "plays.js", "practice.js", "preferences.js",
-  "result.js", "rollout.js", "settings.js", "setup.js", "sound.js", "start.js", "style.css", "telling.js", "texts.js",
-  "texts/de.json", "texts/en.json", "turn.js", "view.js",
-];
+const CACHE = "motif-page-3";
 
 addEventListener("install", (event) => event.waitUntil((async () => {
-  await (await caches.open(CACHE)).addAll(FILES);
+  await (await caches.open(CACHE)).addAll(await (await fetch("files.json")).json());
   await skipWaiting();
 })()));
 

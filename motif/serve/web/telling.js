@@ -1,5 +1,4 @@
-// What has happened since the reader decided, shown step by step: dice before checkers, and words over the board
-// for what moves no checker.
+// Events since the reader's decision, shown one by one.
 
 import { announce } from "./dom.js";
 import { isShown, pause } from "./pace.js";
@@ -7,7 +6,7 @@ import { diceOf, playName } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 
-/** What was done, as a line of the record; `names(who)` calls the players. */
+/** An event as a line of the record; `names(who)` names the players. */
 export function lineOf(one, names) {
   const who = names(one.who);
   return one.do === "play" ? `${who} ${one.roll.join("-")}: ${playName(one.play)}` : `${who}: ${t(`did ${one.do}`)}`;
@@ -22,8 +21,7 @@ function turnedCube(cube, { do: word, who }) {
   }
 }
 
-/** Shows `events` on a board that showed `before` and a `cube` (null: there is none); `names(who)` calls the
- *  players, `message(words)` shows what is said.  Resolves when all is shown. */
+/** Shows `events` on a board that showed `before` and a `cube`, which may be null; `message(words)` shows words. */
 export async function tell(board, events, { before, cube, names, message }) {
   let shown = before;
   let dice = null;

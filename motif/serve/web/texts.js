@@ -1,5 +1,4 @@
-// All that the page says, in the reader's language: texts/LANGUAGE.json.  Another language is one more file,
-// named in LANGUAGES.
+// The texts of the page, from texts/LANGUAGE.json; LANGUAGES names the languages.
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 const KEPT = "motif-language";
@@ -15,7 +14,7 @@ export async function loadTexts(wanted) {
   document.documentElement.lang = language;
 }
 
-/** The text called `key`, its {places} filled in; of "one | many" the one that `count` asks for. */
+/** The text `key` with its {places} filled in; "one | many" is chosen by `count`. */
 export function t(key, places = {}) {
   let text = texts[key] ?? key;
   if (text.includes(" | ")) text = text.split(" | ")[Number(places.count) === 1 ? 0 : 1];

@@ -1,6 +1,6 @@
-// A roll that is being played: the server's tree of what may be moved, and how far the reader has come in it.
+// A roll that is being played, along the server's tree of moves.
 
-import { isRace, moved, OFF } from "./drawing.js";
+import { moved, OFF } from "./drawing.js";
 
 export class Turn {
   constructor(board, roll, tree) {
@@ -19,7 +19,6 @@ export class Turn {
     return this.path.reduce((board, step) => moved(board, step.start, step.end), this.start);
   }
 
-  /** The play as it is written, once it is complete; else null. */
   get play() {
     return this.tree.plays[this.node];
   }
@@ -36,7 +35,6 @@ export class Turn {
     return [...new Set(this.steps.map((step) => step.start))];
   }
 
-  /** The dice as they are shown: those played are used. */
   get dice() {
     const [high, low] = this.roll;
     const order = high === low ? [high, high, high, high] : this.swapped ? [low, high] : [high, low];
@@ -52,7 +50,7 @@ export class Turn {
     this.swapped = !this.swapped;
   }
 
-  /** The ways on of one checker: of each place that it can come to, the steps. */
+  /** The steps from one checker to each place that it can reach. */
   ways(start) {
     const ends = new Map();
     const follow = (node, place, path) => {
@@ -70,7 +68,7 @@ export class Turn {
     return ends;
   }
 
-  /** Moves the checker on a place by the first die that can, or the nearest one that can come there. */
+  /** Moves the checker on a place by the first die that can move it, or the nearest one that can get there. */
   press(place, wantsDestination) {
     const here = this.steps.filter((step) => step.start === place);
     if (here.length && !wantsDestination) {
@@ -90,7 +88,6 @@ export class Turn {
     return this.movable.some((start) => start === place || (start > place && this.ways(start).has(place)));
   }
 
-  /** Moves a checker from a place to another, with as many dice as that takes. */
   drag(start, end) {
     const way = this.ways(start).get(end);
     if (way) this.path.push(...way);
@@ -114,14 +111,5 @@ export class Turn {
   take(notation) {
     const [, path] = this.plays.find(([node]) => this.tree.plays[node] === notation) ?? [0, []];
     this.path = path;
-  }
-
-  /** In a race with all checkers at home, the play that bears off most, where no other bears off as many; else null. */
-  get bearoff() {
-    if (!isRace(this.start) || this.start.some((count, place) => count > 0 && place > 6)) return null;
-    const off = (path) => path.filter((step) => step.end === OFF).length;
-    const most = Math.max(...this.plays.map(([, path]) => off(path)));
-    const best = this.plays.filter(([, path]) => off(path) === most);
-    return best.length === 1 && most > 0 ? this.tree.plays[best[0][0]] : null;
   }
 }

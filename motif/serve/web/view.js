@@ -1,15 +1,14 @@
-// What views are made of: a board between its players, a panel beside it, lists of what is kept, and what happens
-// while the server is away.
+// Parts of views: the frame around a board, lists of games, and retries.
 
 import { remove } from "./api.js";
-import { say, undoable } from "./dialog.js";
+import { tried, undoable } from "./dialog.js";
 import { button, fault, h, show } from "./dom.js";
 import { t } from "./texts.js";
 
-/** Milliseconds after which a server that was away is asked again. */
+/** Milliseconds between retries. */
 export const RETRY = 1500;
 
-/** Does `work`, again and again while the server is away, which `place` says. */
+/** Does `work`, and again while the server is away. */
 export async function retried(place, work) {
   try {
     await work();
@@ -19,7 +18,7 @@ export async function retried(place, work) {
   }
 }
 
-/** Shows a `board` between the bars of its players, with what is said and can be done under it, and a panel. */
+/** Shows a `board` between its players, with messages and actions below, and a panel. */
 export function frame(view, title, board, kind = "", panelName = title) {
   const parts = {
     notice: h("div", { class: "notice", "aria-live": "assertive" }),
@@ -43,19 +42,20 @@ export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
     off > 0 && h("span", {}, t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
 }
 
-/** A list of what is kept: {href, words, more, path}; each can be deleted, and had back for some seconds. */
+/** A list of {href, words, more, path}; deleting can be undone for some seconds. */
 export function keptList(kept, { deleted, label }) {
   return h("ul", { class: "kept" }, kept.map(({ href, words, more, path }) => {
     const line = h("li", {}, h("a", { href }, words, h("small", {}, more)),
       button(t("delete"), () => {
         line.hidden = true;
-        undoable(deleted, () => remove(path).catch((error) => say(error.message)), () => { line.hidden = false; });
+        undoable(deleted, () => tried(() => remove(path)), () => { line.hidden = false; });
       }, { small: true, "aria-label": t(label, { name: words }) }));
     return line;
   }));
 }
 
-/** Seconds since 1970 as a day and time of the reader. */
+/** Formats seconds since 1970. */
 export function when(seconds) {
-  return new Date(1000 * seconds).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const { lang } = document.documentElement;
+  return new Date(1000 * seconds).toLocaleString(navigator.languages.find((tag) => tag.startsWith(lang)) ?? lang, { dateStyle: "medium", timeStyle: "short" });
 }

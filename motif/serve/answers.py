@@ -322,7 +322,7 @@ class CancelledAnswer(Answer):
     called_off: bool
 
 
-class PlacedAnswer(Answer):
+class PlacedAnswer(CubeStateAnswer):
     """A position in every form, with its match state."""
 
     board: list[int] = Field(description="26 numbers, seen by the player on roll.")
@@ -332,10 +332,7 @@ class PlacedAnswer(Answer):
     ogid: str
     dice: Roll | None
     doubled: bool
-    length: int
     score: tuple[int, int]
-    cube: int
-    owner: Literal["centre", "me", "opponent"]
     crawford: bool
     jacoby: bool
     over: bool

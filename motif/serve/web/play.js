@@ -86,6 +86,7 @@ export class Game {
     const words = this.words();
     show(this.message, words);
     show(this.last, this.lastWords());
+    this.last.hidden = Boolean(state.result);
     if (!quiet) announce(words);
     if (["next", "nothing"].includes(state.asks) && state.result) this.showResult();
     if (this.turn && preference("autobearoff") && state.tree.bearoff) this.bearOff();

@@ -135,8 +135,8 @@ class Setup {
       board: this.shown, bothBars: true, cube: { value: Number(this.controls.cube.value), owner: this.controls.owner.value, offered: doubled },
       dice: dice && diceOf(dice), by: "me", ...more,
     });
-    const [mine, theirs] = pipCounts(this.shown), [off, gone] = offCounts(this.shown);
-    show(this.counts, t("setup counts", { mine, theirs, off, gone }));
+    const [mine, theirs] = pipCounts(this.shown);
+    show(this.counts, t("setup counts", { mine, theirs }));
   }
 
   pressed(place, event) {

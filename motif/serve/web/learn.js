@@ -138,10 +138,11 @@ class Quiz {
   async judgeCube(answer) {
     await this.told(async () => {
       const { question } = this.card;
-      const cube = await post("cube", { id: question.id });
-      const { no_double: none, double_take: taken, double_pass: passed } = cube;
-      const best = Math.max(none, Math.min(taken, passed));
-      const doubled = Math.min(taken, passed);
+      const known = Object.fromEntries(question.candidates?.map((one) => [one.done, one.equity]) ?? []);
+      const cube = question.candidates ? question : await post("cube", { id: question.id });
+      const none = cube.no_double ?? known["no double"], taken = cube.double_take ?? known["double, take"] ?? -known.take;
+      const passed = cube.double_pass ?? known["double, pass"] ?? -known.pass, doubled = Math.min(taken, passed);
+      const best = Math.max(none, doubled);
       const cost = { take: taken - passed, pass: passed - taken, double: best - doubled, "no double": best - none,
         "double, take": best - doubled + Math.max(0, taken - passed), "double, pass": best - doubled + Math.max(0, passed - taken) }[answer];
       this.pair = null;

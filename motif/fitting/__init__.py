@@ -1,7 +1,7 @@
-"""From labels to weights: the solvers that fit the terms of measured parameters for one head.
+"""From labels to weights: solvers that fit the terms of one head.
 
-One idea a module: `terms` (what is weighted) -> `design` (products with the matrix of terms) ->
-`problem` (the squash, validated data and settings) -> `objective` (the error and its gradient) ->
-solvers (`coordinate`, `gauss_newton`, `keith_descent`, `least_squares` by SciPy) -> `solve` (one table of
-them).  Every solver minimises the same error and returns the same `objective.FitResult`.
+The modules build on each other: `terms` (what is weighted), `design` (products with the matrix of terms),
+`problem` (the link, checked data and settings), `objective` (the error and its gradient), the solvers
+(`coordinate`, `gauss_newton`, `keith_descent`, and SciPy in `least_squares`) and `solve` (their table). All
+solvers minimise the same error and return an `objective.FitResult`.
 """

@@ -56,33 +56,33 @@ from motif.fitting.terms import FloatArray, Terms
 
 METHOD = "coordinate"
 ROWS_PER_WEIGHT = 8
-"""Rows that the model's curvature is made of, for each weight; half for the first, which soon is stale."""
+"""Rows per weight for the model's curvature; half as many for the first model, which is soon stale."""
 MIN_ROWS = 16384
-"""Rows at least: with few weights they cost next to nothing."""
+"""Minimum number of rows: with few weights they are cheap."""
 MAX_SWEEPS = 60
-"""Sweeps there and back in a pass."""
+"""Maximum sweeps back and forth per pass."""
 _MIN_SWEEPS = 5
 _LAST_GAIN = 0.02
-"""Share of the gain so far: sweeps end when as many more like the last one promise less."""
+"""Sweeps end when as many more like the last one promise less than this share of the gain so far."""
 _LAST_SHARE = 0.1
-"""Share of the tolerance: sweeps also end when as many more like the last one promise less."""
+"""Sweeps also end when as many more like the last one promise less than this share of the tolerance."""
 _LINEAR_PASSES = 4
 _LINEAR_GAIN = 0.5
-"""Linear weights alone are fitted until a pass gains less than this share of the error."""
+"""Linear weights are fitted alone until a pass gains less than this share of the error."""
 _MAX_CHANGE = 0.05
-"""Share by which the squares of the slopes may have changed since the model's curvature was taken."""
+"""Largest relative change of the squared slopes before the model's curvature is computed again."""
 _JITTER = 1e-6
-"""Share of the diagonal that is added to it: float32 sums are not quite positive definite."""
+"""Share of the diagonal that is added to it, because float32 sums are not quite positive definite."""
 _MIN_ANGLE = 1e-9
-"""Squared sine of the angle of two steps, as the rows see them; below it they count as one direction."""
+"""Squared sine of the angle between two steps, measured over the rows, below which they count as parallel."""
 
 
 @partial(Solver, METHOD, 500)
 def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by coordinate descent; a ranking term and a ridge are supported.
 
-    Begins, without a start, at the prior if there is one, else at the bias alone that predicts the mean
-    label, and then fits linear weights alone for a few passes.  A pass is all sweeps over one model.
+    Without a start, it begins at the prior if there is one, otherwise at the bias that predicts the mean
+    label, and fits only the linear weights for a few passes. A pass consists of all sweeps over one model.
     """
     objective, failure = Objective(problem), None
     state = _CoordinateState(objective, starting_weights(problem, start))
@@ -99,7 +99,7 @@ def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recor
 
 
 def _is_fitted_enough(recorder: Recorder) -> bool:
-    """Whether the linear weights alone have had passes enough."""
+    """Return whether the linear weights alone have had enough passes."""
     errors = [record.error for record in recorder.history]
     return len(errors) > _LINEAR_PASSES or (
         len(errors) > 1 and errors[-2] - errors[-1] < _LINEAR_GAIN * errors[-2]
@@ -107,7 +107,7 @@ def _is_fitted_enough(recorder: Recorder) -> bool:
 
 
 class _Step(NamedTuple):
-    """A step of the weights that are moved, and what it does to the raw predictions (n,)."""
+    """A step of the moved weights, and its effect on the raw predictions (n,)."""
 
     weights: FloatArray
     raw: FloatArray
@@ -117,7 +117,7 @@ class _Step(NamedTuple):
 
 
 class _CoordinateState:
-    """Current weights, what the training rows look like from them, and the model that serves."""
+    """Current weights, their predictions on the training rows, and the current model."""
 
     def __init__(self, objective: Objective, weights: FloatArray) -> None:
         self.weights, self.terms = weights, objective.problem.terms
@@ -131,12 +131,12 @@ class _CoordinateState:
         self._last: _Step | None = None
 
     def move_all(self) -> None:
-        """Move the weights of all terms from now on; it was those of `terms`, the first so many."""
+        """Move the weights of all terms from now on, instead of only those of the first terms."""
         self.terms = self._objective.problem.terms
         self._model = self._last = None
 
     def descend(self, tolerance: float) -> str | None:
-        """One pass: sweeps over the model, and the step that they point to; why it was not taken, if so."""
+        """Do one pass: sweeps over the model and the resulting step; return why it failed, if it did."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
             self._model = self._new_model(ROWS_PER_WEIGHT // 2)
@@ -152,14 +152,14 @@ class _CoordinateState:
         return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:
-        """Half the derivative of the error by the weights that are moved."""
+        """Return half the derivative of the error by the moved weights."""
         objective, train = self._objective, self._train
         rows = self.point.slopes * objective.operator.apply_twice(self.point.residuals)
         sums = term_sums(self.terms, train.features, rows)
         return sums + (objective.penalty * self.weights)[: self.terms.count]
 
     def _combined(self, gradient: FloatArray, step: _Step) -> _Step:
-        """Return the combination of `step` and the last one that has the least error to second order."""
+        """Return the best combination of `step` and the last step, to second order."""
         steps = [step] if self._last is None else [step, self._last]
         falls = np.array([-np.sum(gradient * each.weights) for each in steps])
         images = [self._objective.operator.apply(self.point.slopes * each.raw) for each in steps]
@@ -177,10 +177,7 @@ class _CoordinateState:
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
     def _take(self, step: _Step, gradient: FloatArray) -> str | None:
-        """Return the whole, the half, the quarter .
-
-        Of the step, until the error falls; else nothing, and why.
-        """
+        """Return the step, halved until the error falls; or nothing and the reason."""
         self._last = None
         if (failure := faulty(step.weights, gradient)) is not None:
             return failure
@@ -196,7 +193,7 @@ class _CoordinateState:
 
 
 class _Model:
-    """The error's quadratic model, by weights of centred features, with the bias always at its best."""
+    """The error's quadratic model in the weights of centred features, with the bias always at its best."""
 
     def __init__(
         self, objective: Objective, terms: Terms, point: Linearization, shares: FloatArray, size: int
@@ -226,15 +223,15 @@ class _Model:
         self._diagonal = self._matrix.diagonal().copy()
 
     def is_stale(self, point: Linearization) -> bool:
-        """Whether the slopes have changed so much that a new model pays."""
+        """Whether the slopes have changed so much that a new model pays off."""
         change = float(np.sum(np.abs(point.slopes**2 - self._squares)))
         return change > _MAX_CHANGE * float(np.sum(self._squares))
 
     def swept(self, gradient: FloatArray, enough: float) -> FloatArray:
-        """Where sweeps over the model lead the weights (count,), from no step on.
+        """Return the weights (count,) that sweeps over the model lead to, from a zero step.
 
-        `gradient` is half the derivative of the error.  They end when as many more like the last one
-        promise less than `enough`, or little beside what has been gained.
+        `gradient` is half the derivative of the error. The sweeps end when as many more like the last one
+        promise less than `enough`, or little compared with the gain so far.
         """
         falls = -(self._from_centred.T @ gradient)
         reduced = self._bias * falls[0] - falls
@@ -252,6 +249,6 @@ class _Model:
         return (self._matrix @ vector.astype(np.float32)).astype(np.float64)
 
     def _sweep(self, residuals: FloatArray) -> FloatArray:
-        """Where weights stand that were 0, once each has been set to its best, there and back."""
+        """Return weights that were 0, after one sweep back and forth."""
         there = strsv(self._matrix, residuals.astype(np.float32), lower=1)
         return np.asarray(strsv(self._matrix, self._diagonal * there), np.float64)

@@ -1,17 +1,16 @@
-"""Sums over rows of the products of their terms' slopes: Gauss-Newton's curvature as a matrix.
+"""Gauss-Newton's curvature as a matrix: sums over rows of the products of their terms' slopes.
 
-They are taken over the terms of CENTRED features, because float32 sums over features with a large
-common part lose the small differences that matter; `centring` turns the result into that of the terms
-themselves.
+Sums are taken over terms of CENTRED features, because float32 sums over features with a large common part
+lose the small differences that matter; `centring` transforms the result to the original terms.
 
-The curvature of a form with all pairs takes fourth moments of features, less than half of the products.
+With all pairs, the curvature consists of fourth moments of features, which are fewer than its entries. A term
+is a product of two of the variables g_0 = 1, g_1, ... g_size, so an entry of the curvature is the sum over
+rows of a product of four. Which two of the four form a term does not matter, so only sums with a <= b <= c <=
+d are needed: about size^4 / 24, while the triangle of a Gram matrix has size^4 / 8.
 
-A term is a product of two of the variables g_0 = 1, g_1, ... g_size, and an entry of the curvature the
-sum over rows of a product of four.  Which two of the four belong to one term does not matter, so only
-sums with a <= b <= c <= d are needed: about size^4 / 24, where the triangle of a Gram matrix has size^4 / 8.
-
-They are taken as products of matrices: for each group of neighbouring b, the columns g_a g_b with a <= b
-times the columns g_c g_d with c not below the group's first b.  So some sums are taken more than once.
+The sums are computed as matrix products: for each group of neighbouring b, the columns g_a g_b with a <= b
+times the columns g_c g_d with c not below the group's first b. Some sums are therefore computed more than
+once.
 """
 
 from collections.abc import Iterator
@@ -30,33 +29,35 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
 CHUNK_ROWS = 4096
-"""Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
+"""Rows that a thread expands to all their terms at once: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
-"""Shares of the diagonal: float32 sums over collinear terms are not quite positive definite."""
+"""Shares of the diagonal that are added, because float32 sums over collinear terms are not quite positive
+definite.
+"""
 _MIN_DIAGONAL = 1e-9
-"""Share of the mean diagonal that jitter counts a term's diagonal as at least."""
+"""Minimum of a term's diagonal for jitter, as a share of the mean diagonal."""
 
 _MIN_COLUMNS = 160
-"""Columns of a group: fewer would not fill the vector registers of a product of matrices."""
+"""Columns of a group: fewer would not fill the vector registers of a matrix product."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """G = T^T G_centred T, (count, count)."""
+    """The curvature G = T^T G_centred T, (count, count)."""
 
     centred: FloatArray
     transform: sparse.csr_array
     """T"""
 
     def matrix(self) -> FloatArray:
-        """G itself."""
+        """Return G."""
         # In rows: products with it add up in another order by columns.
         return np.ascontiguousarray(self._transposed(self.centred, True).T)
 
     def factor(self, penalty: FloatArray) -> FloatArray:
-        """Return the upper Cholesky factor of G + `penalty`, with as little jitter as it takes.
+        """Return the upper Cholesky factor of G + `penalty`, with as little jitter as possible.
 
-        `penalty` is (count, count), or (count,) where it is diagonal.
+        `penalty` is (count, count), or (count,) if it is diagonal.
         """
         jittered = self.centred.copy()
         places = np.diag_indices_from(jittered)
@@ -79,7 +80,7 @@ class Curvature:
         raise FitError("the normal equations of these features cannot be factorised")
 
     def _transposed(self, centred: FloatArray, is_whole: bool) -> FloatArray:
-        """Return the transpose of T^T `centred` T; unless `is_whole` nothing above its diagonal."""
+        """Return the transpose of T^T `centred` T; only its lower triangle unless `is_whole`."""
         columns, out = self.transform.tocsc(), np.zeros_like(centred)
         columns.sort_indices()
         starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
@@ -95,10 +96,10 @@ def curvature_over(
     operator: RankingOperator,
     means: npt.NDArray[np.float32],
 ) -> Curvature:
-    """(M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
+    """Return (M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
 
-    `operator` is M for those rows; `means` are those of the features, to centre by.
-    Terms of features that are 0 in all rows, as many are in races, cost nothing.
+    `operator` is M for those rows; `means` are the features' means, for centring. Terms of features that are
+    0 in all rows, which are common in races, cost nothing.
     """
     features = train.features[rows] - means
     # One is left where there are no rows: no form is without features.
@@ -119,7 +120,7 @@ def curvature_over(
 
 
 def _spread_out(gram: FloatArray, places: IntArray, count: int) -> FloatArray:
-    """`gram` as the rows and columns `places` of a matrix (count, count) that is 0 elsewhere."""
+    """Return a matrix (count, count) with `gram` in the rows and columns `places`, and 0 elsewhere."""
     if len(places) == count:
         return gram
     out = np.zeros((count, count))
@@ -130,11 +131,11 @@ def _spread_out(gram: FloatArray, places: IntArray, count: int) -> FloatArray:
 def curvature(
     problem: Problem, rows: IntArray, slopes: FloatArray, operator: RankingOperator, most_rows: int
 ) -> Curvature:
-    """Half the curvature of the error that the training rows `rows` bring, ascending numbers.
+    """Return half the curvature of the error from the training rows `rows`, ascending numbers.
 
-    `slopes` and `operator` are those of all training rows; plays of a decision that are not among `rows`
-    are left out.  Of more than `most_rows` rows, about so many are taken, whole decisions spread evenly,
-    and the result is scaled up.
+    `slopes` and `operator` are those of all training rows; plays of a decision that are not among `rows` are
+    left out. If there are more than `most_rows` rows, about that many are used, whole decisions spread
+    evenly, and the result is scaled up.
     """
     train, terms = problem.train, problem.terms
     decision = np.searchsorted(operator.starts, rows, side="right")
@@ -150,15 +151,15 @@ def curvature(
 
 
 def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:
-    """Means of the features of `rows` that count by `shares` (n,)."""
+    """Return the means of the features of `rows`, weighted by `shares` (n,)."""
     sums = term_sums(Terms.linear(terms.size), rows.features, shares)
     return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
 
 
 def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:
-    """T (count, count): term values of features = term values of (features - means), times T.
+    """Return T (count, count): term values of features = term values of (features - means), times T.
 
-    f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m.  `means` are those of the features.
+    f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m. `means` are those of the features.
     """
     m = np.asarray(means, np.float64)
     first, second = terms.first, terms.second
@@ -173,7 +174,7 @@ def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:
 
 
 def decision_chunks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges (begin, end) of decisions that together hold at most `rows` rows, or one decision."""
+    """Yield ranges (begin, end) of decisions with at most `rows` rows in all, or a single decision."""
     begin, last = 0, len(starts) - 1
     while begin < last:
         end = int(np.searchsorted(starts, starts[begin] + rows, side="right")) - 1
@@ -183,7 +184,7 @@ def decision_chunks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
 
 
 class _Groups(NamedTuple):
-    """Variables b in groups, and where the sums of each group stand in one array (total,)."""
+    """Groups of variables b, and the places of each group's sums in one array (total,)."""
 
     firsts: IntArray
     """(groups + 1,): the first b of each group, and size + 1 last."""
@@ -192,17 +193,17 @@ class _Groups(NamedTuple):
 
 
 def sums_needed(size: int) -> int:
-    """How many sums of products of four `moment_curvature` takes for `size` features."""
+    """Return the number of sums of products of four that `moment_curvature` computes for `size` features."""
     return int(_groups(size).places[-1])
 
 
 def moment_curvature(
     terms: Terms, train: Rows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
 ) -> Curvature:
-    """J^T J, where J's rows are the terms of `rows` of `train`, times `factors`.
+    """Return J^T J, where J's rows are the terms of `rows` of `train`, times `factors`.
 
-    `means` (size,) are those to centre by.  What `motif.fitting.curvature.curvature_over` gives without a
-    ranking term, but for rounding.
+    `means` (size,) are for centring. The result is that of `motif.fitting.curvature.curvature_over` without a
+    ranking term, except for rounding.
     """
     size, groups = terms.size, _groups(terms.size)
     columns = (size + 1) * (size + 2) // 2
@@ -244,12 +245,12 @@ def _groups(size: int) -> _Groups:
 
 
 def _by_first(a: int, b: int, size: int) -> int:
-    """Place of a <= b among all pairs of 0 ... size, in order of a, then of b."""
+    """Return the place of a <= b among all pairs of 0 ... size, ordered by a, then by b."""
     return int(_place_by_first(a, b, size))
 
 
 def _by_second(a: int, b: int) -> int:
-    """Place of a <= b among all pairs, in order of b, then of a."""
+    """Return the place of a <= b among all pairs, ordered by b, then by a."""
     return int(b * (b + 1) // 2 + a)
 
 
@@ -282,7 +283,7 @@ def _products(features, factors, by_first, by_second):
 
 @kernel
 def _transform(matrix, starts, rows, values, is_whole, out):
-    """Row k of `out` is column k of T^T `matrix` T; `starts`, `rows`, `values` are those of T's columns."""
+    """Write column k of T^T `matrix` T to row k of `out`; `starts`, `rows`, `values` are T's columns."""
     count = len(matrix)
     line = np.empty(count)
     for k in range(count):

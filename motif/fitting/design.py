@@ -1,8 +1,8 @@
 """Products with the (n, count) matrix X of term values, without ever forming it.
 
-Compiled, in blocks of rows that stay in the caches, column by column, so that vectors are of rows.
-The rows are cut into fixed chunks that threads share out; sums are added in the order of the
-chunks, so the result is the same bytes for any number of threads.
+The kernels work in blocks of rows that stay in the caches, column by column, so that vectors consist of rows.
+The rows are divided into fixed chunks for the threads; sums are added in the order of the chunks, so the
+result has the same bytes for any number of threads.
 """
 
 import itertools
@@ -23,9 +23,9 @@ _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
 
 CHUNK_ROWS = 8192
-"""Rows that a thread takes at a time."""
+"""Rows per thread and call."""
 _BLOCK_ROWS = 256
-"""Rows of one sum; the sums of blocks are added in their order."""
+"""Rows of one sum; the sums of blocks are added in order."""
 
 
 def raw_predictions(
@@ -34,9 +34,9 @@ def raw_predictions(
     weights: npt.ArrayLike,
     power: int = 1,
 ) -> FloatArray:
-    """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
+    """Return X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
 
-    With `power`, every term's value is raised to it first.
+    With `power`, every term's value is first raised to it.
     """
     products = _products(terms)
     terms.split(weights)  # checks their shape
@@ -57,9 +57,9 @@ def term_sums(
     row_values: FloatArray,
     power: int = 1,
 ) -> FloatArray:
-    """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
+    """Return X^T q (count,): for every term, the sum over rows of its value times `row_values` (n,).
 
-    With `power`, every term's value is raised to it first.
+    With `power`, every term's value is first raised to it.
     """
     products = _products(terms)
 
@@ -72,7 +72,7 @@ def term_sums(
 
 
 def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
-    """Yield `work` of each chunk in their order; all cores, or a worker's part, share them."""
+    """Yield the result of `work` for each chunk in order, using all cores, or a worker's share."""
     workers = min(threads_here(), len(chunks))
     if workers <= 1:
         yield from map(work, chunks)
@@ -84,13 +84,14 @@ def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> I
 class _Products(NamedTuple):
     """Terms, each the product of two variables (`Terms.variables`).
 
-    Runs of them have the same first variable; strips are parts of runs, `COLUMNS` terms long or shorter.
+    Consecutive terms with the same first variable form runs; strips are parts of runs with at most `COLUMNS`
+    terms.
     """
 
     second: IntArray
-    """(terms,): the second variable of each."""
+    """(terms,): the second variable of each term."""
     runs: IntArray
-    """(runs + 1,): the term each run begins with, and the number of terms last."""
+    """(runs + 1,): the first term of each run, and the number of terms last."""
     first: IntArray
     """(runs,): the first variable of each run."""
     strips: IntArray
@@ -99,7 +100,7 @@ class _Products(NamedTuple):
     first_of_strips: IntArray
     """(strips,)"""
     columns: IntArray
-    """(strips, `COLUMNS`): the second variables, the last one again where there are fewer."""
+    """(strips, `COLUMNS`): the second variables, padded with the last one."""
 
 
 @lru_cache(maxsize=4)
@@ -120,7 +121,7 @@ def _products(terms: Terms) -> _Products:
 
 @kernel
 def _room(rows, columns):
-    """Room for float64 (rows, columns), which begins where vectors are loaded fastest."""
+    """Return memory for float64 (rows, columns), aligned for fast vector loads."""
     spare = ALIGNMENT // 8
     room = np.empty(rows * columns + spare)
     begin = -(room.ctypes.data // 8) % spare

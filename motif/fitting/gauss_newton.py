@@ -43,30 +43,31 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 
 METHOD = "gauss-newton"
 ROWS_PER_WEIGHT = 24
-"""Rows in the sample, for each weight."""
+"""Rows per weight in the sample."""
 MIN_ROWS = 16384
-"""Rows in the sample at least: with few weights they cost next to nothing."""
+"""Minimum number of rows in the sample: with few weights they are cheap."""
 _EVEN_SHARE = 0.5
-"""Share of the sample that is spread evenly; the rest goes to rows with rare terms."""
+"""Share of the sample that is spread evenly; the rest favours rows with rare terms."""
 _INNER_TOLERANCE = 0.1
-"""Share of the gain so far: conjugate gradients stop when steps like the last one promise less."""
+"""Conjugate gradients stop when steps like the last one promise less than this share of the gain so far."""
 _LAST_SHARE = 0.1
-"""Share of the tolerance: conjugate gradients also stop when steps like the last one promise less."""
+"""Conjugate gradients also stop when steps like the last one promise less than this share of the tolerance.
+"""
 _MIN_LAST_STEPS = 10
 _MAX_INNER = 100
 _SLOW_INNER = 12
-"""More steps than this, and a fresh preconditioner pays."""
+"""Number of steps above which a new preconditioner pays off."""
 _FRESH_PASSES = 2
-"""The slopes change so much in the first passes that each gets a fresh preconditioner."""
+"""First passes with a new preconditioner each, because the slopes change so much."""
 MAX_HALVINGS = 20
-"""Of a step that does not lower the error."""
+"""Maximum halvings of a step that does not lower the error."""
 
 
 @partial(Solver, METHOD, 50)
 def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by Gauss-Newton passes; a ranking term and a ridge are supported.
 
-    Begins, without a start, at the bias alone that predicts the mean label.
+    Without a start, it begins at the bias that predicts the mean label.
     """
     objective = Objective(problem)
     weights = starting_weights(problem, start)
@@ -86,11 +87,11 @@ def conjugate_gradients(
     product: Callable[[FloatArray], FloatArray],
     precondition: Callable[[FloatArray], FloatArray],
 ) -> Iterator[tuple[FloatArray, float]]:
-    """Yield ever better solutions of curvature * direction = -`gradient`, each with what its step promises.
+    """Yield improving solutions of curvature * direction = -`gradient`, each with its step's promise.
 
-    `product` multiplies by the curvature, `precondition` by about its inverse; arrays are of any one shape.
-    The promise is twice the fall of the quadratic model whose first and second derivatives these are.
-    Ends when nothing but rounding is left.  The direction is one array that later steps change.
+    `product` multiplies by the curvature, `precondition` approximately by its inverse; arrays have any one
+    shape. The promise is twice the decrease of the quadratic model with these first and second derivatives.
+    The iteration ends when only rounding is left. The direction is one array that later steps change.
     """
     residual = -gradient
     direction = np.zeros_like(residual)
@@ -112,12 +113,12 @@ def conjugate_gradients(
 
 
 class Descent(NamedTuple):
-    """Where a pass led."""
+    """The result of a descent step."""
 
     weights: FloatArray
     point: Linearization
     failure: str | None
-    """One of `objective.FAILURES` where no step was taken."""
+    """One of `objective.FAILURES` if no step was taken."""
 
 
 def descend(
@@ -127,9 +128,9 @@ def descend(
     direction: FloatArray,
     gradient: FloatArray,
 ) -> Descent:
-    """Return the first of the whole, the half, the quarter... step that lowers the error, or no step.
+    """Return the first of the whole, half, quarter ... step that lowers the error, or no step.
 
-    `at` is what the rows look like from given weights; `point` is `at(weights)`, and `gradient` the
+    `at` returns the predictions on the rows for given weights; `point` is `at(weights)`, and `gradient` the
     derivative of the error there, or a positive multiple of it.
     """
     if (failure := faulty(direction, gradient)) is not None:
@@ -145,7 +146,7 @@ def descend(
 
 
 def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
-    """Why there is no point in a step along `direction`, if there is none: one of `objective.FAILURES`."""
+    """Return why a step along `direction` is pointless, if it is: one of `objective.FAILURES`."""
     slope = float(np.sum(gradient * direction))
     if not math.isfinite(slope):
         return NOT_FINITE
@@ -167,19 +168,19 @@ class Preconditioner:
         self._factor = curvature.factor(objective.penalty)
 
     def solve(self, vector: FloatArray) -> FloatArray:
-        """`vector` (count,) times the approximate inverse of half the curvature."""
+        """Return `vector` (count,) times the approximate inverse of half the curvature."""
         return cho_solve((self._factor, False), vector, check_finite=False)
 
     def unscaled(self, vector: FloatArray) -> FloatArray:
-        """R^-1 times `vector` (count,), where R^T R is about half the curvature."""
+        """Return R^-1 times `vector` (count,), where R^T R is about half the curvature."""
         return np.asarray(solve_triangular(self._factor, vector, check_finite=False))
 
     def scaled(self, vector: FloatArray) -> FloatArray:
-        """R^-T times `vector` (count,)."""
+        """Return R^-T times `vector` (count,)."""
         return np.asarray(solve_triangular(self._factor, vector, trans="T", check_finite=False))
 
     def inverse(self) -> FloatArray:
-        """Return the approximate inverse itself, (count, count): for so many products that it pays."""
+        """Return the approximate inverse (count, count), which pays off for many products."""
         upper, _ = dpotri(self._factor)
         return np.triu(upper) + np.triu(upper, 1).T
 
@@ -191,11 +192,11 @@ def _direction(
     preconditioner: Preconditioner,
     tolerance: float,
 ) -> tuple[FloatArray, int]:
-    """Conjugate gradients for curvature * direction = -gradient; also the number of steps taken.
+    """Solve curvature * direction = -gradient by conjugate gradients; return also the number of steps.
 
-    They end when what is still to be gained looks small beside what has been gained, by the rule
-    of Nash and Sofer ("Assessing a search direction within a truncated-Newton method", 1990).  A
-    direction that gains too little for another pass is only believed after `_MIN_LAST_STEPS` steps.
+    They end when the remaining gain looks small compared with the gain so far, by the rule of Nash and Sofer
+    ("Assessing a search direction within a truncated-Newton method", 1990). A direction that gains too little
+    for another pass is only accepted after `_MIN_LAST_STEPS` steps.
     """
     direction, gained, inner = np.zeros_like(gradient), 0.0, 0
     steps = conjugate_gradients(
@@ -214,10 +215,10 @@ def _direction(
 def sampled_rows(
     objective: Objective, point: Linearization, leverages_of_rows: FloatArray, size: int
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
-    """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
+    """Sample whole decisions: their rows, slopes over the root of the probability, and the operator.
 
-    About `size` rows.  Each decision has a chance to be in the sample, and those with rare terms, which have
-    high `leverages`, have a higher one.
+    It returns about `size` rows. Decisions with rare terms, which have high `leverages`, are more likely to
+    be sampled.
     """
     starts = objective.operator.starts
     lengths = np.diff(starts)
@@ -234,7 +235,7 @@ def sampled_rows(
 
 
 def leverages(objective: Objective, terms: Terms, point: Linearization) -> FloatArray:
-    """(n,): each row's part of the squares of the Jacobian's columns, every column counted alike; sum 1."""
+    """Return each row's share (n,) of the squares of the Jacobian's columns, equally weighted; sum 1."""
     train = objective.problem.train
     squares = term_sums(terms, train.features, point.slopes**2, 2)
     inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)

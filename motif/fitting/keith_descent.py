@@ -36,24 +36,24 @@ from motif.fitting.terms import FloatArray
 
 METHOD = "keith"
 _MAX_STEPS = 30
-"""Newton steps for one weight in a sweep, and halvings of each."""
+"""Maximum Newton steps per weight and sweep, and halvings of each."""
 _LEFT = 1e-8
-"""Share of a weight's gain that another step may promise when it counts as being at its best."""
+"""A weight is at its best when another step promises less than this share of its gain."""
 _MIN_CURVATURE_SHARE = 0.1
 """Share of Gauss-Newton's second derivative below which the true one is not trusted."""
 _LONGEST = 2.0
-"""How far a Newton step may move the raw predictions, as their root mean square."""
+"""Maximum root mean square change of the raw predictions by a Newton step."""
 _FLAT = 1e-8
-"""Share of the second derivative where the squash is steepest below which it is rounding alone."""
+"""Share of the second derivative at the steepest slope below which it is only rounding."""
 _ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
-"""What `_look` finds: phi, half its first derivative, and half its second by Gauss-Newton and in truth."""
+"""Results of `_look`: phi, half its first derivative, and half its second by Gauss-Newton and exactly."""
 
 
 @partial(Solver, METHOD, 20_000)
 def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit one weight after another; a ranking term and a ridge are supported.
 
-    Begins, without a start, at weights that are all zero.
+    Without a start, it begins with all weights zero.
     """
     first = np.zeros(problem.terms.count) if start is None else checked_weights(problem.terms, start, "start")
     objective, failure = Objective(problem), None
@@ -64,7 +64,7 @@ def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) 
 
 
 class _KeithState:
-    """Current weights, and the training rows seen from them, in columns."""
+    """Current weights, and the training rows by columns."""
 
     def __init__(self, objective: Objective, weights: FloatArray) -> None:
         problem, train = objective.problem, objective.problem.train
@@ -79,7 +79,7 @@ class _KeithState:
         self._rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
 
     def sweep(self) -> str | None:
-        """Set every weight to its best; what went wrong, if anything did, and then nothing has changed."""
+        """Set every weight to its best; on failure, return the reason and change nothing."""
         weights, raw = self.weights.copy(), self._raw.copy()
         products = self._objective.problem.terms.variables
         penalty = self._objective.penalty
@@ -95,7 +95,7 @@ class _KeithState:
 
 @kernel
 def _sweep(variables, products, rows, penalty, spreads, weights, raw):
-    """Set each of `weights` (count,) to its best in its turn, and `raw` (n,) to what they then predict.
+    """Set each of `weights` (count,) to its best in turn, and update the predictions `raw` (n,).
 
     `products` are the variables of the terms, `rows` those of `_look`, `penalty` (count,) the strengths of
     the ridge, `spreads` (count,) the root mean squares of the terms.
@@ -124,9 +124,9 @@ def _sweep(variables, products, rows, penalty, spreads, weights, raw):
 
 @kernel
 def _settle(raw, column, tangents, side, rows, ridge, longest, found):
-    """How far to go along `column` from `raw` to the least error, and the row that then counts.
+    """Return the step along `column` from `raw` with the lowest error, and the row that then applies.
 
-    Rows `side` of `tangents` (2, n) and `found` (2, 4) are those of `raw`; the other ones are room to work.
+    Rows `side` of `tangents` (2, n) and `found` (2, 4) belong to `raw`; the other ones are working memory.
     """
     moved, gained = 0.0, 0.0
     for _ in range(_MAX_STEPS):
@@ -157,11 +157,11 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
 
 @kernel
 def _look(column, tangents, rows, ridge, found):
-    """Write to `found` (4,) phi, and half its derivatives by a step along `column`, at `tangents` (n,).
+    """Write phi and half its derivatives by a step along `column`, at `tangents` (n,), to `found` (4,).
 
     `rows` are the aims, shares and decisions of the rows and the weight of the ranking term; labels and
-    shares are in units of the squash, so that the squash is the hyperbolic tangent itself and `aims` (n,)
-    are the tangents that would be right.  `ridge` is its strength and the weight.
+    shares are in units of the link, so that the link is the hyperbolic tangent and `aims` (n,) are the
+    correct tangents. `ridge` is its strength and the weight.
     """
     aims, shares, starts, ranking = rows
     strength, away = ridge
@@ -189,7 +189,7 @@ def _squash(raw, step, column, tangents):
 
 @fast_kernel
 def _look_at_rows(column, tangents, aims, shares, found):
-    """Do what `_look` does, without ranking and ridge."""
+    """Do the same as `_look`, without ranking and ridge."""
     error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
     for k in range(column.shape[0]):
         tangent = tangents[k]
@@ -206,7 +206,7 @@ def _look_at_rows(column, tangents, aims, shares, found):
 
 @fast_kernel
 def _add_ranking(column, tangents, aims, shares, starts, ranking, found):
-    """Add the ranking term to what was found: `ranking` times the same, with means of decisions taken off."""
+    """Add the ranking term: `ranking` times the same, with the means of decisions subtracted."""
     error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
     for d in range(starts.shape[0] - 1):
         share, sum_left, sum_rise, sum_turn = 0.0, 0.0, 0.0, 0.0

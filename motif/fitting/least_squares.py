@@ -1,11 +1,11 @@
-"""Least squares by SciPy: `scipy.optimize.least_squares`, as an independent check of motif's own solvers.
+"""SciPy's `scipy.optimize.least_squares`, as an independent check of motif's own solvers.
 
-SciPy gets the ranked residuals of the rows, then those of the ridge, and their Jacobian as a linear operator:
-two products with the matrix of terms (`motif.fitting.design`), which is never formed.  Its trust region
-solves for each step by LSMR, which takes more products the worse the Jacobian is conditioned.  So the
-variables are z, with weights = first + R^-1 z: R is the Cholesky factor of the curvature that Gauss-Newton
-preconditions with, and in z the Jacobian's columns are nearly orthonormal.  In the first passes the slopes of
-the squash change much; SciPy is begun again after each of them, with a fresh factor.
+SciPy receives the ranked residuals of the rows, those of the ridge, and their Jacobian as a linear operator:
+two products with the matrix of terms (`motif.fitting.design`), which is never formed. Its trust region solves
+for each step by LSMR, which needs more products for a badly conditioned Jacobian. So the variables are z,
+with weights = first + R^-1 z: R is the Cholesky factor of Gauss-Newton's preconditioner, and in z the
+Jacobian's columns are nearly orthonormal. In the first passes the slopes of the link change much, so SciPy is
+restarted with a new factor after each of them.
 
 Sources: Branch, Coleman and Li, "A subspace, interior, and conjugate gradient method for large-scale
 bound-constrained minimization problems" (1999), SciPy's ``trf``; Fong and Saunders, "LSMR" (2011).
@@ -35,16 +35,16 @@ METHOD = "least-squares"
 _FRESH_PASSES = 2
 """Passes after each of which the variables are chosen again."""
 _EVALUATIONS_PER_PASS = 10
-"""Rejected trial steps are not passes, but they must end too."""
+"""Limit for rejected trial steps, which are not passes."""
 _SCIPY_TOLERANCE = 1e-15
-"""Only what is left to rounding: the tolerance of a fit is the recorder's business."""
+"""Only rounding: the recorder handles the tolerance of a fit."""
 _LSMR_SHARE = 0.01
-"""LSMR ends at a gradient of this share of the root of the fit's tolerance, as a cosine."""
+"""LSMR ends at a gradient, as a cosine, of this share of the root of the fit's tolerance."""
 _LSMR_BOUNDS = 1e-12, 1e-4
 
 
 class _End(Exception):  # noqa: N818 - a signal, not an error
-    """Carries the reason to stop out of SciPy's loop, or None where it is to begin again."""
+    """Carries the stop reason out of SciPy's loop; None to restart it."""
 
     def __init__(self, stopped: str | None) -> None:
         super().__init__(stopped)
@@ -52,7 +52,7 @@ class _End(Exception):  # noqa: N818 - a signal, not an error
 
 
 class _Passes:
-    """What SciPy asks for: residuals, and the Jacobian at the start and after each accepted step."""
+    """The functions for SciPy: residuals, and the Jacobian at the start and after each accepted step."""
 
     def __init__(self, problem: Problem, recorder: Recorder, start: FloatArray) -> None:
         self._problem, self._recorder = problem, recorder
@@ -65,7 +65,7 @@ class _Passes:
         self._ends_after = 0
 
     def run(self) -> str:
-        """Let SciPy fit, again and again with better variables; why it stopped."""
+        """Let SciPy fit repeatedly with better variables; return why it stopped."""
         stopped = self._record(None)
         while stopped is None:
             self._first, self._ends_after = self._weights, self._passes + 1
@@ -107,7 +107,7 @@ class _Passes:
         return np.concatenate([rows, self._ridge_roots * weights])
 
     def _jacobian(self, variables: FloatArray, *_: Any) -> LinearOperator:
-        """SciPy asks for it where it has just asked for the residuals."""
+        """Return the Jacobian; SciPy asks for it right after the residuals."""
         if variables.any():
             self._weights, self._point = self._tried, self._tried_point
             self._passes += 1
@@ -119,7 +119,7 @@ class _Passes:
         return LinearOperator(shape, matvec=self._changes, rmatvec=self._sums, dtype=np.float64)
 
     def _changes(self, variables: FloatArray) -> FloatArray:
-        """How the residuals change with the variables: the Jacobian times `variables` (count,)."""
+        """Return the Jacobian times `variables` (count,)."""
         step = self._preconditioner.unscaled(np.ravel(variables))
         train, terms = self._problem.train, self._problem.terms
         raw = raw_predictions(terms, train.features, step)
@@ -134,7 +134,7 @@ class _Passes:
         return self._checked(self._preconditioner.scaled(sums + self._ridge_roots * of_ridge))
 
     def _checked(self, values: FloatArray) -> FloatArray:
-        """`values` if they are finite; SciPy would continue with others."""
+        """Return `values` if they are finite; SciPy would continue with others."""
         if not np.isfinite(values).all():
             self._give_up()
         return values
@@ -147,6 +147,6 @@ class _Passes:
 def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by SciPy's trust region reflective method; a ranking term and a ridge are supported.
 
-    Begins, without a start, where Gauss-Newton does.  A pass is an accepted step.
+    Without a start, it begins where Gauss-Newton does. A pass is an accepted step.
     """
     return _Passes(problem, recorder, starting_weights(problem, start)).run()

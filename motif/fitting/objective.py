@@ -1,10 +1,10 @@
 """The error of a `Problem` at given weights, with its gradient and curvature, and the record of a fit.
 
-A `Solver` notes its passes with a `Recorder` and returns a `FitResult`.
+A `Solver` records its passes with a `Recorder` and returns a `FitResult`.
 
-A fit has CONVERGED when a pass gained no more than the tolerance, and the gradient is small as well: see
-`Objective.steepness` for its norm and `gradient_bound` for what counts as small.  A pass that gains nothing
-because its step failed is no convergence; `FAILURES` are the ways to fail.
+A fit has CONVERGED when a pass gained no more than the tolerance and the gradient is small: see
+`Objective.steepness` for its norm and `gradient_bound` for the limit. A pass that gains nothing because its
+step failed is not convergence; `FAILURES` lists the ways to fail.
 """
 
 import math
@@ -34,28 +34,28 @@ FAILURES = {
     NOT_FINITE: "the step that was computed is not finite",
     SATURATED: "most of the error comes from positions where the squash is flat, so that no small step helps",
 }
-"""How a fit fails, and what that means."""
+"""Ways in which a fit fails, with their meanings."""
 TOLERANCE = 1e-6
-"""Share of the error that a pass must gain, unless told otherwise."""
+"""Default share of the error that a pass must gain."""
 EXACT_ERROR = 1e-14
-"""An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
+"""An error that counts as zero: an RMSE of 1e-7, the resolution of float32 features."""
 _SLACK = 10.0
-"""Tolerances that a single weight may still promise to gain in a fit that has converged."""
+"""Gain that a single weight may still promise in a converged fit, in tolerances."""
 _MIN_PROMISE = 1e-9
-"""Share of the error: rounding hides smaller promises."""
+"""Share of the error below which rounding hides promises."""
 _FLAT = 1e-4
-"""Share of the squash's steepest slope below which a position counts as saturated."""
+"""Share of the link's steepest slope below which a position counts as saturated."""
 _FLAT_SHARE = 0.5
-"""Share of the squared residuals that saturated positions may have."""
+"""Maximum share of the squared residuals for saturated positions."""
 _LARGEST_SWING = 10.0
-"""How far a term may move the raw prediction; 10 is the way from 0.5 to within 2e-9 of certainty."""
+"""Maximum change of the raw prediction by a term; 10 leads from 0.5 to within 2e-9 of certainty."""
 _CANDIDATES = 3
-"""Weights that are looked at when one seems to grow without end."""
+"""Number of weights that are checked when one seems to grow without bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """The training rows seen from one weight vector."""
+    """Predictions on the training rows for one weight vector."""
 
     error: float
     residuals: FloatArray
@@ -70,7 +70,7 @@ class Linearization:
 
 
 class Objective:
-    """The error that `Problem` defines.  Residuals carry the root of each row's share of the weight."""
+    """The error that `Problem` defines. Residuals include the root of each row's share of the weight."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -81,11 +81,11 @@ class Objective:
         self.penalty[0] = 0.0  # the bias is free
 
     def at(self, weights: FloatArray) -> Linearization:
-        """Error, residuals and slopes at `weights` (count,)."""
+        """Return error, residuals and slopes at `weights` (count,)."""
         return self.at_raw(weights, self._raw(weights))
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Linearization:
-        """Return the same where the raw predictions (n,) of `weights` alone are known."""
+        """Return the same from known raw predictions (n,) of `weights`."""
         penalty = float(np.sum(self.penalty * weights**2))
         return self._point(raw, penalty)
 
@@ -96,14 +96,14 @@ class Objective:
         return Linearization(error, residuals, self.roots * link.slope(raw))
 
     def steepness(self, weights: FloatArray, point: Linearization) -> float:
-        """How far from level the error is at `weights`: the norm of the gradient that convergence asks for.
+        """Return the norm of the gradient at `weights` that convergence uses.
 
-        The largest cosine, over the weights, of the angle between the residuals and the column of the
-        Jacobian that belongs to the weight, rows for the ridge included.  It is 0 at a minimum and at most
-        about 1 anywhere, whatever the scales of features and labels.  Its square is the share of the error
-        that the best change of one weight alone takes away, to second order.  Columns that are 0 count for
-        nothing, and the ranking term, which can only make columns longer, is left out of their lengths.
-        Source: Moré, "The Levenberg-Marquardt algorithm" (1978): MINPACK's `gtol`.
+        It is the largest cosine, over the weights, of the angle between the residuals and the weight's column
+        of the Jacobian, rows for the ridge included. It is 0 at a minimum and at most about 1, whatever the
+        scales of features and labels. Its square is the share of the error that the best change of a single
+        weight removes, to second order. Columns that are 0 are ignored, and the ranking term, which can only
+        lengthen columns, is left out of their lengths. Source: Moré, "The Levenberg-Marquardt algorithm"
+        (1978): MINPACK's `gtol`.
         """
         gradient = self.gradient(weights, point) / 2
         lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self._pull_strengths()) * point.error)
@@ -111,21 +111,21 @@ class Objective:
         return float(cosines.max(initial=0.0))
 
     def is_saturated(self, point: Linearization) -> bool:
-        """Whether most of the squared residuals are those of rows where the squash is flat.
+        """Return whether most of the squared residuals are from rows where the link is flat.
 
-        The gradient vanishes there, however wrong the predictions are.  Where chances are about right, rows
-        as certain as that have hardly any part in the error.
+        The gradient vanishes there, however wrong the predictions are. If probabilities are about right, such
+        certain rows hardly contribute to the error.
         """
         squares = point.residuals**2
         is_flat = point.slopes <= _FLAT * self.problem.link.half_range * self.roots
         return float(np.sum(squares[is_flat])) > _FLAT_SHARE * float(np.sum(squares))
 
     def diverging_weight(self, weights: FloatArray, point: Linearization) -> int | None:
-        """Return the number of a weight that has grown without end, if there is one.
+        """Return the number of a weight that grows without bound, if there is one.
 
-        Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value,
-        and yet the error of the labels would not rise if it alone, or if all weights, were doubled: the
-        term separates labels that lie on the bounds.
+        Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value, and
+        the error of the labels would not rise if it alone, or all weights, were doubled: the term separates
+        labels on the bounds.
         """
         swings = np.abs(weights) * self._largest_values()
         largest = np.argsort(-swings, kind="stable")[:_CANDIDATES]
@@ -161,17 +161,17 @@ class Objective:
         return term_sums(self.problem.terms, train.features, row_values, power)
 
     def gradient(self, weights: FloatArray, point: Linearization) -> FloatArray:
-        """Return derivative of the error by every weight (count,); `point` is `at(weights)`."""
+        """Return the derivative of the error by every weight (count,); `point` is `at(weights)`."""
         rows = point.slopes * self.operator.apply_twice(point.residuals)
         return 2 * (self.term_sums(rows) + self._pulled(weights))
 
     def curvature_product(self, point: Linearization, direction: FloatArray) -> FloatArray:
-        """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
+        """Return Gauss-Newton's approximate second derivative times `direction`, both (count,)."""
         rows = point.slopes * self.operator.apply_twice(point.slopes * self._raw(direction))
         return 2 * (self.term_sums(rows) + self._pulled(direction))
 
     def _pulled(self, away: FloatArray) -> FloatArray:
-        """Half the derivative of the ridge at weights `away` from 0."""
+        """Return half the derivative of the ridge for weights `away` from 0."""
         return self.penalty * away
 
     def _raw(self, weights: FloatArray) -> FloatArray:
@@ -195,58 +195,57 @@ class PassRecord:
 
     number: int
     error: float
-    """What is minimised: see `Problem`."""
+    """The objective: see `Problem`."""
     rmse_train: float
     rmse_validation: float | None
-    """None when there are no validation rows."""
+    """None if there are no validation rows."""
     seconds: float
     """Since the fit began."""
 
 
 OnPass = Callable[[PassRecord], object]
-"""Called after each pass; a fit whose caller returns True stops there."""
+"""Called after each pass; the fit stops if it returns True."""
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """Fitted weights, and how they came about."""
+    """Fitted weights, and the record of the fit."""
 
     method: str
     weights: FloatArray
     """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
     history: tuple[PassRecord, ...]
-    """One record a pass, from the start on; errors never rise."""
+    """One record per pass, from the start on; errors never rise."""
     stopped: str
-    """Why: "converged", "pass limit", "validation error rises", "stopped by the caller", or one of
-    `FAILURES`."""
+    """"converged", "pass limit", "validation error rises", "stopped by the caller", or one of `FAILURES`."""
     rmse_train: float
     rmse_validation: float | None
     seconds: float
     is_usable: bool = True
-    """False where the fit failed and its weights are no better than none: see `Solver`."""
+    """False if the fit failed and its weights are no better than none: see `Solver`."""
     diverging: int | None = None
-    """The number of a weight that has grown without end: see `Objective.diverging_weight`."""
+    """The number of a weight that grows without bound: see `Objective.diverging_weight`."""
 
     @property
     def passes(self) -> int:
-        """Number of passes done."""
+        """Number of passes."""
         return self.history[-1].number
 
     @property
     def errors(self) -> tuple[float, ...]:
-        """What is minimised, at the start and after each pass."""
+        """Objective at the start and after each pass."""
         return tuple(record.error for record in self.history)
 
 
 def sum_of_squares(values: FloatArray) -> float:
-    """Return summed by NumPy: BLAS would give other last bits with other numbers of threads."""
+    """Return the sum of squares by NumPy, because BLAS's last bits depend on the number of threads."""
     return float(np.sum(values * values))
 
 
 class Recorder:
-    """Keeps the history of one fit and says what ends it.
+    """Records the history of one fit and decides when it ends.
 
-    Without a `problem` there are no validation rows.  Raises `FitError` for limits that make no sense.
+    Without a `problem` there are no validation rows. Raises `FitError` for invalid limits.
     """
 
     def __init__(
@@ -272,9 +271,9 @@ class Recorder:
     def record(
         self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None = None
     ) -> str | None:
-        """Note the state after a pass (or the start); the reason to stop, or None.
+        """Record the state after a pass (or the start); return the stop reason, or None.
 
-        `point` is that of `weights`; `failure`, one of `FAILURES`, says why the pass left them as they were.
+        `point` is that of `weights`; `failure`, one of `FAILURES`, is why the pass left them unchanged.
         """
         if not math.isfinite(point.error):
             raise FitError(f"the error became {point.error} in pass {len(self.history)}")
@@ -293,7 +292,7 @@ class Recorder:
         return PASS_LIMIT if len(self.history) > self.max_passes else None
 
     def _gains_little(self) -> bool:
-        """Whether the last pass, if there was one, gained too little of the error or left none."""
+        """Return whether the last pass, if any, gained too little or left no error."""
         if len(self.history) == 1:
             return False
         before, after = self.history[-2].error, self.history[-1].error
@@ -302,7 +301,7 @@ class Recorder:
     def _end_of_gains(
         self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None
     ) -> str | None:
-        """Return what it means that the last pass gained little; None where the fit should go on."""
+        """Return the stop reason after a pass with little gain; None to continue."""
         if point.error <= EXACT_ERROR:
             return CONVERGED
         if objective.is_saturated(point):
@@ -318,10 +317,7 @@ class Recorder:
         return len(errors) - 1 - self._best >= patience
 
     def result(self, stopped: str) -> FitResult:
-        """Return the result at the last weights.
-
-        At those of least validation error when that is why it stopped.
-        """
+        """Return the result at the last weights, or those of lowest validation error if it ended the fit."""
         weights = self._weights
         last = self.history[-1]
         if stopped == VALIDATION_RISES:
@@ -334,15 +330,15 @@ class Recorder:
 
 
 def gradient_bound(tolerance: float) -> float:
-    """Return the most `Objective.steepness` of a fit that has converged.
+    """Return the maximum `Objective.steepness` of a converged fit.
 
-    No weight alone promises to gain more than ten times the `tolerance` of the error.
+    No single weight promises to gain more than ten times the `tolerance` of the error.
     """
     return math.sqrt(max(_SLACK * tolerance, _MIN_PROMISE))
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
-    """Return `start` (count,), else the bias alone that predicts the mean label."""
+    """Return `start` (count,), or else the bias that predicts the mean label."""
     if start is not None:
         return checked_weights(problem.terms, start, "start")
     weights = np.zeros(problem.terms.count)
@@ -353,13 +349,13 @@ def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
 
 @dataclass(frozen=True)
 class Solver:
-    """A method of minimising the error of a `Problem`."""
+    """A method for minimising the error of a `Problem`."""
 
     method: str
     most_passes: int
-    """Unless told otherwise."""
+    """Default maximum."""
     loop: Callable[[Problem, FloatArray | None, Recorder], str]
-    """Records pass after pass, from a start or its own on, and returns why it stopped."""
+    """Records pass after pass, from a start or its own, and returns why it stopped."""
 
     @one_thread()
     def __call__(
@@ -372,13 +368,13 @@ class Solver:
         patience: int | None = None,
         start: FloatArray | None = None,
     ) -> FitResult:
-        """Fit `problem`, from the weights `start` on if given; the same bytes for any number of cores.
+        """Fit `problem`, from the weights `start` if given; the same bytes for any number of cores.
 
-        Stops when a pass reduces the error by less than `tolerance` of it (`TOLERANCE` when absent) and its
-        gradient is small too, after `max_passes`, when the validation error has not reached a new low for
-        `patience` passes (the weights are then those of that low), or when `on_pass` returns True.  A fit
-        that fails (`FAILURES`) ends where it stood; it is usable if its error is below that of weights that
-        were never fitted: the bias alone that predicts the mean label.  Raises `FitError`.
+        The fit stops when a pass reduces the error by a smaller share than `tolerance` (`TOLERANCE` by
+        default) and its gradient is small, after `max_passes`, when the validation error has not reached a
+        new low for `patience` passes (the weights are then those of that low), or when `on_pass` returns
+        True. A failing fit (`FAILURES`) keeps its last weights; it is usable if its error is below that of
+        the bias that predicts the mean label. Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
         share = TOLERANCE if tolerance is None else tolerance

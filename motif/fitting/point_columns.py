@@ -1,9 +1,9 @@
-"""How many checkers stand on each point, coded in steps, as columns of a fit.
+"""The number of checkers on each point, coded in steps, as columns of a fit.
 
 For each side, the player on roll and then the opponent, and each point in that side's own numbering (the bar
-last), four columns tell 1, 2, 3 and more checkers: exactly one of the first three is 1 on a point with
-checkers, and the fourth counts those beyond three.  A weight of one of the first three is so the whole
-amount that 1, 2 or 3 checkers add.
+last), four columns encode 1, 2, 3 and more checkers: exactly one of the first three is 1 on a point with
+checkers, and the fourth counts those beyond three. So a weight of one of the first three is the total
+contribution of 1, 2 or 3 checkers.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from motif.evaluators.weight_file import FILTER_STEPS
 from motif.fitting.terms import FloatArray
 
 STEPS = FILTER_STEPS
-"""Columns a point: 1, 2 and 3 checkers, and each further one."""
+"""Columns per point: 1, 2 and 3 checkers, and each further one."""
 PLACES = PACKED_BAR + 1
 POINT_SHAPE = (2, PLACES, STEPS)
 """Side (own, opponent), point, step."""
@@ -25,7 +25,7 @@ _STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(STEPS, dtype=np.float32)).T
 
 
 def step_columns(boards: Board) -> FloatArray:
-    """Return the columns of `boards` int8 (n, 26), seen by the player on roll: (n, 200)."""
+    """Return the columns (n, 200) of `boards` int8 (n, 26), from the side of the player on roll."""
     out = np.empty((len(boards), POINT_COLUMNS))
     fill_step_columns(np.ascontiguousarray(boards), 0, out)
     return out

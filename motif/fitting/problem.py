@@ -1,16 +1,15 @@
 """One fit: the samples, the terms, the link and the settings of the error, checked once.
 
-The link is the squash between a raw prediction x and a predicted value y, its slope and its inverse.
-y = low + (high - low) (tanh(x) + 1) / 2.  Source: Tom Keith, "How Motif Works" (2004), with
-low = 0 and high = 1.  The oracle of the tests is `numpy.tanh`.
+The link maps a raw prediction x to a predicted value y = low + (high - low) (tanh(x) + 1) / 2. Source: Tom
+Keith, "How Motif Works" (2004), with low = 0 and high = 1. The tests compare it with `numpy.tanh`.
 
-In the ranking term it matters more how the plays of one decision compare than what their common level is.
-Its operator M = I + (sqrt(1 + strength) - 1) C acts on residuals and on the rows of their Jacobian
-alike; C subtracts the (weighted) mean within each decision.  C is a projection, so
-|M r|^2 = sum r^2 + strength * sum (r - mean)^2, and M^T M = I + strength C.
+The ranking term weights differences between the plays of a decision more than their common level. Its
+operator M = I + (sqrt(1 + strength) - 1) C acts on residuals and on the rows of their Jacobian; C subtracts
+the (weighted) mean within each decision. C is a projection, so |M r|^2 = sum r^2 + strength * sum (r -
+mean)^2, and M^T M = I + strength C.
 
-Rows carry sample weights as factors sqrt(weight).  In those units the weighted mean of a decision
-is sum(root u) / sum(root^2), and centring takes root * mean off each row.
+Rows carry sample weights as factors sqrt(weight). In those units the weighted mean of a decision is sum(root
+u) / sum(root^2), and centring subtracts root * mean from each row.
 """
 
 import math
@@ -24,15 +23,15 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
 LARGEST_FEATURE = 1e6
-"""Products of two features must stay well inside float32."""
+"""Limit that keeps products of two features well inside float32."""
 _ROWS_AT_ONCE = 1 << 16
-"""Rows checked at a time."""
+"""Rows checked at once."""
 
 INVERSE_MARGIN = 1e-4
 """`Link.inverse` first moves a value this fraction of the range away from both bounds."""
 
 ROUNDING = 1e-6
-"""Share of its range by which a label may lie outside: sums of float32 chances round so."""
+"""Share of its range by which a label may be outside, because of rounded float32 sums."""
 
 # tanh(x) = x P(x^2) / Q(x^2): our own fit of least maximal error on |x| <= 11 (Lawson's method:
 # least squares, reweighted by the error until the error is level).  Error below 1e-9 for every x.
@@ -45,7 +44,7 @@ _Q4, _Q5 = 2.3603672052996284e-06, 2.4250811873614855e-09
 
 @inline_kernel
 def fast_tanh(x):
-    """Return the hyperbolic tangent within 1e-9: no branch and no call, so loops over it vectorise."""
+    """Return the hyperbolic tangent within 1e-9, without branches or calls, so that loops vectorise."""
     x = min(max(x, -_TANH_END), _TANH_END)
     s = x * x
     numerator = _P0 + s * (_P1 + s * (_P2 + s * (_P3 + s * (_P4 + s * _P5))))
@@ -54,7 +53,7 @@ def fast_tanh(x):
 
 @dataclass(frozen=True)
 class Link:
-    """The squash of one head; `low` and `high` are the bounds of its values.
+    """The link of one head; `low` and `high` are the bounds of its values.
 
     Raises `FitError` unless both are finite and low < high.
     """
@@ -82,24 +81,24 @@ class Link:
         return f"{self.low:g} to {self.high:g}"
 
     def covers(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Which values lie within the bounds, or no further out than rounding to float32 puts them."""
+        """Return which values are within the bounds, or outside only by float32 rounding."""
         slack = ROUNDING * (self.high - self.low)
         array = np.asarray(values)
         return (array >= self.low - slack) & (array <= self.high + slack)
 
     def inverse_link(self, raw: npt.ArrayLike) -> FloatArray:
-        """Values y of raw predictions, in their shape."""
+        """Return the values y of raw predictions, in their shape."""
         return self.middle + self.half_range * np.tanh(np.asarray(raw, np.float64))
 
     def slope(self, raw: npt.ArrayLike) -> FloatArray:
-        """dy/dx at raw predictions, in their shape."""
+        """Return dy/dx at raw predictions, in their shape."""
         return self.half_range * (1 - np.tanh(np.asarray(raw, np.float64)) ** 2)
 
     def link(self, values: npt.ArrayLike) -> FloatArray:
-        """Raw predictions whose values are `values`, always finite.
+        """Return finite raw predictions for `values`.
 
-        Values beyond `INVERSE_MARGIN` of the range from a bound count as that far from it (a label
-        of exactly 0 or 1 would be infinite otherwise), so |x| <= 4.61.
+        Values closer to a bound than `INVERSE_MARGIN` of the range count as that far from it (a label of
+        exactly 0 or 1 would be infinite otherwise), so |x| <= 4.61.
         """
         tangent = (np.asarray(values, np.float64) - self.middle) / self.half_range
         end = 1 - 2 * INVERSE_MARGIN
@@ -107,7 +106,7 @@ class Link:
 
 
 PROBABILITY = Link(0.0, 1.0)
-"""The link of a chance."""
+"""The link of a probability."""
 EQUITY = Link(-3.0, 3.0)
 """The link of cubeless money equity, in points."""
 
@@ -129,32 +128,31 @@ class Rows:
         return len(self.labels)
 
     def take(self, which: IntArray) -> "Rows":
-        """Return the rows numbered `which`, each as a decision of its own."""
+        """Return the rows numbered `which`, each as a separate decision."""
         starts = np.arange(len(which) + 1, dtype=np.int64)
         return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What to fit.
+    """A fitting problem.
 
     The error that every solver minimises over the weights w is
 
         sum s (y - label)^2 / sum s  +  ridge * |w|^2  +  ranking term
 
-    over the training rows, with s the sample weights; the bias is not in the ridge.  Both sums are
-    means over the samples, so a ridge means the same for any number of them (1e-6 to 1e-4 is mild
-    for features of about 0 to 1), and an error without ridge and ranking is the squared RMSE.  The
-    ranking term is ranking * sum s (r - mean)^2 / sum s, with r = y - label and its mean taken
-    within each decision: what separates the plays of a decision counts 1 + ranking times.
+    over the training rows, with s the sample weights; the ridge excludes the bias. Both sums are means over
+    the samples, so a ridge has the same meaning for any number of them (1e-6 to 1e-4 is mild for features of
+    about 0 to 1), and an error without ridge and ranking is the squared RMSE. The ranking term is ranking *
+    sum s (r - mean)^2 / sum s, with r = y - label and its mean taken within each decision: differences
+    between the plays of a decision count 1 + ranking times.
 
-    features: (n, size), kept as float32.  labels: (n,), within the link's bounds, but for rounding.
-    sample_weights: (n,), at least 0, 1 when absent.
-    decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
-    needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
-    absent, all rows train.
+    features: (n, size), kept as float32. labels: (n,), within the link's bounds, except for rounding.
+    sample_weights: (n,), at least 0, 1 when absent. decisions: (n,) ids, equal for the candidate plays of one
+    decision, whose rows are consecutive; needed only by the ranking term. training: (n,) of bool, the other
+    rows are for validation; absent, all rows are for training.
 
-    Raises `FitError`, which names the row and what is wrong with it.  Arrays are not modified.
+    Raises `FitError`, which names the row and its fault. Arrays are not modified.
     """
 
     features: npt.NDArray[np.float32]
@@ -195,9 +193,9 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class RankingOperator:
-    """M for decisions of consecutive rows: decision d is rows starts[d] to starts[d + 1] - 1.
+    """The operator M for decisions of consecutive rows, starts[d] to starts[d + 1] - 1 for decision d.
 
-    `roots` (n,) are the square roots of the sample weights.  Strength 0 is the identity.
+    `roots` (n,) are the square roots of the sample weights. Strength 0 is the identity.
     """
 
     strength: float
@@ -205,19 +203,19 @@ class RankingOperator:
     starts: IntArray
 
     def centred(self, values: FloatArray) -> FloatArray:
-        """C u of a row vector (n,)."""
+        """Return C u for a row vector (n,)."""
         out = np.empty_like(values)
         _centred(values, self.roots, self.starts, out)
         return out
 
     def apply(self, values: FloatArray) -> FloatArray:
-        """M u of a row vector (n,)."""
+        """Return M u for a row vector (n,)."""
         if self.strength == 0:
             return values
         return values + (np.sqrt(1 + self.strength) - 1) * self.centred(values)
 
     def apply_twice(self, values: FloatArray) -> FloatArray:
-        """M^T M u of a row vector (n,)."""
+        """Return M^T M u for a row vector (n,)."""
         return values if self.strength == 0 else values + self.strength * self.centred(values)
 
     def apply_to_rows(self, matrix: npt.NDArray[np.floating]) -> None:
@@ -229,14 +227,14 @@ class RankingOperator:
         _stretch_rows(matrix, self.roots, self.starts, factor, means)
 
     def of_decisions(self, begin: int, end: int) -> "RankingOperator":
-        """Return the operator of decisions `begin` to `end` - 1 alone, for their rows alone."""
+        """Return the operator of decisions `begin` to `end` - 1, for their rows only."""
         rows = slice(self.starts[begin], self.starts[end])
         starts = self.starts[begin : end + 1] - self.starts[begin]
         return RankingOperator(self.strength, self.roots[rows], starts)
 
 
 def decision_starts(decisions: IntArray | None, count: int) -> IntArray:
-    """First row of each run of equal ids, and the number of rows last; without ids, every row a run."""
+    """Return the first row of each run of equal ids, and the number of rows; without ids, every row."""
     if decisions is None or count == 0:
         return np.arange(count + 1, dtype=np.int64)
     changes = np.flatnonzero(np.diff(decisions)) + 1
@@ -244,13 +242,13 @@ def decision_starts(decisions: IntArray | None, count: int) -> IntArray:
 
 
 def compact(rows: IntArray) -> slice | IntArray:
-    """Consecutive rows as a slice, which copies nothing of what may be a gigabyte; others as they are."""
+    """Return consecutive rows as a slice, which avoids copying perhaps a gigabyte; others unchanged."""
     together = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
     return slice(rows[0], rows[-1] + 1) if together else rows
 
 
 def checked_weights(terms: Terms, weights: npt.ArrayLike, name: str) -> FloatArray:
-    """Return a float64 copy of a weight vector (count,); `FitError` when unusable."""
+    """Return a float64 copy of a weight vector (count,); raises `FitError` if it is invalid."""
     vector = np.array(weights, np.float64)
     if vector.shape != (terms.count,):
         raise FitError(f"the {name} must hold {terms.count} weights, not an array of shape {vector.shape}")

@@ -1,24 +1,22 @@
-"""Statistics of the terms of a head over positions: how far each moves the raw sum, and how sure it is.
+"""Statistics of the terms of a head over positions: how far each moves the raw sum, and its standard error.
 
-A weight of a head with pairs says little by itself: what a feature adds depends on where the others
-stand.  So each weight is also given as it would be with features measured from their means; a linear
-weight is then the effect of its feature in an average position.  Pairs keep theirs.
+A weight of a head with pairs says little alone, because what a feature adds depends on the others. So each
+weight is also given for features measured from their means; a linear weight is then the effect of its feature
+in an average position. The weights of pairs are the same.
 
-Standard errors are by the sandwich formula with clusters.  The covariance of the weights is H^-1 B H^-1.
-H = J^T M^T M J + ridge is half the curvature of what the fit minimises, B = sum over clusters of s s^T,
-with s the sum of a cluster's rows of J^T M^T M r (less its mean, which the ridge keeps from being 0),
-times G / (G - 1) for G clusters.  The positions of one game share its luck and the plays of one decision
-share their dice, so a cluster is a game.  Sources: Huber (1967); Liang and Zeger, "Longitudinal
-data analysis using generalized linear models" (1986); Cameron and Miller, "A practitioner's guide to
-cluster-robust inference" (2015).
+Standard errors are by the sandwich formula with clusters. The covariance of the weights is H^-1 B H^-1. H =
+J^T M^T M J + ridge is half the curvature of the objective, B = sum over clusters of s s^T, with s the sum of
+a cluster's rows of J^T M^T M r (minus its mean, which the ridge keeps from being 0), times G / (G - 1) for G
+clusters. The positions of one game share its luck and the plays of one decision share their dice, so a
+cluster is a game. Sources: Huber (1967); Liang and Zeger, "Longitudinal data analysis using generalized
+linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
 
-What the formula knows is the luck of the samples. That a ridge pulls weights, and that rollouts by a weak
-player are off in the mean, it does not. The oracles of the tests are a bootstrap over games and the
-textbook's formula for linear least squares.
+The formula covers only the luck of the samples, not the shrinkage by the ridge or the bias of rollouts by a
+weak player. The tests compare it with a bootstrap over games and the textbook formula for linear least
+squares.
 
-Their table on disk, that of every fitted head, is one Parquet file with one row a term; the terms of a head
-stand together, in the order of its weight vector.  It is beside a weight file, whose weights it repeats
-with more digits.
+The table of all fitted heads is one Parquet file with one row per term; the terms of a head are consecutive,
+in the order of its weight vector. It is beside a weight file, whose weights it repeats with more digits.
 """
 
 from collections.abc import Sequence
@@ -50,8 +48,9 @@ from motif.runtime.parquet import bounded_parquet, texts_of
 
 _ROWS_AT_ONCE = 1 << 16
 ROWS_PER_WEIGHT = 64
-"""Rows that the curvature is taken from, for each weight; all rows where there are less than half as many.
-A curvature from n rows makes variances too large by a share of about weights / n."""
+"""Rows per weight for the curvature; all rows if there are fewer than half as many. A curvature from n rows
+makes variances too large by a share of about weights / n.
+"""
 _CLUSTERS_AT_ONCE = 256
 _Rows = slice | IntArray
 
@@ -67,11 +66,11 @@ _COLUMNS = {
     "deviation": "deviations",
     "mean": "means",
 }
-"""Columns of numbers, and the attributes of `TermStatistics` that they hold."""
+"""Columns of numbers, and their attributes of `TermStatistics`."""
 _DERIVED = ("z", "effect_z")
-"""Columns that follow from others: z of the weight, and that of the effect."""
+"""Derived columns: z of the weight, and of the effect."""
 _MAY_LACK = ("se", "effect_se", *_DERIVED)
-"""NaN where nobody has computed standard errors."""
+"""NaN if standard errors have not been computed."""
 _TEXTS = ("class", "head", "term")
 SCHEMA = pa.schema(
     [
@@ -88,33 +87,33 @@ class TermStatistics:
 
     weights: FloatArray
     errors: FloatArray
-    """Standard errors of the weights; NaN where nobody has computed them."""
+    """Standard errors of the weights; NaN if not computed."""
     means: FloatArray
     """Mean of the term's value over the rows."""
     spreads: FloatArray
     """|weight| times the standard deviation of the term's value: how far the term moves the raw sum."""
     effects: FloatArray
-    """The weights that go with features measured from their means."""
+    """The weights for features measured from their means."""
     effect_errors: FloatArray
     """Standard errors of the effects, or NaN."""
     deviations: FloatArray
     """Standard deviations of the terms' values, with features measured from their means."""
     slope: float
-    """Mean of dy/dx over the rows: what a unit of the raw sum is worth in the head's value."""
+    """Mean of dy/dx over the rows: change of the head's value per unit of the raw sum."""
 
     @property
     def z(self) -> FloatArray:
-        """Z of the weight: weight / standard error; NaN where the error is not known, or 0."""
+        """Weight / standard error; NaN if the error is unknown or 0."""
         return _ratio(self.weights, self.errors)
 
     @property
     def effect_z(self) -> FloatArray:
-        """Z of the effect: effect / standard error of the effect, in the same way."""
+        """Effect / standard error of the effect; NaN likewise."""
         return _ratio(self.effects, self.effect_errors)
 
     @property
     def moves(self) -> FloatArray:
-        """|effect| times deviation times slope: how far the term moves the head's value, in its unit."""
+        """|effect| times deviation times slope: how far the term moves the head's value."""
         return np.abs(self.effects) * self.deviations * self.slope
 
 
@@ -165,8 +164,8 @@ def significance(
 
     clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row. Absent,
     each decision is a cluster. The rows of a game need not be consecutive. The same bytes for any number of
-    threads. Raises `FitError` when there are not at least two clusters, or when a decision of a fit with a
-    ranking term lies in two of them.
+    threads. Raises `FitError` if there are fewer than two clusters, or if a decision of a fit with a ranking
+    term is in two of them.
     """
     vector = checked_weights(problem.terms, weights, "fit")
     train = problem.train
@@ -263,13 +262,13 @@ def term_names(terms: Terms, parameters: ParameterSet) -> tuple[str, ...]:
 
 
 def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
-    """Return the terms of a head of a weight file, and its weights (count,) in their order."""
+    """Return the terms of a head of a weight file, and its weights (count,) in order."""
     terms = Terms(len(head.linear), head.pairs)
     return terms, np.concatenate([[head.bias], head.linear, head.quadratic]).astype(np.float64)
 
 
 def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
-    """Write the table whole or not at all; `FileError` when it cannot be written."""
+    """Write the table atomically; raises `FileError` if it cannot be written."""
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     for head in heads:
         count = len(head.names)
@@ -284,9 +283,9 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
 
 
 def read_terms(path: Path) -> tuple[HeadTerms, ...]:
-    """Return the heads of a table of terms, in its order.
+    """Return the heads of a table of terms, in order.
 
-    Raises `DatasetError`, which names the file and what is wrong, for one that is missing or no such table.
+    Raises `DatasetError`, which names the file and the fault, for a missing or invalid table.
     """
     try:
         with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):

@@ -1,9 +1,8 @@
-"""The solvers by name, under one signature; and pruning, with any of them.
+"""The solvers by name, with one signature; and pruning with any of them.
 
-Second-degree terms that do not earn their place are dropped, and the rest is fitted again: backward
-elimination in rounds.  All pairs whose |weight / standard error| is below a threshold go at
-once, the others are fitted again from where they stand, and what became superfluous goes next.  The
-bias and the linear weights stay.
+Pruning drops insignificant second-degree terms and fits the rest again: backward elimination in rounds. A
+round drops all pairs whose |weight / standard error| is below a threshold and fits the others again from
+their present values. The bias and the linear weights stay.
 """
 
 import math
@@ -24,9 +23,9 @@ from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError, shown
 
 PRUNE_Z = 2.0
-"""Pairs nearer to 0 than this many standard errors are dropped."""
+"""Pairs within this many standard errors of 0 are dropped."""
 ROUNDS = 3
-"""Rounds at most."""
+"""Maximum number of rounds."""
 
 
 SOLVERS = {
@@ -38,23 +37,24 @@ SOLVERS = {
         solve_keith,
     )
 }
-"""Name of the method -> its solver."""
+"""Solvers by name of the method."""
 
 
 def solver(method: str) -> Solver:
-    """Return the solver called `method`; `FitError` when there is none."""
+    """Return the solver called `method`; raises `FitError` if there is none."""
     if not isinstance(method, str) or method not in SOLVERS:
         raise FitError(f"unknown method {shown(method)}: choose one of {', '.join(SOLVERS)}")
     return SOLVERS[method]
 
 
 class Pruned(NamedTuple):
-    """What is left of a fit."""
+    """The result of pruning."""
 
     terms: Terms
     result: FitResult
-    """The last round's; its history and seconds are those of that round.  The fit as it was when nothing
-    was dropped."""
+    """The last round's result, with only that round's history and seconds; the original fit if nothing was
+    dropped.
+    """
 
 
 def pruned(
@@ -66,11 +66,11 @@ def pruned(
     max_passes: int | None = None,
     tolerance: float | None = None,
 ) -> Pruned:
-    """`problem` without the pairs that `result`, its fit, and the fits that follow find superfluous.
+    """Return `problem` without the pairs that `result`, its fit, and the following fits find superfluous.
 
-    `clusters` are those of `significance`.  `max_passes` and `tolerance` are those of each fit.
-    Whether the validation error is better or worse afterwards is shown, not asked: see both results.
-    Raises `FitError` for a `z` that is negative or not finite.
+    `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. A change of the
+    validation error is reported, but not required: see both results. Raises `FitError` for a `z` that is
+    negative or not finite.
     """
     if not (math.isfinite(z) and z >= 0):
         raise FitError(f"the threshold of pruning must be finite and at least 0, not {z}")
@@ -91,7 +91,7 @@ def pruned(
 def _mask(
     problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
 ) -> npt.NDArray[np.bool_]:
-    """(count,): which weights stay.  A pair whose error is 0 never occurs and goes."""
+    """Return (count,) which weights stay. A pair with error 0 never occurs and is dropped."""
     terms = problem.terms
     statistics = significance(problem, result.weights, clusters)
     mask = np.ones(terms.count, np.bool_)

@@ -1,7 +1,7 @@
-"""What is weighted: a constant, every feature, and products of chosen pairs of them.
+"""The terms: a constant, every feature, and products of chosen pairs of features.
 
-The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f_i f_j.  A weight vector holds
-the bias first, then `size` linear weights, then one weight a pair, in `pairs` order.
+The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f_i f_j. A weight vector
+consists of the bias, `size` linear weights, and one weight per pair in the order of `pairs`.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class SplitWeights(NamedTuple):
-    """A weight vector taken apart."""
+    """The parts of a weight vector."""
 
     bias: float
     linear: FloatArray
@@ -51,12 +51,12 @@ class Terms:
 
     @classmethod
     def all_pairs(cls, size: int) -> "Terms":
-        """Every pair (i, j) with i <= j, squares included: (0,0), (0,1), ... (size-1, size-1)."""
+        """Return every pair (i, j) with i <= j, squares included: (0,0), (0,1), ... (size-1, size-1)."""
         return cls(size, np.column_stack(np.triu_indices(max(size, 0))))
 
     @classmethod
     def linear(cls, size: int) -> "Terms":
-        """Return the constant and the features alone."""
+        """Return only the constant and the features."""
         return cls(size, np.empty((0, 2), np.int64))
 
     @property
@@ -76,12 +76,12 @@ class Terms:
 
     @cached_property
     def variables(self) -> tuple[IntArray, IntArray]:
-        """Factors (count,) of each term: 0 for the constant 1, then the features in their order."""
+        """Return the factors (count,) of each term: 0 for the constant 1, then the features in order."""
         first = np.concatenate([np.zeros(1 + self.size, np.int64), 1 + self.first])
         return first, np.concatenate([np.arange(1 + self.size), 1 + self.second])
 
     def among(self, features: IntArray) -> tuple["Terms", IntArray]:
-        """Return the terms of some `features` alone, ascending numbers, and their places among all terms."""
+        """Return the terms of `features` only, ascending numbers, and their places among all terms."""
         place = np.full(self.size, -1)
         place[features] = np.arange(len(features))
         pairs = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
@@ -93,7 +93,7 @@ class Terms:
     ) -> npt.NDArray[np.float32]:
         """Return the values of every term: features float32 (n, size) -> float32 (n, count).
 
-        All is multiplied by `factors` (n,) in the end.  Large: call it on a few thousand rows at a time.
+        The result is multiplied by `factors` (n,). It is large: call this on a few thousand rows at once.
         """
         rows = np.ascontiguousarray(features, np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.size:
@@ -108,7 +108,7 @@ class Terms:
 
 @kernel
 def _expand(features, factors, first, second, begins, out):
-    """Terms of a stretch, from one of `begins` to the next, are a variable times neighbouring ones."""
+    """Write the terms of a range, from one of `begins` to the next: a variable times neighbouring ones."""
     size = features.shape[1]
     variables = np.empty(1 + size, np.float32)
     variables[0] = 1.0

@@ -24,16 +24,14 @@ _DEEP = "@2:rollout"
 class MatchOptions:
     """The match, the cube and the rules, as options of commands or keywords of the library tell them."""
 
-    length: int | None = setting(None, "Points of the match; 0: money play.")
-    score: str | None = setting(None, "Points won by the player on roll and by the opponent.")
-    cube: int | None = setting(None, "What the cube shows, before a double.")
-    owner: str | None = setting(
-        None, "Who has the cube: me (the player on roll), you (the opponent) or none."
-    )
-    crawford: bool | None = setting(None, "Whether this is the Crawford game.")
-    jacoby: bool | None = setting(None, "Money: gammons count only once the cube was turned.")
-    beavers: bool | None = setting(None, "Money: a double may be beavered.")
-    raccoons: bool | None = setting(None, "Money: a beaver may be doubled once more.")
+    length: int | None = setting(None, "Points of the match; 0 for money play.")
+    score: str | None = setting(None, "Score of the player on roll and of the opponent.")
+    cube: int | None = setting(None, "Cube value, before a double.")
+    owner: str | None = setting(None, "Cube owner: me (the player on roll), you (the opponent) or none.")
+    crawford: bool | None = setting(None, "Crawford game.")
+    jacoby: bool | None = setting(None, "Jacoby rule in money play.")
+    beavers: bool | None = setting(None, "Beavers in money play.")
+    raccoons: bool | None = setting(None, "Beavers and raccoons in money play.")
 
     def given_state(self, match: "MatchState | None") -> "MatchState | None":
         """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""

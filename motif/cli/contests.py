@@ -36,7 +36,7 @@ _LUCK = 0.05
 _LENGTH = "Points of a match; 0 for money games."
 _CUBE = "Play with a doubling cube."
 _JACOBY = "Jacoby rule in money games with a cube."
-_PLAYERS = f"Player: random, best-of-four, or one with an evaluator. {PLAYERS}"
+_PLAYERS = f"{PLAYERS} Also random and best-of-four."
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def player_option(help: str, **more: Any) -> Any:
     return option(help, "PLAYER", autocompletion=complete_player, callback=_own_name, **more)
 
 
-PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
+PLAYERS = f"Player: {player_words()}."
 POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]

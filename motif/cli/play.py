@@ -114,7 +114,7 @@ def play(
         str | None,
         typer.Argument(
             metavar="A",
-            help=f"{HUMAN}, random or another player. {PLAYERS}",
+            help=f"{PLAYERS} Also {HUMAN} and random.",
             show_default=HUMAN,
             autocompletion=complete_player,
         ),

@@ -17,49 +17,45 @@ class FitSettings:
 
     method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = setting(
         "gauss-newton",
-        "The solver; `keith` is Tom Keith's own, one weight after another on every position, and slow.",
+        "Solver; `keith` is Tom Keith's, which is slow because it updates one weight at a time.",
     )
     parameters: str = setting("motif", "Parameter set: motif, keith, bras, phase, or your own FILE.py.")
     terms: Literal["pairs", "linear"] = setting(
-        "pairs", "Weights for pairs of parameters too, or for single ones alone."
+        "pairs", "Weights of parameters and of pairs, or of parameters only."
     )
     backgammons: Literal["pairs", "race", "linear"] = setting(
         "linear",
-        "The same for backgammon probabilities, too rare in rollouts for pairs; `race`: pairs in "
-        "races alone.",
+        "The same for backgammon probabilities, which are too rare in rollouts for pairs; `race`: pairs only "
+        "in races.",
     )
     heads: Literal["all", "win"] = setting(
         "all",
-        "All probabilities, and for contact and crashed an equity to rank plays by; or the win probability.",
+        "All probabilities, and an equity for ranking contact and crashed plays; or the win probability.",
     )
     hidden: int = setting(
-        0, "Hidden units of each class, fitted with the pairs of its probabilities, without an equity head."
+        0, "Number of hidden units per class, fitted with the pairs, without an equity head."
     )
     ranking: float | None = setting(
         None,
-        "Weight of the errors between plays of a decision: 5 with gauss-newton, 10 with hidden units, "
-        "else 0.",
+        "Weight of errors between the plays of a decision; by default 5 with gauss-newton, 10 with hidden "
+        "units, otherwise 0.",
     )
-    ridge: float = setting(
-        5.0, "Penalty on the squared weights of probabilities, against the sum of squared errors."
-    )
-    equity_ridge: float = setting(50.0, "The same for equity heads, whose errors are larger.")
+    ridge: float = setting(5.0, "Ridge penalty of probability heads, relative to the sum of squared errors.")
+    equity_ridge: float = setting(50.0, "Ridge penalty of equity heads, whose errors are larger.")
     prune: float | None = setting(
         None,
-        "Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.solve`).",
+        "Remove pairs with weights below this many standard errors (see `motif.fitting.solve`).",
     )
-    bearoff: bool = setting(
-        False, "Leave positions that the bearoff tables cover to these, in fits and in play."
-    )
+    bearoff: bool = setting(False, "Use the bearoff tables where they apply, in fits and in play.")
     validation: float = setting(0.1, "Share of the games held out for validation.")
     passes: int | None = setting(
         None,
-        "Maximum passes of each fit (sweeps with keith); by default as suits the solver, 12 with hidden.",
+        "Maximum number of passes (sweeps with keith); the default depends on the solver.",
     )
     tolerance: float | None = setting(
-        None, "End a fit when a pass reduces its error by less than this share; 1e-6 by default."
+        None, "Stop when a pass reduces the error by less than this share; by default 1e-6."
     )
-    seed: int = setting(0, "Seed of the draw of validation games, and of hidden units.")
+    seed: int = setting(0, "Random seed of the validation games and the hidden units.")
 
     def check(self) -> None:
         """Raise `FitError`, or `SettingError` for the seed, for an invalid value."""

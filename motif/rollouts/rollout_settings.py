@@ -125,25 +125,19 @@ def playout_rules(
 class RolloutSettings:
     """Settings of rollouts; docs/how-to/rollouts.md says what each choice costs and gains."""
 
-    trials: int = setting(1296, "Games played out, or at most so many with `se`.")
-    cut: int = setting(0, "End after this many plies with the evaluator's value; 0: never.")
-    stop_at_race: bool = setting(False, "End with the evaluator's value when contact ends.")
-    stop_at_bearoff: bool = setting(
-        False, "End with the value of the bearoff tables where these cover the position."
-    )
-    stratified: bool = setting(
-        False, "Let the first roll, and the first two, of the trials run evenly through all that can come."
-    )
+    trials: int = setting(1296, "Number of trials; with `se` the maximum.")
+    cut: int = setting(0, "Truncate trials after this many plies; 0 for never.")
+    stop_at_race: bool = setting(False, "Truncate trials when contact ends.")
+    stop_at_bearoff: bool = setting(False, "Truncate trials at positions in the bearoff tables.")
+    stratified: bool = setting(False, "Stratify the first two rolls of the trials.")
     luck_plies: int = setting(
-        0, "Adjust results for the luck of this many first rolls, by the evaluator; 0: none."
+        0, "Number of first rolls with variance reduction by the evaluator; 0 for none."
     )
-    every_play: bool = setting(False, "Evaluate every legal play, without the pre-filter of the weight file.")
-    se: float = setting(0.0, "Stop at this standard error of the equity; 0: never.")
-    eliminate: bool = setting(
-        False, "Drop each of several plays compared as soon as it is certain to be worse."
-    )
-    error_rate: float = setting(0.05, "Chance, at most, that `eliminate` drops the best play of a decision.")
-    scoring: str = setting("money", "What is played for: money, dmp or no-gammons.")
+    every_play: bool = setting(False, "Evaluate every legal play, without the move filter of the weights.")
+    se: float = setting(0.0, "Stop at this standard error of the equity; 0 for never.")
+    eliminate: bool = setting(False, "Drop compared plays as soon as they are significantly worse.")
+    error_rate: float = setting(0.05, "Maximum probability that `eliminate` drops the best play.")
+    scoring: str = setting("money", "Scoring: money, dmp or no-gammons.")
     seed: int = 0
 
     def check(self, with_cube: bool = False) -> None:

@@ -55,27 +55,23 @@ class SamplePlan:
     """How to sample, for any player and seed."""
 
     games: int = field(metadata={"help": "Games of self-play."})
-    trials: int = field(metadata={"help": "Rollouts that label each position."})
+    trials: int = field(metadata={"help": "Number of rollout trials per position."})
     decide: Literal["evaluator", "rollout"] = setting(
-        "evaluator", "What chooses the plays: the evaluator, or rollouts of every legal play."
+        "evaluator", "Choose plays by the evaluator, or by rollouts of every legal play."
     )
     candidates: int = setting(
-        0, "Plays of a decision that are recorded at most, the chosen one among them; 0: all."
+        0, "Maximum number of plays recorded per decision, including the chosen one; 0 for all."
     )
-    rate: float = setting(1.0, "Share of the decisions that are recorded.")
+    rate: float = setting(1.0, "Share of decisions to record.")
     crashed_rate: float | None = setting(
-        None, "Share for crashed positions, which are few; that of `rate` when absent."
+        None, "Share of decisions in crashed positions, which are rare; by default `rate`."
     )
-    race_rate: float | None = setting(None, "Share for races; that of `rate` when absent.")
-    noise: float = setting(0.0, "Share of the plays that are drawn by lot, so that odd positions occur too.")
-    cut: int = setting(0, "End rollouts after this many plies with the evaluator's value; 0: never.")
-    stop_at_race: bool = setting(False, "End rollouts with the evaluator's value when contact ends.")
-    stop_at_bearoff: bool = setting(
-        False, "End rollouts with the value of the bearoff tables where these cover the position."
-    )
-    stratified: bool = setting(
-        False, "Let the first roll, and the first two, of the rollouts run evenly through all that can come."
-    )
+    race_rate: float | None = setting(None, "Share of decisions in races; by default `rate`.")
+    noise: float = setting(0.0, "Share of plays chosen at random, for unusual positions.")
+    cut: int = setting(0, "Truncate rollouts after this many plies; 0 for never.")
+    stop_at_race: bool = setting(False, "Truncate rollouts when contact ends.")
+    stop_at_bearoff: bool = setting(False, "Truncate rollouts at positions in the bearoff tables.")
+    stratified: bool = setting(False, "Stratify the first two rolls of the rollouts.")
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Return the share of the decisions recorded, by class."""
@@ -105,14 +101,14 @@ class SamplePlan:
 class SampleSettings(SamplePlan):
     """Everything that decides what a dataset holds."""
 
-    games: int = setting(0, "Games of self-play; recorded games are taken as they are.")
-    trials: int = setting(36, "Rollouts that label each position.")
+    games: int = setting(0, "Number of self-play games.")
+    trials: int = setting(36, "Number of rollout trials per position.")
     player: str = field(kw_only=True)
     """Name of the player that plays and rolls out; compiled ones are some hundred times as fast."""
     label: str = setting(
         "rollout",
-        "What labels the positions: `rollout`, a player that can evaluate, such as wildbg, gnubg or a "
-        "weight file, or in recorded games `outcome`: who won.",
+        "Source of labels: `rollout`, a player such as wildbg, gnubg or a weight file, or, for recorded "
+        "games, `outcome`.",
     )
     seed: int = field(default=0, kw_only=True)
 

@@ -1,4 +1,4 @@
-"""From nothing to version one: sample, label, fit, and again with what came of it."""
+"""From nothing to version one: sample, label, fit, and repeat with the result."""
 
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,11 @@
-"""The bootstrap: sample, label, fit; and again with the version that came of it; and its configuration.
+"""The bootstrap: sample, label, fit, and repeat with the new version; and its configuration.
 
-The configuration says which versions there are, how each is sampled and fitted, and how strength is measured.
+The configuration lists the versions, how each is sampled and fitted, and how strength is measured.
 
-A run's folder holds ``config.yaml`` and a folder for each version: ``v0/samples``,
-``v0/weights.yaml``, ``v0/history.csv`` and ``v0/summary.json``, which is written last and says that
-the version is finished; with ``terms: true`` in the configuration also ``v0/terms.parquet``, the table
-of its terms with their standard errors.  A run that was stopped or killed keeps what was sampled and
-makes the rest of that version again.
+A run's folder contains ``config.yaml`` and a folder for each version: ``v0/samples``, ``v0/weights.yaml``,
+``v0/history.csv`` and ``v0/summary.json``, which is written last and marks the version as finished; with
+``terms: true`` in the configuration also ``v0/terms.parquet``, the table of its terms with their standard
+errors. A run that was stopped or killed keeps its samples and makes the rest of that version again.
 """
 
 import json
@@ -52,13 +51,13 @@ from motif.sampling.sample import warm_up as warm_up_sampling
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
 CHECKPOINTS = "fit"
-"""Folder of how far the fit of hidden layers is, from which a run that was stopped goes on."""
+"""Folder for the progress of the fit of hidden layers, from which a stopped run resumes."""
 _REFERENCE = "pubeval"
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
 """Called with a version's folder and summary when it is finished."""
 Finish = Callable[[WeightFile], WeightFile]
-"""Adds to weights what does not change their values, such as words for readers."""
+"""Adds information to weights that does not change their values, such as words for readers."""
 
 CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
@@ -72,14 +71,14 @@ _PRESETS = resources.files("motif").joinpath("data", "presets")
 
 @dataclass(frozen=True)
 class VersionStep(SamplePlan):
-    """How one version comes about: its samples, and how far back the fit reaches."""
+    """How one version is made: its samples, and the earlier samples that its fit includes."""
 
     labels: str = ROLLOUTS
-    """What labels the samples: `rollout`, or lookahead by the version before, as ``@2:thin``."""
+    """The labeller of the samples: `rollout`, or lookahead by the previous version, such as ``@2:thin``."""
     pooled: int = 0
-    """How many earlier versions' samples join this version's in the fit."""
+    """Number of earlier versions whose samples are included in the fit."""
     fit: dict[str, Any] = field(default_factory=dict)
-    """Fields of `FitSettings` that differ from those of the run."""
+    """Fields of `FitSettings` that differ from the run's."""
 
     def plan(self) -> dict[str, Any]:
         """Return the fields of `SamplePlan` alone."""
@@ -91,7 +90,7 @@ class VersionStep(SamplePlan):
         return self.labels == ROLLOUTS
 
     def pooled_versions(self, version: int) -> range:
-        """Return the versions whose samples the fit of this `version` takes beside its own."""
+        """Return the versions whose samples the fit of this `version` includes besides its own."""
         return range(max(0, version - self.pooled), version + 1)
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
@@ -102,28 +101,28 @@ class VersionStep(SamplePlan):
 
 @dataclass(frozen=True)
 class BootstrapConfig:
-    """All that is needed to repeat a run."""
+    """Everything needed to repeat a run."""
 
     name: str
     """Versions are called NAME-v0, NAME-v1, ..."""
     start: str
-    """The player that version zero's samples are rolled out by."""
+    """The player for version zero's games and rollouts."""
     seed: int
     strength_games: int
-    """Games of each match that measures a version."""
+    """Games per match when measuring a version."""
     fit: dict[str, Any] = field(default_factory=dict)
     """Fields of `FitSettings` that differ from its defaults."""
     versions: tuple[VersionStep, ...] = ()
     terms: bool = False
-    """Write the table of each version's terms with their standard errors, too."""
+    """Whether to write the table of each version's terms with their standard errors."""
 
     def fit_settings(self, version: int | None = None) -> FitSettings:
-        """Return settings of the run's fits, or of that of one version."""
+        """Return the settings of the run's fits, or of one version's."""
         own = {} if version is None else self.versions[version].fit
         return FitSettings(**{"seed": self.seed, **self.fit, **own})
 
     def check(self) -> None:
-        """Raise a `MotifError` for a value that makes no sense."""
+        """Raise a `MotifError` for an invalid value."""
         if not 0 <= self.seed < _SEED_LIMIT:
             raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {shown(self.seed)}")
         self.fit_settings().check()
@@ -149,11 +148,11 @@ class BootstrapConfig:
             )
 
     def step_seed(self, version: int) -> int:
-        """Seed of a version's samples: each version has random streams of its own."""
+        """Return the seed of a version's samples, which have their own random streams."""
         return self.seed * _SEEDS_A_RUN + version
 
     def strength_seed(self, version: int) -> int:
-        """Seed of the matches that measure a version: one that no sampling uses."""
+        """Return the seed of the matches that measure a version, unused by sampling."""
         return self.seed * _SEEDS_A_RUN + _FIRST_STRENGTH_SEED + version
 
     def save(self, folder: Path) -> None:
@@ -164,19 +163,19 @@ class BootstrapConfig:
 
 
 def check_labels(labels: str, where: str) -> None:
-    """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, as ``@2:thin``."""
+    """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, such as ``@2:thin``."""
     ahead = _LOOKAHEAD.fullmatch(labels)
     if labels != ROLLOUTS and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
         raise SettingError(f"{where} must be rollout, or lookahead such as @2:thin, not {shown(labels)}")
 
 
 def preset_names() -> list[str]:
-    """Names of the presets that come with motif."""
+    """Return the names of the presets that come with motif."""
     return sorted(entry.name.removesuffix(".yaml") for entry in _PRESETS.iterdir())
 
 
 def load_preset(name: str) -> BootstrapConfig:
-    """Return the preset called `name`; raises `SettingError` when there is none."""
+    """Return the preset called `name`; raises `SettingError` if there is none."""
     if name not in preset_names():
         raise SettingError(f"no preset is called {name!r}; there are {', '.join(preset_names())}")
     return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
@@ -188,7 +187,7 @@ def load_config(path: Path) -> BootstrapConfig:
 
 
 def read_fit_settings(path: Path) -> FitSettings:
-    """Return the settings of a fit in a YAML file; raises `SettingError`."""
+    """Return the settings of a fit from a YAML file; raises `SettingError`."""
     entry = _parsed(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
     return FitSettings(**entry.fields(FitSettings, partly=True))
 
@@ -204,7 +203,7 @@ def _parsed(text: str, where: str) -> Entry:
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
-    """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
+    """Read a configuration; raises `SettingError` naming `where` and the invalid key."""
     entry = _parsed(text, where)
     values = _values(entry, BootstrapConfig)
     steps = entry.get("versions")
@@ -220,7 +219,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
 
 
 def _values(entry: Entry, kind: Any) -> dict[str, Any]:
-    """Return the fields of `kind`, one of which says how to fit."""
+    """Return the fields of `kind`, including the nested settings of the fit."""
     return {**entry.fields(kind), "fit": entry.get("fit", {}).fields(FitSettings, partly=True)}
 
 
@@ -236,13 +235,12 @@ def run_bootstrap(
 ) -> list[dict[str, Any]]:
     """Run or resume the bootstrap in `folder` and return the summaries of its versions.
 
-    The run ends after `versions` versions, if that is given, and the same call without it goes on.
-    The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
-    not.  `tell` is given a line about each step as it begins; `finish` makes of a version's weights what
-    is saved.  Raises `SettingError` when `folder`
-    holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player that
-    cannot be loaded, `FileError` when a file cannot be written or another run works in `folder`.
-    Ctrl-C while a version is sampled is heard as `sample` does; elsewhere it ends the step at once.
+    The run ends after `versions` versions, if given; the same call without it continues. The same
+    configuration produces the same weights for any number of `jobs`, resumed or not. `tell` receives a line
+    about each step as it begins; `finish` prepares a version's weights for saving. Raises `SettingError` if
+    `folder` holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player
+    that cannot be loaded, `FileError` if a file cannot be written or another run works in `folder`. Ctrl-C
+    during sampling is handled as by `sample`; elsewhere it ends the step at once.
     """
     config.check()
     if worker_count(jobs) > 1:
@@ -271,7 +269,7 @@ def run_bootstrap(
 
 
 def warm_up() -> None:
-    """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
+    """Compile the kernels of a run, step by step, in a process beside a first run."""
     warm_up_sampling()
     warm_up_fit()
     play_money_games(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
@@ -288,7 +286,7 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
 
 
 def _finished(home: Path, version: int) -> dict[str, Any] | None:
-    """Return the summary of a version that is finished; None for one that is not."""
+    """Return the summary of a finished version; None for an unfinished one."""
     path = home / SUMMARY
     if not path.exists():
         return None
@@ -364,7 +362,7 @@ def _make_version(
 
 
 def _label(config: BootstrapConfig, version: int) -> str:
-    """Name of a version, or of the start player for -1."""
+    """Return the name of a version, or of the start player for -1."""
     return config.start if version < 0 else f"{config.name}-v{version}"
 
 
@@ -387,5 +385,5 @@ def _strength(
 
 
 def with_seed(config: BootstrapConfig, seed: int | None) -> BootstrapConfig:
-    """Return the configuration with another seed, or as it is for None."""
+    """Return the configuration with another seed; unchanged for None."""
     return config if seed is None else replace(config, seed=seed)

@@ -1,8 +1,7 @@
-"""A check of a fit by a solver that others wrote: SciPy's least squares fits one of the heads again.
+"""A check of a fit: SciPy's least squares fits one of the heads again.
 
-Both minimise the same error and stop by the same rules, so they should end at the same weights.  What is
-checked is the head that costs least, so that the check takes a small share of the time of the fits, beside
-which it runs.
+Both minimise the same error and stop by the same rules, so they should reach the same weights. The cheapest
+head is checked, so that the check takes a small share of the time of the fits that run beside it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,9 +25,9 @@ class CrossCheck:
     place: str
     """Class and head: "race.win"."""
     terms: int
-    """How many weights there are but for the bias."""
+    """Number of weights without the bias."""
     positions: int
-    """On which both were fitted."""
+    """Number of positions of both fits."""
     method: str
     rmse_train: float
     seconds: float
@@ -37,21 +36,21 @@ class CrossCheck:
     seconds_check: float
     check_stopped: str
     error_difference: float
-    """How far apart both ends of what is minimised are, as a share of it."""
+    """Relative difference of the two objectives."""
     weight_difference: float
-    """The largest difference of a weight, as a share of the largest weight."""
+    """The largest difference of a weight, relative to the largest weight."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers for a report."""
+        """Return the numbers for a report."""
         return asdict(self)
 
 
 def head_to_check(
     rows: Mapping[str, ClassRows], heads: Iterable[tuple[str, str]], settings: FitSettings
 ) -> tuple[str, str] | None:
-    """Class and head of those `heads` that costs least; None where SciPy fits them all anyway.
+    """Return class and head of the cheapest of `heads`; None if SciPy fits them all anyway.
 
-    Heads with second-degree terms go first, where there are any.
+    Heads with second-degree terms are preferred.
     """
     if settings.method == least_squares.METHOD:
         return None
@@ -67,7 +66,7 @@ def head_to_check(
 
 
 def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitResult, int]:
-    """Fit a head by SciPy, to the end of the same error as `fit_head` does, and on how many positions."""
+    """Fit a head by SciPy to the same error as `fit_head`; return also the number of positions."""
     problem = head_problem(rows, head, settings)
     # Passes are not the same thing for every method.
     result = solver(least_squares.METHOD)(problem, tolerance=settings.tolerance)
@@ -75,7 +74,7 @@ def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitRes
 
 
 def compared(place: tuple[str, str], fit: HeadFit, check: tuple[FitResult, int]) -> CrossCheck:
-    """Both fits of the head at `place`; of one that was pruned it is the fit with every term."""
+    """Return both fits of the head at `place`; for a pruned head, the fit with every term."""
     own, (other, positions) = (fit.unpruned or fit).result, check
     least = min(own.errors[-1], other.errors[-1])
     difference = abs(own.errors[-1] - other.errors[-1])

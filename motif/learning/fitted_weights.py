@@ -1,4 +1,4 @@
-"""A weight file with how it was fitted."""
+"""A weight file together with the record of its fit."""
 
 import math
 from dataclasses import dataclass, field
@@ -18,62 +18,62 @@ HISTORY_COLUMNS = (
 
 @dataclass(frozen=True, repr=False)
 class FittedWeights(Tabular):
-    """A weight file and how its heads were fitted."""
+    """A weight file and the fits of its heads."""
 
     weights: WeightFile
     results: dict[tuple[str, str], FitResult]
-    """By class and head: the fits of what the weight file holds."""
+    """Fits of the weight file's heads, by class and head."""
     samples: int
     seconds: float
     rmse_train: float
-    """Root mean square error of the win chance in training, over all classes."""
+    """Root mean square error of the win probability in training, over all classes."""
     rmse_validation: float | None
     choices: dict[str, ChoiceError]
-    """By class, and for all of them: see `choice_errors`."""
+    """By class, and for all classes: see `choice_errors`."""
     unpruned: dict[tuple[str, str], FitResult]
-    """The fits with every term of the heads that were pruned, by class and head."""
+    """Fits with every term of the pruned heads, by class and head."""
     unpruned_choices: dict[str, ChoiceError]
-    """What choices cost before the pruning; empty without."""
+    """Choice errors before pruning; empty without."""
     warnings: tuple[str, ...] = ()
-    """What one should know about the fits, a line each: those that failed, and weights without end."""
+    """Warnings about the fits, one line each: failures, and weights that grow without bound."""
     noise: dict[tuple[str, str], float | None] = field(default_factory=dict)
-    """By class and head: the noise of the labels that its errors hold, see `NoiseFreeError`."""
+    """Noise of the labels in the errors, by class and head; see `NoiseFreeError`."""
     overall: dict[str, NoiseFreeError] = field(default_factory=dict)
-    """The win probability over all classes, and the equity that ranks plays:
-    their errors in validation with and without noise of the labels."""
+    """Validation errors of the win probability over all classes and of the equity that ranks plays, with and
+    without noise of the labels.
+    """
     check: CrossCheck | None = None
-    """A head that SciPy fitted too, if wanted."""
+    """A head that SciPy fitted too, if requested."""
 
     @property
     def choice_error(self) -> dict[str, float]:
-        """The means of `choices`."""
+        """Means of `choices`."""
         return {name: error.mean for name, error in self.choices.items()}
 
     @property
     def unpruned_choice_error(self) -> dict[str, float]:
-        """The means of `unpruned_choices`."""
+        """Means of `unpruned_choices`."""
         return {name: error.mean for name, error in self.unpruned_choices.items()}
 
     @property
     def sweeps(self) -> int:
-        """Most passes that a head took."""
+        """Maximum number of passes of a head."""
         return max(result.passes for result in self.results.values())
 
     @property
     def stopped(self) -> str:
-        """Why the fits stopped: "converged", else the failure of the first that failed.
+        """Why the fits stopped: "converged", or the reason of the first failed or unconverged one.
 
-        Else what stopped the first one that did not converge; failures are those of
-        `objective.FAILURES`.
+        Failures are those of `objective.FAILURES`.
         """
         reasons = [result.stopped for result in self.results.values() if result.stopped != CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers for a report.
+        """Return the numbers for a report.
 
-        Of a head that was pruned, `before_pruning` holds those of the fit with every term, the rest those
-        of its last fit.  `terms` are how many weights there are but for the bias.
+        For a pruned head, `before_pruning` holds those of the fit with every term, the rest those of its last
+        fit. `terms` is the number of weights without the bias.
         """
         before = {place: _facts_of_fit(result) for place, result in self.unpruned.items()}
         heads = {
@@ -105,9 +105,9 @@ class FittedWeights(Tabular):
         }
 
     def history_rows(self) -> list[dict[str, Any]]:
-        """One row per pass of each fit, with the columns `HISTORY_COLUMNS`.
+        """Return one row per pass of each fit, with the columns `HISTORY_COLUMNS`.
 
-        The last one, the noise of the labels, is that of all passes.
+        The last column, the noise of the labels, is the same for all passes.
         """
         return [
             dict(zip(HISTORY_COLUMNS, (*place, *vars(record).values(), self.noise.get(place)), strict=True))

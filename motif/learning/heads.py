@@ -1,8 +1,4 @@
-"""The heads of one position class.
-
-The rows that each is fitted to, the fit, and the standard errors of the weights in a weight file, from the
-datasets that they were fitted to.
-"""
+"""The heads of one position class: their rows, their fits, and the standard errors of their weights."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,14 +25,14 @@ from motif.runtime.errors import FitError, MotifError
 HEAD = "equity"
 """The head that ranks plays."""
 _NEEDED_CLASSES = ("contact", "race")
-"""The others are evaluated as contact where they have no weights of their own."""
+"""Required classes; others are evaluated as contact if they have no weights."""
 # In rollouts too rare for second-degree weights.
 _RARE_HEADS = ("win_backgammon", "lose_backgammon")
 
 _KEPT_FACTS = (
     "ranking", "ridge", "equity_ridge", "prune", "validation", "seed",
 )  # fmt: skip
-"""Settings that a weight file tells of its fit."""
+"""Settings recorded in a weight file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +42,13 @@ class HeadFit:
     terms: Terms
     result: FitResult
     unpruned: "HeadFit | None" = None
-    """The fit with every term, where superfluous ones were dropped."""
+    """The fit with every term, if terms were pruned."""
 
 
 def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[tuple[str, str]]:
-    """Class and head of every fit that `rows`, by class, allow, in the weight file's order.
+    """Return class and head of every fit that `rows`, by class, allow, in the weight file's order.
 
-    Raises `FitError` when a class that no evaluator can do without has no rows to train on.
+    Raises `FitError` if a required class has no training rows.
     """
     for class_name in CLASS_NAMES:
         if class_name not in rows or not rows[class_name].training:
@@ -70,10 +66,10 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
 
 
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
-    """Fit one head of a class to its rows, at least one of which must train it, and prune it if wanted.
+    """Fit one head of a class to its rows, with at least one training row, and prune it if requested.
 
-    A head without second-degree terms has nothing to prune, and one whose rows come from a single game
-    tells nothing of what is luck: they stay as they are.
+    A head without second-degree terms has nothing to prune, and one whose rows come from a single game has no
+    information about luck: they are not pruned.
     """
     problem = head_problem(rows, head, settings)
     solve = solver(settings.method)
@@ -95,7 +91,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
 
 
 def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
-    """Where the chance is not 0 by the rules: no gammon once the loser has borne off a checker."""
+    """Return where the rules do not exclude it: no gammon after the loser has borne off a checker."""
     if not head.startswith(("win_", "lose_")):
         return np.ones(len(boards), np.bool_)
     loser = -boards if head.startswith("win_") else boards
@@ -104,7 +100,7 @@ def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
 
 
 def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray[np.bool_]:
-    """Which of the `boards` (n, 26) of a class its head `head` is fitted to."""
+    """Return which of the `boards` (n, 26) of a class its head `head` is fitted to."""
     use = possible(head, boards)
     if settings.bearoff:
         use &= ~covered_boards(bearoff_tables(), boards)
@@ -136,7 +132,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
 
 
 def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> Terms:
-    """Return what is weighted in a head of a class for a parameter set of `size` parameters."""
+    """Return the terms of a head of a class for a parameter set of `size` parameters."""
     if head in _RARE_HEADS and settings.backgammons not in ("pairs", class_name):
         return Terms.linear(size)
     make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
@@ -144,7 +140,7 @@ def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> 
 
 
 def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
-    """Return a fitted weight vector (count,) as a weight file holds it."""
+    """Return a fitted weight vector (count,) in the form of a weight file."""
     parts = terms.split(weights)
     return HeadWeights(
         float(np.float32(parts.bias)),
@@ -162,9 +158,9 @@ def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
 
 
 def settings_of(weights: WeightFile) -> FitSettings:
-    """How a weight file was fitted, as far as it says; the rest as the defaults are.
+    """Return the settings of a weight file's fit, with defaults for missing ones.
 
-    Raises `FitError` for facts that no fit could have had.
+    Raises `FitError` for an impossible record.
     """
     facts: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
     settings = FitSettings(parameters=weights.parameters.name, bearoff=weights.bearoff, **facts)
@@ -176,7 +172,7 @@ def settings_of(weights: WeightFile) -> FitSettings:
 
 
 def heads_in(weights: WeightFile) -> Iterator[tuple[str, str]]:
-    """Yield class and head of all weights in a file, in its order."""
+    """Yield class and head of all weights in a file, in order."""
     for class_name, heads in weights.classes.items():
         yield from ((class_name, head) for head in HEADS if head in heads)
 
@@ -186,8 +182,8 @@ def term_errors(
 ) -> HeadTerms:
     """Return the terms of one of the heads in `weights` (see `heads_in`), with standard errors from `rows`.
 
-    `rows` are those of `class_rows`, by class.  The errors are NaN where the rows that train come from a
-    single game.  Raises `FitError` when there are none for this head.
+    `rows` are those of `class_rows`, by class. The errors are NaN if all training rows come from a single
+    game. Raises `FitError` if there are none for this head.
     """
     part = rows.get(class_name)
     terms, vector = weight_vector(weights.classes[class_name][head])

@@ -1,15 +1,15 @@
-"""How far labels are off by the luck of their rollouts, and what the error of a fit is without that.
+"""Noise of labels due to the luck of their rollouts, and the error of a fit without it.
 
-A label is the mean of n trials, so even an evaluator that knew the true values would be some way from it: on
-average by the label's own variance, in squares.  The samples that are held out had no part in the fit, so
-their mean squared error is the evaluator's own plus the mean variance of their labels.  The difference is
-what is left without noise; it compares between versions whose rollouts differ in trials.
+A label is the mean of n trials, so even an evaluator with the true values would differ from it: in squares,
+by the label's own variance on average. The held-out samples were not used in the fit, so their mean squared
+error is the evaluator's own plus the mean variance of their labels. The difference is the error without
+noise, which can be compared between versions whose rollouts differ in trials.
 
-The variance of an equity is the square of the standard error in the dataset.  That of a chance p follows from
-p alone where each trial is a whole game that was won or lost: p (1 - p) / (n - 1).  Trials that end early
-return an evaluator's chances instead, and stratified dice make trials depend on each other; datasets keep no
-standard error of these chances, so that nothing is known of their noise.  Labels by an evaluator hold no luck
-at all.  That labels are off in the mean, because a weak player made them, no number here tells.
+The variance of an equity is the square of the standard error in the dataset. That of a probability p follows
+from p alone if each trial is a whole game: p (1 - p) / (n - 1). Trials that end early return an evaluator's
+probabilities instead, and stratified dice make trials dependent; datasets have no standard errors of these
+probabilities, so their noise is unknown. Labels by an evaluator contain no luck. A bias of labels, from a
+weak player, does not show in these numbers.
 """
 
 import math
@@ -26,7 +26,7 @@ from motif.sampling.dataset import ROLLOUTS
 from motif.sampling.sample import OUTCOME
 
 _ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
-"""Settings of a dataset whose rollouts tell nothing of how uncertain a chance is."""
+"""Settings of a dataset whose rollouts do not show the uncertainty of a probability."""
 NOT_KNOWN = (
     "Rollouts that are cut short, and those with stratified dice, give no error for a probability, only for "
     "the equity; a single trial gives none for either."
@@ -34,9 +34,9 @@ NOT_KNOWN = (
 
 
 def label_variances(samples: Dataset, settings: Mapping[str, Any]) -> npt.NDArray[np.float32]:
-    """Variances of the labels (n, 6): five chances and the equity; NaN where they are not known.
+    """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown.
 
-    `settings` are those in the manifest of the dataset that holds the `samples`.
+    `settings` are those in the manifest of the dataset of the `samples`.
     """
     variances = np.full((len(samples), len(OUTPUTS) + 1), np.nan, np.float32)
     labeller = str(settings.get("label", ROLLOUTS))
@@ -55,22 +55,22 @@ def label_variances(samples: Dataset, settings: Mapping[str, Any]) -> npt.NDArra
 
 @dataclass(frozen=True)
 class NoiseFreeError:
-    """The error of a head over validation samples, and what of it is noise of the labels."""
+    """The error of a head over validation samples, and the noise of the labels in it."""
 
     rmse: float | None
-    """None where no sample is held out."""
+    """None if no sample is held out."""
     noise: float | None
-    """Root mean square of the labels' standard errors; None where it is not known."""
+    """Root mean square of the labels' standard errors; None if unknown."""
 
     @property
     def without_noise(self) -> float | None:
-        """What the error would be with labels that hold no luck; 0 where luck explains all of it."""
+        """The error with labels without luck; 0 if luck explains all of it."""
         if self.rmse is None or self.noise is None:
             return None
         return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0))
 
     def to_dict(self) -> dict[str, float | None]:
-        """Numbers for a report."""
+        """Return the numbers for a report."""
         return {
             "rmse_validation": self.rmse,
             "label_noise": self.noise,
@@ -79,7 +79,7 @@ class NoiseFreeError:
 
 
 def root_mean(parts: Iterable[npt.NDArray[np.floating]]) -> float | None:
-    """Return the root of the mean of all of `parts`; None where there are none, or one is not known."""
+    """Return the root of the mean of all `parts`; None if there are none, or one is unknown."""
     total, count = 0.0, 0
     for part in parts:
         total += float(np.sum(part, dtype=np.float64))

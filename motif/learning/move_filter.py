@@ -11,17 +11,17 @@ from motif.learning.rows import LABELS, ClassRows
 from motif.runtime.parallel import one_thread
 
 KEPT_PLAYS = 8
-"""Plays of a decision that the filter of a new weight file keeps."""
+"""Number of plays that the filter of a new weight file keeps."""
 _RIDGE = 1e-4
 _ROWS_AT_ONCE = 1 << 14
 
 
 @one_thread()  # or the last bits would depend on the number of cores
 def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
-    """Fit the steps (2, points, steps) of a `PreFilter` for one class to the rows that train.
+    """Fit the steps (2, points, steps) of a `PreFilter` for one class to the training rows.
 
-    The table ranks the plays of a decision nearly as the labels do: ridge least squares on columns and
-    labels centred within each decision, so only differences between the plays of a decision count.
+    The table ranks the plays of a decision similarly to the labels: ridge least squares on columns and labels
+    centred within each decision, so that only differences between the plays of a decision count.
     """
     train = slice(rows.training)
     boards, decision = rows.boards[train], rows.decisions[train]

@@ -1,9 +1,8 @@
-"""What fits need of pooled datasets, class by class, in files that they map into memory.
+"""The data of fits, by class, in files mapped into memory.
 
-A dataset is read a part at a time and its features are appended to temporary files.  All fits, also
-those of other processes, share the pages of these files: nothing of the size of the dataset is held
-twice, and the system may drop the pages when memory gets short.  Whole games of the pool are held out for
-validation.
+Datasets are read one part at a time and their features are appended to temporary files. All fits, also those
+of other processes, share the pages of these files: nothing of the size of the dataset is in memory twice, and
+the system may drop the pages when memory gets short. Whole games are held out for validation.
 """
 
 import shutil
@@ -36,13 +35,13 @@ LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
 _SIDES = ("training", "validation")
 _MIN_MAPPED = 1 << 26
-"""Bytes of a choice of rows that are worth a file."""
+"""Minimum size in bytes of a selection of rows that is stored in a file."""
 _ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class ClassRows:
-    """The n positions of one class: those that train, in the pool's order, then those held out."""
+    """The n positions of one class: training rows, in order, then held-out rows."""
 
     class_name: str
     features: npt.NDArray[np.float32]
@@ -54,11 +53,11 @@ class ClassRows:
     boards: Board
     """(n, 26)"""
     games: npt.NDArray[np.int32]
-    """(n,): the game of the pool that each comes from."""
+    """(n,): the number of each row's game."""
     training: int
-    """Number of rows that train."""
+    """Number of training rows."""
     variances: npt.NDArray[np.float32] | None = None
-    """(n, len(LABELS)): variances of the labels, NaN where they are not known; None where none of them is."""
+    """(n, len(LABELS)): variances of the labels, NaN if unknown; None if all are unknown."""
 
     def __len__(self) -> int:
         return len(self.decisions)
@@ -68,11 +67,11 @@ class ClassRows:
 def class_rows(
     folders: Sequence[Path], parameters: ParameterSet, validation: float, seed: int
 ) -> Iterator[dict[str, ClassRows]]:
-    """Provide the rows of each class in the datasets in `folders`, for the time of the block.
+    """Provide the rows of each class in the datasets in `folders` within the block.
 
-    About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 368 bytes per position for 70 parameters.  Raises
-    `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
+    About the share `validation` of the games, drawn with `seed`, is held out. The files are in a temporary
+    folder (TMPDIR selects it): 368 bytes per position for 70 parameters. Raises `DatasetError` for data that
+    cannot be read, `FileError` if the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
@@ -96,8 +95,9 @@ def class_rows(
 def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return the rows of `values` (n, ...) where `mask` (n,) is true.
 
-    All of them are `values` itself.  Many of them lie in a temporary file that is mapped into memory, as
-    those of `class_rows` do, and that is gone when the array is.  `FileError` when it cannot be written.
+    If all rows are selected, `values` itself is returned. A large selection is in a temporary file mapped
+    into memory, like those of `class_rows`, which exists as long as the array. Raises `FileError` if it
+    cannot be written.
     """
     if mask.all():
         return values
@@ -160,7 +160,7 @@ def validation_games(folders: Sequence[Path], validation: float, seed: int) -> I
 
 
 def held_out(folders: Sequence[Path], validation: float, seed: int) -> Dataset:
-    """Return the positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
+    """Return the positions that a fit to `folders` with this `validation` and `seed` holds out."""
     games = validation_games(folders, validation, seed)
     return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
 
@@ -194,7 +194,7 @@ def _append(
 
 
 def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
-    """Return the files of one class as arrays, those of the two sides put together."""
+    """Return the files of one class as arrays, training and validation joined."""
 
     def column(name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
         path, rest = (_path(folder, class_name, name, side) for side in _SIDES)

@@ -1,21 +1,20 @@
-"""Numbers of home positions, and what the tables say of a board, for kernels.
+"""Numbers of home positions, and lookups in the tables, for kernels.
 
-Where both sides have at most six checkers the win chance is exact.  Elsewhere each side is taken to
-play so that its own mean number of rolls is least, whatever the other does.  With N rolls needed by the
-player on roll to bear off all checkers and F to bear off the first, and N', F' by the opponent,
+With at most six checkers on both sides the win probability is exact. Otherwise each side is assumed to
+minimise its own mean number of rolls. With N rolls needed by the player on roll to bear off all checkers and
+F to bear off the first, and N', F' by the opponent,
 
     win         = sum over n of P(N = n) P(N' >= n)
     win gammon  = sum over n of P(N = n) P(F' >= n)         when the opponent has all fifteen, else 0
     lose gammon = sum over n of P(N' = n) P(F >= n + 1)     when the player has all fifteen, else 0
 
 because the player on roll has had n rolls, and the opponent n - 1, when the player's n-th is played.
-Backgammons are impossible: everyone is home.
+Backgammons are impossible, because all checkers are home.
 
-Each way in which a side's checkers can be placed in its home board has one number.  With ``s_k`` checkers on
-the k rearmost home points (6, 5, ...) it is the sum over k = 1..6 of ``C(s_k + k - 1, k)``: the combinatorial
-number system (Knuth, The Art of Computer Programming, section 7.2.1.3).  It is dense: positions of at most n
-checkers are the numbers below C(n + 6, 6).  And it orders them: every move lowers it, so the positions that
-a play leads to come first.
+Each home position has a number. With ``s_k`` checkers on the k rearmost home points (6, 5, ...) it is the sum
+over k = 1..6 of ``C(s_k + k - 1, k)``: the combinatorial number system (Knuth, The Art of Computer
+Programming, section 7.2.1.3). It is dense: positions of at most n checkers are the numbers below C(n + 6, 6).
+Every move lowers the number, so the positions after a play come first.
 """
 
 from math import comb
@@ -35,20 +34,20 @@ from motif.evaluators.probabilities import (
 )
 
 TWO_SIDED_CHECKERS = 6
-"""Checkers that a side may have at most where both sides are looked up at once."""
+"""Maximum checkers per side in the two-sided table."""
 
 
 def positions_of(checkers: int) -> int:
-    """How many home positions have at most `checkers` checkers; they are the numbers below that."""
+    """Return the number of home positions with at most `checkers` checkers; they are numbered below it."""
     return comb(checkers + HOME, HOME)
 
 
 HOME_POSITIONS = positions_of(CHECKERS)
 """All home positions, the empty one included: 54,264."""
 FIRST_FULL = positions_of(CHECKERS - 1)
-"""The lowest number with all fifteen checkers on the board; 15,504 numbers are left from there on."""
+"""The lowest number with all fifteen checkers on the board; 15,504 numbers are from here on."""
 FIRST_OFF = HOME_POSITIONS - FIRST_FULL
-"""Added to the number of a position with all fifteen checkers it gives the row of its first checker."""
+"""Offset from the number of a position with all fifteen checkers to the row of its first checker."""
 TWO_SIDED_POSITIONS = positions_of(TWO_SIDED_CHECKERS)
 """924"""
 _TERMS = np.array([[comb(s + k, k + 1) for s in range(CHECKERS + 1)] for k in range(HOME)], np.int64)
@@ -74,7 +73,7 @@ def home_number(word):
 
 
 def home_words(count: int) -> npt.NDArray[np.int64]:
-    """Words int64 (count,) of the home positions 0 to `count` - 1, as `home_number` reads them."""
+    """Return the words int64 (count,) of the home positions 0 to `count` - 1, as read by `home_number`."""
     words, left, in_front = np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64)
     for k in range(HOME - 1, -1, -1):
         # The checkers on the k + 1 rearmost points, from all six down to the 6 point alone.
@@ -110,13 +109,13 @@ def all_home(words):
 
 @inline_kernel
 def covered(tables, words, packed):
-    """Whether `tables` tell the chances of the packed board `words` int64[8], the same bytes as `packed`."""
+    """Return whether `tables` cover the packed board `words` int64[8], the same bytes as `packed`."""
     return all_home(words) and tables.rows.shape[0] > 0
 
 
 @inline_kernel
 def chance_before(rows, values, row, others_row, head_start):
-    """Chance that `row` takes n rolls and `others_row` at least n + `head_start`, for any n.
+    """Return the probability that `row` takes n rolls and `others_row` at least n + `head_start`, for any n.
 
     `rows` and `values` are those of `BearoffTables`; the two numbers of rolls are independent.
     """
@@ -138,7 +137,7 @@ def chance_before(rows, values, row, others_row, head_start):
 
 @inline_kernel
 def is_exact(tables, words, packed):
-    """Whether `tables` tell the chances exactly: the board is `covered`, with few checkers on both sides."""
+    """Return whether the probabilities are exact: the board is `covered`, with few checkers on both sides."""
     return (
         covered(tables, words, packed)
         and home_number(words[0]) < TWO_SIDED_POSITIONS
@@ -148,7 +147,7 @@ def is_exact(tables, words, packed):
 
 @lean_kernel(NOTHING)
 def bearoff_probabilities(tables, words, packed, row):
-    """Write the five probabilities of the player on roll to `row`, for a board that is `covered`."""
+    """Write the five probabilities of the player on roll to `row`, for a `covered` board."""
     own, opponent = home_number(words[0]), home_number(words[_OPPONENT])
     row[WIN_GAMMON] = row[WIN_BACKGAMMON] = row[LOSE_GAMMON] = row[LOSE_BACKGAMMON] = 0.0
     rows, values = tables.rows, tables.values

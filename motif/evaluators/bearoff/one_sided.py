@@ -40,15 +40,15 @@ from motif.evaluators.probabilities import switch_value
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
-"""Where the mover's half starts in the boards that the generator writes."""
+"""The start of the mover's half in the generator's boards."""
 
 
 @lean_kernel(WHOLE)
 def home_plays(word, high, low, board, buffer, after):
-    """Write to int64 `after` the numbers of the home positions after each play of a roll.
+    """Write the numbers of the home positions after each play of a roll to int64 `after`; return their count.
 
-    `word` is the side's as `home_number` reads it; the packed board `board` int64[8] must be empty but
-    for its first word, and `buffer` is the generator's.  Returns how many there are, at least one.
+    `word` is the side's, as read by `home_number`; the packed board `board` int64[8] must be empty except for
+    its first word, and `buffer` is the generator's. There is at least one play.
     """
     board[0] = word
     count = generate(board, high, low, buffer)
@@ -58,26 +58,26 @@ def home_plays(word, high, low, board, buffer, after):
 
 
 MAX_ROLLS = 32
-"""More than any home position takes: fifteen checkers on the 6 point are off after 30 rolls of 2-1."""
+"""Upper limit for any home position: fifteen checkers on the 6 point are off after 30 rolls of 2-1."""
 _AT_ONCE = 4096
 _THROWS = ROLL_COUNTS.sum()
 
 
 class OneSided(NamedTuple):
-    """What `build_one_sided` finds."""
+    """The result of `build_one_sided`."""
 
     all_off: npt.NDArray[np.float64]
-    """(54264, 32): chance of each number of rolls until all checkers are off."""
+    """(54264, 32): probability of each number of rolls until all checkers are off."""
     first_off: npt.NDArray[np.float64]
-    """(54264, 32): until the first is off; no roll where one is off already."""
+    """(54264, 32): the same until the first is off; no roll if one is off already."""
     mean: npt.NDArray[np.float64]
-    """(54264,): rolls until all checkers are off, on average."""
+    """(54264,): mean rolls until all checkers are off."""
     variance: npt.NDArray[np.float64]
-    """(54264,): of the same."""
+    """(54264,): their variance."""
 
 
 def build_one_sided(advance: Advance) -> OneSided:
-    """Both distributions of every home position; `advance` hears of each."""
+    """Compute both distributions of every home position; `advance` is called for each."""
     words = home_words(HOME_POSITIONS)
     chances, first_chances = np.zeros((2, HOME_POSITIONS, MAX_ROLLS))
     chances[0, 0] = 1
@@ -104,7 +104,7 @@ def _best(after, count, means):
 
 @inline_kernel
 def _add_roll(times, after, number, chances, means):
-    """Add to position `number` what comes of the position `after`, in `times` of 36 rolls."""
+    """Add the distribution of the position `after`, in `times` of 36 rolls, to position `number`."""
     means[number] += times * means[after]
     for n in range(1, chances.shape[1]):
         chances[number, n] += times * chances[after, n - 1]
@@ -119,7 +119,7 @@ def _divide(number, chances, means):
 
 @lean_kernel(NOTHING)
 def _add_positions(start, stop, words, buffer, board, after, chances, means, first_chances, first_means):
-    """Fill the rows `start` to `stop` - 1; all lower ones must be there."""
+    """Fill the rows `start` to `stop` - 1; all lower ones must be filled."""
     for number in range(start, stop):
         for roll in range(ROLLS.shape[0]):
             times = ROLL_COUNTS[roll]
@@ -142,13 +142,13 @@ def _variances(chances: npt.NDArray[np.float64], means: npt.NDArray[np.float64])
 
 _SUMS_AT_ONCE = 64
 _PLAYS_A_POSITION = 512
-"""How much room there is at first; no position has more plays than that on average."""
+"""Initial memory: more plays than a position has on average."""
 
 
 def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
-    """Equities (924, 924) of the player on roll, by own home position and then the opponent's.
+    """Return the equities (924, 924) of the player on roll, by own home position and the opponent's.
 
-    `advance` hears of each sum of two numbers; there are 1,845.
+    `advance` is called for each of the 1,845 sums of two numbers.
     """
     words, board = home_words(TWO_SIDED_POSITIONS), np.zeros(PACKED_WORDS, np.int64)
     starts = np.zeros((TWO_SIDED_POSITIONS, len(ROLLS) + 1), np.int64)
@@ -170,10 +170,10 @@ def fill_plays(
     board: npt.NDArray[np.int64],
     starts: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
-    """Home positions after each roll of the `wanted` (n,) home positions 0 to n - 1, whose `words` (n,) are.
+    """Return the home positions after each roll of the `wanted` (n,) home positions, with `words` (n,).
 
-    Those of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is returned
-    and `starts` (n, 22) filled.  What a wanted position leads to is wanted too, and set in `wanted`.
+    Those of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is returned and
+    `starts` (n, 22) filled. Positions reached from a wanted one are also set in `wanted`.
     """
     after = np.empty(_PLAYS_A_POSITION * len(words), np.int64)
     return after[: _fill_plays(words, wanted, buffer, board, starts, after)]
@@ -198,7 +198,7 @@ def _fill_plays(words, wanted, buffer, board, starts, after):
 
 @lean_kernel(NOTHING)
 def _add_sums(start, stop, starts, after, equities):
-    """Fill the pairs whose numbers add up to `start` to `stop` - 1; those with lower sums must be there."""
+    """Fill the pairs whose numbers add up to `start` to `stop` - 1; those with lower sums must be filled."""
     positions = equities.shape[0]
     for total in range(start, stop):
         for own in range(max(1, total - positions + 1), min(positions, total)):

@@ -1,4 +1,4 @@
-"""Bearoffs for people and programs: rolls that a side needs, and the chances of both."""
+"""Bearoffs for people and programs: rolls that a side needs, and both sides' probabilities."""
 
 import math
 from typing import NamedTuple
@@ -24,25 +24,25 @@ from motif.runtime.errors import PositionError
 
 
 class RaceDistribution(NamedTuple):
-    """How many rolls a side needs whose checkers are all home, when it plays to need few."""
+    """Number of rolls of a side with all checkers home that minimises its mean."""
 
     all_off: npt.NDArray[np.float64]
-    """Chance of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
+    """Probability of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
     first_off: npt.NDArray[np.float64]
-    """Chances for the first checker, likewise; ``[1.0]`` where one is off already."""
+    """Probabilities for the first checker; ``[1.0]`` if one is off already."""
     mean: float
-    """Rolls until all checkers are off, on average."""
+    """Mean rolls until all checkers are off."""
     sd: float
-    """Standard deviation of the same."""
+    """Their standard deviation."""
 
 
 class BearoffChances(NamedTuple):
-    """Chances of a position that the tables cover."""
+    """Probabilities of a position that the tables cover."""
 
     probabilities: Probabilities
-    """Chances of the player on roll, before the roll."""
+    """Of the player on roll, before the roll."""
     exact: bool
-    """Whether they are those of best play; else each side is taken to play for its fewest mean rolls."""
+    """Whether they assume best play; otherwise each side minimises its mean number of rolls."""
 
     def to_dict(self) -> dict[str, float | bool]:
         """Return the probabilities and the equity by name, and whether they are exact."""
@@ -52,9 +52,9 @@ class BearoffChances(NamedTuple):
 def race_distribution(position: Position) -> RaceDistribution:
     """Return the rolls that the player on roll needs to bear off.
 
-    ``position.switch_sides()`` asks for the other.
+    Use ``position.switch_sides()`` for the opponent.
 
-    Raises `PositionError` for checkers outside the home board, and where a hit is possible.
+    Raises `PositionError` for checkers outside the home board, and if a hit is possible.
     """
     board = position.board
     if (board[HOME + 1 :] > 0).any():
@@ -73,9 +73,9 @@ def race_distribution(position: Position) -> RaceDistribution:
 
 
 def bearoff_chances(position: Position) -> BearoffChances:
-    """Chances of a position in which both sides have all their checkers home.
+    """Return the probabilities of a position in which both sides have all their checkers home.
 
-    Raises `PositionError` for any other, and for a game that is over.
+    Raises `PositionError` for any other position, and for a finished game.
     """
     if outcome(position):
         raise PositionError("no bearoff: the game is over, one player has borne off all checkers")
@@ -91,7 +91,7 @@ def bearoff_chances(position: Position) -> BearoffChances:
 def covered_rows(
     tables: BearoffTables, packed: npt.NDArray[np.int8]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Numbers (m,) of the packed boards (n, 64) that `tables` cover, and their five probabilities (m, 5)."""
+    """Return the rows (m,) of packed boards (n, 64) that `tables` cover, and their probabilities (m, 5)."""
     rows = np.empty((len(packed), len(OUTPUTS)))
     known = np.flatnonzero(_rows(tables, packed, rows))
     return known, rows[known]
@@ -99,7 +99,7 @@ def covered_rows(
 
 @kernel
 def covered_boards(tables, boards):
-    """Which of the boards int8 (n, 26) `tables` cover, bool (n,)."""
+    """Return which of the boards int8 (n, 26) `tables` cover, bool (n,)."""
     packed = np.empty(PACKED_SIZE, np.int8)
     words = words_of(packed)
     known = np.zeros(boards.shape[0], np.bool_)
@@ -111,7 +111,7 @@ def covered_boards(tables, boards):
 
 @kernel
 def _home_numbers(words):
-    """Numbers int64 (n,) of the home positions whose points are the first of `words` int64 (n, ...)."""
+    """Return the numbers int64 (n,) of the home positions in the first of `words` int64 (n, ...)."""
     numbers = np.empty(words.shape[0], np.int64)
     for row in range(words.shape[0]):
         numbers[row] = home_number(words[row, 0])
@@ -120,7 +120,7 @@ def _home_numbers(words):
 
 @kernel
 def _chances(tables, words, packed, row):
-    """Write the five probabilities to `row`, where the board is covered; return whether it is."""
+    """Write the five probabilities to `row` if the board is covered; return whether it is."""
     if not covered(tables, words, packed):
         return False
     bearoff_probabilities(tables, words, packed, row)

@@ -1,11 +1,11 @@
-"""The tables of a process: loaded from a file in the cache folder, or built and put there.
+"""The tables of a process: loaded from a file in the cache folder, or built and stored there.
 
-Kernels see two plain arrays, read only.  There are no more than two because a kernel that counts
-references counts each array up and down whenever it hands the tables on.
+Kernels receive two plain read-only arrays. There are only two because a kernel that counts references updates
+the count of each array whenever it passes the tables on.
 
-The file is a header of 64 bytes (format, length of the values, a CRC-32 of all the rest), the rows, and
-from the next multiple of 64 bytes on the values.  Whatever does not fit is no such file, and the tables
-are built again; so a change of what the tables hold needs a new format.
+The file consists of a header of 64 bytes (format, length of the values, a CRC-32 of the rest), the rows, and
+from the next multiple of 64 bytes on the values. An invalid file is replaced by newly built tables, so a
+change of the contents needs a new format.
 """
 
 import zlib
@@ -33,9 +33,9 @@ CHANCES = VARIANCES + HOME_POSITIONS
 
 
 class BearoffTables(NamedTuple):
-    """Everything known of bearoffs.
+    """All bearoff tables.
 
-    A pickle holds no arrays: it becomes the tables of the process that reads it, and they are the same.
+    A pickle holds no arrays: it becomes the identical tables of the process that reads it.
     """
 
     rows: npt.NDArray[np.int32]
@@ -54,9 +54,9 @@ class BearoffTables(NamedTuple):
 
 
 def frozen(rows: npt.NDArray[np.int32], values: npt.NDArray[np.float64]) -> BearoffTables:
-    """Tables of two arrays, which become read only, as arrays in a mapped file are.
+    """Return tables of two arrays, which become read only, like arrays in a mapped file.
 
-    numba tells arrays that may be written from those that may not: so all tables have one type.
+    numba has different types for writable and read-only arrays, so all tables have one type.
     """
     rows.setflags(write=False)
     values.setflags(write=False)
@@ -64,7 +64,7 @@ def frozen(rows: npt.NDArray[np.int32], values: npt.NDArray[np.float64]) -> Bear
 
 
 def no_tables() -> BearoffTables:
-    """Tables that cover nothing; kernels compiled for them are those for the real ones."""
+    """Return empty tables of the same compiled type."""
     return frozen(np.empty((0, 2), np.int32), np.empty(0))
 
 
@@ -75,7 +75,7 @@ def assembled(
     all_off: npt.NDArray[np.float64],
     first_off: npt.NDArray[np.float64],
 ) -> BearoffTables:
-    """Tables of what the builders find; of the distributions (54264, rolls) zeros are left out."""
+    """Return tables from the builders' results; zeros of the distributions (54264, rolls) are omitted."""
     chances = np.concatenate([all_off, first_off[FIRST_FULL:]])
     present = chances > 0
     rows = np.zeros((ROWS + 1, 2), np.int32)
@@ -86,22 +86,22 @@ def assembled(
 
 
 def equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
-    """Exact cubeless equities (924, 924) of the player on roll, by own number and the opponent's."""
+    """Return the exact cubeless equities (924, 924) of the player on roll, by own and the opponent's number."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
 
 
 def mean_rolls(tables: BearoffTables) -> npt.NDArray[np.float64]:
-    """Mean number of rolls (54264,) until all checkers are off."""
+    """Return the mean number of rolls (54264,) until all checkers are off."""
     return tables.values[MEANS:VARIANCES]
 
 
 def variances(tables: BearoffTables) -> npt.NDArray[np.float64]:
-    """Variance (54264,) of the number of rolls until all checkers are off."""
+    """Return the variance (54264,) of the number of rolls until all checkers are off."""
     return tables.values[VARIANCES:CHANCES]
 
 
 def distribution(tables: BearoffTables, row: int) -> npt.NDArray[np.float64]:
-    """Chance of exactly n rolls at index n = 0, 1, ..., of a row of ``tables.rows``."""
+    """Return the probability of exactly n rolls at index n = 0, 1, ..., for a row of ``tables.rows``."""
     start, fewest = tables.rows[row]
     return np.concatenate([np.zeros(fewest), tables.values[start : tables.rows[row + 1, 0]]])
 
@@ -115,7 +115,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 
 def save_tables(path: Path, tables: BearoffTables) -> None:
-    """Write `tables` to `path`, whole or not at all; raises `FileError`."""
+    """Write `tables` to `path` atomically; raises `FileError`."""
     contents = np.zeros(_VALUES_START + tables.values.nbytes, np.uint8)
     contents[_HEADER.itemsize : _ROWS_END].view(np.int32)[:] = tables.rows.reshape(-1)
     contents[_VALUES_START:].view(np.float64)[:] = tables.values
@@ -123,7 +123,7 @@ def save_tables(path: Path, tables: BearoffTables) -> None:
 
 
 def load_tables(path: Path) -> BearoffTables | None:
-    """Return the tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
+    """Return the tables in the file `path`, mapped; None if it is missing or invalid."""
     contents = _mapped(path, _FORMAT, _VALUES_START)
     if contents is None or len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
         return None
@@ -132,9 +132,9 @@ def load_tables(path: Path) -> BearoffTables | None:
 
 
 def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Write `values` (n,) to the file `path` and return them as mapped from it, read only.
+    """Write `values` (n,) to the file `path` and return them mapped from it, read only.
 
-    They stand behind a header that says `kind`.  Where the file cannot be written, `values` are returned.
+    They follow a header with `kind`. If the file cannot be written, `values` are returned.
     """
     start = _HEADER.itemsize
     contents = np.zeros(start + values.nbytes, np.uint8)
@@ -149,16 +149,13 @@ def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt
 
 
 def kept_values(path: Path, kind: bytes) -> npt.NDArray[np.float64] | None:
-    """Return what `keep_values` wrote to `path`, mapped.
-
-    None where there is no such file, or not a sound one.
-    """
+    """Return the mapped values that `keep_values` wrote to `path`; None if it is missing or invalid."""
     contents = _mapped(path, kind, _HEADER.itemsize)
     return None if contents is None else contents[_HEADER.itemsize :].view(np.float64)
 
 
 def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
-    """Write `contents`, whose header is filled in, whole or not at all; raises `FileError`."""
+    """Write `contents`, with the header filled in, atomically; raises `FileError`."""
     header = contents[: _HEADER.itemsize].view(_HEADER)
     header[0] = kind, values, 0
     header["crc"] = _checksum(contents)
@@ -167,7 +164,7 @@ def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
 
 
 def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
-    """Return the file `path`, if it is sound, of that kind, and as long as its header says."""
+    """Return the file `path`, if it is valid, of that kind, and as long as its header says."""
     try:
         contents = np.asarray(np.memmap(path, np.uint8, "r"))
     except (OSError, ValueError):  # no file that can be read; an empty one
@@ -182,7 +179,7 @@ def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
 
 
 def _checksum(contents: _Bytes) -> int:
-    """CRC-32 of all but the checksum itself, which ends the header."""
+    """Return the CRC-32 of everything but the checksum itself, which ends the header."""
     header, rest = contents[: _HEADER.itemsize], contents[_HEADER.itemsize :]
     return zlib.crc32(rest.data, zlib.crc32(header[: -_HEADER["crc"].itemsize].data))
 
@@ -191,32 +188,32 @@ _one_at_a_time = Lock()
 
 
 class LoadedTables(NamedTuple):
-    """Tables, and how they came here."""
+    """Tables, and their origin."""
 
     tables: BearoffTables
     file: Path | None
-    """Where they are kept; None when the cache folder could not be written, and they are in memory only."""
+    """The file; None if the cache folder could not be written and they are only in memory."""
     built: bool
     """Whether they were built, because the file was missing or damaged."""
     seconds: float
-    """What that took; compiling the kernels that build them included."""
+    """Time to load or build them, including the compilation of the builders."""
 
 
 def bearoff_tables() -> BearoffTables:
-    """Return the tables, loaded or built by the first call in this process; they are never written again."""
+    """Return the tables, loaded or built by the first call in this process and never changed."""
     return loaded_tables().tables
 
 
 def loaded_tables() -> LoadedTables:
-    """Return the tables, and how they came here."""
+    """Return the tables, and their origin."""
     with _one_at_a_time:
         return _kept(cache_folder("bearoff") / FILE_NAME)
 
 
 def load_or_build(path: Path) -> LoadedTables:
-    """Return the tables in the file `path`; when it is missing or damaged they are built and written there.
+    """Return the tables in the file `path`; if it is missing or damaged, build and write them.
 
-    A folder that cannot be written is no error.
+    A folder that cannot be written is not an error.
     """
     stopwatch = Stopwatch()
     tables = load_tables(path)
@@ -232,7 +229,7 @@ def load_or_build(path: Path) -> LoadedTables:
 
 
 def build_tables() -> BearoffTables:
-    """Return the tables, made from the rules; with a bar on a terminal when that takes more than a second."""
+    """Return the tables built from the rules; shows a bar on a terminal if this takes more than a second."""
     with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
         one = build_one_sided(advance)
         equities = build_two_sided(advance)

@@ -1,19 +1,19 @@
-"""Bearoffs of both sides with the cube: exact equities wherever the cube lies, by recursion over rolls.
+"""Exact bearoff equities of both sides with the cube, by recursion over rolls.
 
-Positions are pairs of home positions of which neither side has all fifteen checkers left, so that gammons
-are impossible.  N(s, i, j) is what a player on roll has who rolls now: the cube is in state s, the own home
-position is i and the opponent's j.  V(s, i, j) is the same before a possible double,
+Positions are pairs of home positions in which neither side has all fifteen checkers left, so that gammons are
+impossible. N(s, i, j) is the value to a player on roll who rolls now: the cube is in state s, the own home
+position is i and the opponent's j. V(s, i, j) is the value before a possible double,
 
     V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))   if a double is allowed, else N(s, i, j)
     N(s, i, j) = sum over the 36 rolls of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
 
-d(s) is the state after a double that is taken, s' the state s as the opponent sees it, and f what a unit of
-the doubled cube is worth in units of the cube before.  Every play is the best one for its state of the cube.
+d(s) is the state after a double and a take, s' the state s from the opponent's side, and f the value of a
+unit of the doubled cube in units of the cube before. Every play is the best one for its state of the cube.
 
-For money there are three states, with equities in units of the cube (f = 2): so a doubled cube's are the same
-again.  In a match every level of the cube has states of its own, with chances to win the match (f = 1).
+For money there are three states, with equities in units of the cube (f = 2), so a doubled cube has the same
+equities. In a match every cube level has its own states, with match winning chances (f = 1).
 
-For money the pairs of at most six checkers are kept in a file beside the other tables.
+For money, the pairs of at most six checkers are stored in a file beside the other tables.
 """
 
 from functools import cache
@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 CENTRED, OWN, OPPONENTS = range(3)
-"""The states of the cube for money: in the centre, with the player on roll, with the opponent."""
+"""The cube's states for money: in the centre, with the player on roll, with the opponent."""
 MONEY_STATES = 3
 _DOUBLED_UNIT = 2.0
 _THROWS = ROLL_COUNTS.sum()
@@ -46,24 +46,24 @@ _ROWS_AT_ONCE = 32
 
 
 class CubeRules(NamedTuple):
-    """What games are worth in each of S states of the cube, to each of two players on roll."""
+    """Values of results in each of S states of the cube, for each of two players on roll."""
 
     whole: float
-    """What the values of both players add up to: 0 for equities, 1 for chances to win a match."""
+    """The sum of both players' values: 0 for equities, 1 for match winning chances."""
     unit: float
-    """What one of the doubled cube's units is worth in units before: 2, or 1 where values have no unit."""
+    """Value of a unit of the doubled cube in units before: 2, or 1 if values have no unit."""
     lost: Floats
-    """(2, S): the value of a game lost."""
+    """(2, S): the value of a lost game."""
     passed: Floats
-    """(2, S): the value of a double that is passed."""
+    """(2, S): the value of a passed double."""
     doubled: Numbers
-    """(2, S): the state after a double is taken; -1 where none is allowed."""
+    """(2, S): the state after a double and a take; -1 if not allowed."""
     turned: Numbers
-    """(S,): the state as the other player sees it."""
+    """(S,): the state from the other player's side."""
 
 
 def money_rules() -> CubeRules:
-    """Money play; the states are `CENTRED`, `OWN` and `OPPONENTS`, values in units of the cube."""
+    """Return the rules of money play: states `CENTRED`, `OWN` and `OPPONENTS`, values in cube units."""
     return CubeRules(
         whole=0.0,
         unit=_DOUBLED_UNIT,
@@ -75,7 +75,7 @@ def money_rules() -> CubeRules:
 
 
 class HomePlays(NamedTuple):
-    """Home positions that one side can come to, from the empty one upwards, and its plays among them."""
+    """Home positions that one side can reach, from the empty one upwards, and its plays between them."""
 
     numbers: Numbers
     """(n,): the numbers of the positions, ascending; the first one is 0."""
@@ -86,7 +86,7 @@ class HomePlays(NamedTuple):
 
 
 def home_plays_from(number: int) -> HomePlays:
-    """Return the positions that come of home position `number`, itself included, and all plays of theirs."""
+    """Return the positions reachable from home position `number`, itself included, and all their plays."""
     wanted = np.zeros(number + 1, np.bool_)
     wanted[number] = True
     return _home_plays(wanted)
@@ -98,7 +98,7 @@ def all_home_plays(count: int) -> HomePlays:
 
 
 def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
-    """`HomePlays` of the positions where `wanted` is set, which comes to hold all that they lead to."""
+    """Return the `HomePlays` of the `wanted` positions and of all positions reached from them."""
     count = len(wanted)
     starts = np.zeros((count, len(ROLLS) + 1), np.int64)
     words, board = home_words(count), np.zeros(PACKED_WORDS, np.int64)
@@ -109,11 +109,11 @@ def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
 
 
 def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> Floats:
-    """Values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
+    """Return the values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
 
     They belong to the first player, on roll, and to the second, on roll, by the first's position, the
-    second's, and the state of the cube as its player on roll sees it, without a double before this roll.
-    `advance` hears of each position of the first.
+    second's, and the state of the cube from the side of the player on roll, without a double before this
+    roll. `advance` is called for each position of the first.
     """
     first, second = sides
     shape = 2, len(first.numbers), len(second.numbers), len(rules.turned)
@@ -132,9 +132,9 @@ def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: A
 
 @lean_kernel(NOTHING)
 def _add_rows(first, last, own_plays, others_plays, rules, rolled, best, scratch):
-    """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1.
+    """Fill `rolled` and `best` for the positions `first` to `last` - 1 of the first player.
 
-    Those of the lower ones must be there.
+    Those of lower positions must be filled.
     """
     starts, after = own_plays
     others_starts, others_after = others_plays
@@ -206,7 +206,7 @@ def _roll_second(starts, after, whole, turned, others_best, rolled, values):
 
 @inline_kernel
 def _double(rolled, unit, passed, doubled, best):
-    """Write what (m, S) is worth to the player who may double first."""
+    """Write the values (m, S) for the player who may double first."""
     positions, states = rolled.shape
     for place in range(1, positions):
         for state in range(states):
@@ -223,22 +223,20 @@ _one_at_a_time = Lock()
 
 
 def money_cubes() -> Floats:
-    """Exact money equities (924, 924, 3) without a double before this roll, read only.
+    """Return the exact money equities (924, 924, 3) without a double before this roll, read only.
 
-    By the number of the player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`; in units of
-    the cube.
-
-    They are loaded or built by the first call in this process.  There is no such equity where either side
-    has borne off everything: the game is over.
+    They are indexed by the number of the player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`;
+    in units of the cube. They are loaded or built by the first call in this process. There is no equity if
+    either side has borne off everything, because the game is over.
     """
     with _one_at_a_time:
         return _kept(cache_folder("bearoff") / FILE_NAME)
 
 
 def load_or_build_cubes(path: Path) -> Floats:
-    """`money_cubes` from the file `path`; when it is missing or damaged they are built and written there.
+    """Return `money_cubes` from the file `path`; if it is missing or damaged, build and write them.
 
-    A folder that cannot be written is no error.
+    A folder that cannot be written is not an error.
     """
     values = kept_values(path, _FORMAT)
     if values is None or values.size != np.prod(_SHAPE):
@@ -247,7 +245,7 @@ def load_or_build_cubes(path: Path) -> Floats:
 
 
 def build_money_cubes() -> Floats:
-    """`money_cubes`, made from the rules."""
+    """Return `money_cubes`, built from the rules."""
     side = all_home_plays(TWO_SIDED_POSITIONS)
     with progress("building cubeful bearoff tables", TWO_SIDED_POSITIONS) as advance:
         return np.ascontiguousarray(pair_values(money_rules(), (side, side), advance)[0])

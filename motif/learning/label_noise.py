@@ -64,7 +64,7 @@ class NoiseFreeError:
 
     @property
     def without_noise(self) -> float | None:
-        """The error with labels without luck; 0 if luck explains all of it."""
+        """The error if labels contained no luck; 0 if luck explains all of it."""
         if self.rmse is None or self.noise is None:
             return None
         return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0))

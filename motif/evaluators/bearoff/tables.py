@@ -86,7 +86,7 @@ def assembled(
 
 
 def equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
-    """Return the exact cubeless equities (924, 924) of the player on roll, by own and the opponent's number."""
+    """Return the exact cubeless equities (924, 924) of the player on roll, by own and opposing number."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -80,21 +80,21 @@ def _function(name: str) -> Any:
 
 
 @cache
-def _command(name: str) -> Any:
+def _command(name: str) -> TyperCommand:
     function = _function(name)
     alone = typer.Typer(add_completion=False, **_PLAIN)
     alone.command(name.split()[-1], epilog=function.epilog, cls=function.command_class)(
         with_options(function)
     )
-    return typer.main.get_command(alone)
+    return cast(TyperCommand, typer.main.get_command(alone))
 
 
 @cache
-def _group(name: str) -> Any:
+def _group(name: str) -> "_Program":
     return _Program(name=name, help=GROUPS[name], no_args_is_help=False, rich_markup_mode=None)
 
 
-class _Commands(Mapping[str, Any]):
+class _Commands(Mapping[str, TyperCommand | TyperGroup]):
     """The commands of a group, or of the program, by their last word, created on first use."""
 
     def __init__(self, group: str | None) -> None:
@@ -107,12 +107,12 @@ class _Commands(Mapping[str, Any]):
             words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
         )
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
         if name not in self._names():
             raise KeyError(name)
         return _command(self._before + name) if self._before + name in HOMES else _group(name)
 
-    def listed(self) -> dict[str, Any]:
+    def listed(self) -> dict[str, TyperCommand | TyperGroup]:
         """Return the commands without their options, for lists."""
         return {
             name: TyperCommand(name, help=inspect.getdoc(_function(self._before + name)))

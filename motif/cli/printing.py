@@ -24,7 +24,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 
 
-def json_line(document: Any) -> str:
+def json_line(document: object) -> str:
     """Return `document` as JSON on one line; non-finite numbers become null, paths texts."""
     try:
         return json.dumps(document, allow_nan=False, default=_text)
@@ -32,13 +32,13 @@ def json_line(document: Any) -> str:
         return json.dumps(_finite(document), allow_nan=False, default=_text)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"JSON has no {type(value).__name__}")
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

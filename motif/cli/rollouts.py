@@ -1,7 +1,8 @@
 """The command rollout: of a position, of the plays of a roll, or of a cube decision."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
@@ -144,7 +145,7 @@ def _by_whom(question: "RolloutQuestion") -> str:
     return f"{question.evaluator.name}, {what_for}"
 
 
-def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
+def _check_comparing(compare: bool, die1: str | None, settings: Mapping[str, object]) -> None:
     """Raise `SettingError` for options that require --compare."""
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:

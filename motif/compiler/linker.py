@@ -137,7 +137,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
     return function
 
 
-def compile_ahead(wanted: Iterable[Any]) -> None:
+def compile_ahead(wanted: Iterable[object]) -> None:
     """Compile `wanted` kernels that compiled ones may call, unless another process is compiling them."""
     for kernel in wanted:
         for callee, arguments, _ in list(_cells.values()):

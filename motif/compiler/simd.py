@@ -1,10 +1,10 @@
-"""Quadratic forms in vector instructions, with one order of their sums on every machine.
+"""Quadratic forms and sums in vector instructions, with the same order of sums on every machine.
 
-For play in float32, a board at a time or a few; for fits in float64, many rows at a time.
+Float32 is for play, for one or a few boards; float64 is for fits, for many rows.
 
-LLVM vectorises a sum only when it may reorder it, and then the last bits depend on the machine. Here
-the lanes and their order are written out, and every product is added by a fused multiply-add, which
-rounds once wherever it runs: the same features and weights give the same bits on any processor.
+LLVM vectorises a sum only if it may reorder it, and then the last bits depend on the machine.  Here the lanes
+and their order are explicit, and every product is added by a fused multiply-add, which rounds once
+everywhere: equal features and weights give equal bits on any processor.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,28 +19,28 @@ from numba.extending import intrinsic
 IntArray = npt.NDArray[np.int64]
 
 LANES = 8
-"""Columns of a tile, and what features and weights are padded to."""
+"""Columns of a tile; features and weights are padded to a multiple of it."""
 ALIGNMENT = 64
-"""Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
+"""Alignment in bytes at which arrays load fastest; it is not required."""
 WIDTH = 8 * LANES
-"""Sums of rows come in multiples of it."""
+"""Sums of rows have a multiple of this length."""
 TOGETHER = 4
-"""Boards whose rows are weighted together."""
+"""Number of boards whose rows are weighted together."""
 _HAS_LONG_VECTORS = binding.get_host_cpu_features().get("avx512f", False)
 _LONG = 2 * LANES if _HAS_LONG_VECTORS else LANES
-"""Lanes of a sum of rows; each lane is a sum of its own, so their number changes no bit."""
+"""Lanes of a sum of rows; each lane is a separate sum, so their number changes no bit."""
 _COLUMNS = WIDTH if _HAS_LONG_VECTORS else WIDTH // TOGETHER
-"""Sums of each of several boards that are kept in registers together."""
+"""Number of sums per board that are kept in registers."""
 SQUASH_LIMIT = 3.0
 """See `sums_of_squashed`."""
 OUTPUT_COUNT = 5
-"""Sums that `sums_of_squashed` makes."""
+"""Number of sums of `sums_of_squashed`."""
 _CHAINS = 4
-"""Sums that run side by side, because one multiply-add takes as long as several started after it."""
+"""Number of parallel sums, which hide the latency of a multiply-add."""
 FORM_ROWS = 64 if _HAS_LONG_VECTORS else 32
-"""Rows whose forms are summed together: see `add_run`."""
+"""Number of rows whose forms are summed together: see `add_run`."""
 COLUMNS = 8 if _HAS_LONG_VECTORS else 2
-"""Columns that are summed together: see `column_sums`."""
+"""Number of columns that are summed together: see `column_sums`."""
 _FEW = LANES // 2
 
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
@@ -49,18 +49,18 @@ _BYTES = {_FLOAT: 4, _DOUBLE: 8}
 
 
 def tile_floats(size: int) -> int:
-    """Length of the tiles of a triangle over `size` features: see `weighted_form`."""
+    """Return the length of the tiles of a triangle over `size` features: see `weighted_form`."""
     blocks = blocks_of(size)
     return LANES * LANES * blocks * (blocks + 1) // 2
 
 
 def blocks_of(size: int) -> int:
-    """Blocks of `LANES` that hold `size` features."""
+    """Return the number of blocks of `LANES` that hold `size` features."""
     return -(-size // LANES)
 
 
 def tile_places(rows: IntArray, columns: IntArray) -> IntArray:
-    """Where `weighted_form` looks for the weights of feature pairs (row, column), columns <= rows."""
+    """Return where `weighted_form` expects the weights of feature pairs (row, column), columns <= rows."""
     block, column_block = rows // LANES, columns // LANES
     tile = block * (block + 1) // 2 + column_block
     return (tile * LANES + rows % LANES) * LANES + columns % LANES
@@ -81,13 +81,13 @@ def _load(builder: Any, pointer: Any, index: Any, lanes: int = LANES) -> Any:
 
 
 def _pick(builder: Any, one: Any, other: Any, lanes: Iterable[int]) -> Any:
-    """Those `lanes` of `one` followed by `other`."""
+    """Return some `lanes` of `one` followed by `other`."""
     numbers = list(lanes)
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(numbers)), numbers))
 
 
 def _spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
-    """Return a vector of `number` in every lane."""
+    """Return a vector with `number` in every lane."""
     nothing = ir.Constant(_vector(lanes, number.type), ir.Undefined)
     alone = builder.insert_element(nothing, number, ir.Constant(_LANE, 0))
     return _pick(builder, alone, nothing, [0] * lanes)
@@ -102,7 +102,7 @@ def _multiply_add(builder: Any, lanes: int, kind: Any = _FLOAT) -> Any:
 
 
 def _folded(builder: Any, vectors: list[Any]) -> Any:
-    """Return the sum of all lanes of one vector, or of two, each folded to `_FEW` lanes first."""
+    """Return the sum of all lanes of one vector or of two, each folded to `_FEW` lanes first."""
     few = []
     for vector in vectors:
         lanes = vector.type.count
@@ -123,11 +123,11 @@ def _lane_sum(builder: Any, vector: Any) -> Any:
 
 @intrinsic
 def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, blocks: Any) -> Any:
-    """sum_j linear_j f_j + sum_{j <= i} weight_ij f_i f_j, a float32.
+    """Return sum_j linear_j f_j + sum_{j <= i} weight_ij f_i f_j, a float32.
 
-    All arrays are float32 and contiguous.  `features` and `linear` hold `blocks` times `LANES`
-    numbers.  `tiles` holds the lower triangle of weight_ij in square tiles of `LANES`, row of tiles
-    by row of tiles (`tile_places`), with 0 above the diagonal; empty, it makes the form linear.
+    All arrays are float32 and contiguous.  `features` and `linear` have `blocks` times `LANES` numbers.
+    `tiles` holds the lower triangle of weight_ij in square tiles of `LANES`, row by row of tiles
+    (`tile_places`), with 0 above the diagonal; if it is empty, the form is linear.
     """
     signature = types.float32(features, linear, tiles, blocks)
 
@@ -189,20 +189,20 @@ def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
 def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
     """Add to each of `sums` float32 (TOGETHER, s) the sum over i of factors_ki rows_ip, for p < w.
 
-    `rows` float32 (n, w), w a multiple of `WIDTH` and at most s, is contiguous, and so is `factors`
-    (TOGETHER, at least n).  Each row is read once for all the sums.
+    `rows` float32 (n, w), with w a multiple of `WIDTH` and at most s, and `factors` (TOGETHER, at least n)
+    are contiguous.  Each row is read once for all sums.
     """
     return types.void(factors, rows, sums), _weighting(TOGETHER, _COLUMNS)
 
 
 @intrinsic
 def add_weighted_to_first(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
-    """`add_weighted_rows` for the first of the sums alone, which gets the same bits."""
+    """Do the same as `add_weighted_rows` for the first of the sums only, with the same bits."""
     return types.void(factors, rows, sums), _weighting(1, WIDTH)
 
 
 def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], Any]:
-    """Code that weights rows for so many sums, and keeps so many columns of each in registers."""
+    """Return code that weights rows for `together` sums, with `columns` of each in registers."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         factor_array, row_array, sum_array = _arrays(context, builder, signature, arguments)
@@ -244,9 +244,9 @@ def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], An
 
 @intrinsic
 def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
-    """Add to `sums` float32 (at least w,) some rows of a table float32 (..., w), w a multiple of `WIDTH`.
+    """Add rows of a table float32 (..., w), w a multiple of `WIDTH`, to `sums` float32 (at least w,).
 
-    `picked`, int64, counts the rows of `table` through all its dimensions; everything is contiguous.
+    `picked`, int64, indexes the rows of `table` over all its dimensions; all arrays are contiguous.
     """
     signature = types.void(picked, table, sums)
 
@@ -286,7 +286,7 @@ def _squashed(builder: Any, x: Any) -> Any:
 
 
 def _in_order(builder: Any, lanes: Any) -> Any:
-    """Return the sum of the lanes, one after another."""
+    """Return the sum of the lanes, added in order."""
     found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
     for k in range(1, LANES):
         found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))
@@ -295,7 +295,7 @@ def _in_order(builder: Any, lanes: Any) -> Any:
 
 @intrinsic
 def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, results: Any) -> Any:
-    """Write to results_h the sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `LANES`.
+    """Write sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `LANES`, to results_h.
 
     s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`SQUASH_LIMIT` to `SQUASH_LIMIT`, and -1 or 1 beyond.
     `amounts` float32 (`OUTPUT_COUNT`, n), `sums` float32 and `results` float64 are contiguous.
@@ -329,10 +329,10 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
 
 @intrinsic
 def transpose_tile(typing_context: Any, rows: Any, first: Any, column: Any, block: Any, place: Any) -> Any:
-    """Write the `LANES` columns from `column` on of `LANES` rows to as many rows of `block`, as float64.
+    """Write `LANES` columns of `LANES` rows, from `column` on, to as many rows of `block`, as float64.
 
-    `rows` float32 (n, size), from row `first` on, and `block` float64 are contiguous; block[column, place]
-    is rows[first, column].
+    `rows` float32 (n, size), used from row `first` on, and `block` float64 are contiguous; block[column,
+    place] is rows[first, column].
     """
     signature = types.void(rows, first, column, block, place)
 
@@ -346,7 +346,7 @@ def transpose_tile(typing_context: Any, rows: Any, first: Any, column: Any, bloc
             row = builder.add(first, ir.Constant(_INT, k))
             vectors.append(_load(builder, row_array.data, builder.add(builder.mul(row, across), column)))
         half = LANES // 2
-        while half:  # swap the corners of squares: halves of all, then halves of those, down to single lanes
+        while half:  # swap corners of squares of halving size
             mine = [n if not n & half else LANES + n - half for n in range(LANES)]
             for k in (k for k in range(LANES) if not k & half):
                 one, other = vectors[k], vectors[k + half]
@@ -368,8 +368,8 @@ def add_run(
 ) -> Any:
     """Add block[own] times the sum of weights_p block[places_p] over `begin` <= p < `end` to `sums`.
 
-    `block` (size, `FORM_ROWS`) and `sums` (`FORM_ROWS`,) are float64 and contiguous.  The inner sum is taken
-    in order of p.
+    `block` (size, `FORM_ROWS`) and `sums` (`FORM_ROWS`,) are float64 and contiguous.  The inner sum is in
+    order of p.
     """
     signature = types.void(block, places, weights, begin, end, own, sums)
 
@@ -408,9 +408,9 @@ def column_sums(
 ) -> Any:
     """Set each of `sums` (`COLUMNS`,) to the sum of factors_k block[column, k] over k < `length`.
 
-    The factors are row `own` of `factors` (size, n), the columns are row `strip` of `columns`
-    (strips, `COLUMNS`); `block` is (size, n), and everything is contiguous, float64 but for int64 columns.
-    Sums are taken in 16 lanes, what is left of the length in four, and what is left then one by one.
+    The factors are row `own` of `factors` (size, n), the columns are row `strip` of `columns` (strips,
+    `COLUMNS`); `block` is (size, n).  All arrays are contiguous and float64, except `columns`, which is
+    int64.  Sums use 16 lanes, then four for the rest, then one.
     """
     signature = types.void(factors, own, block, columns, strip, length, sums)
 
@@ -431,7 +431,7 @@ def column_sums(
         results = [cgutils.alloca_once_value(builder, ir.Constant(_DOUBLE, 0.0)) for _ in starts]
 
         def add_steps(lanes: int, sides: int, begin: Any) -> Any:
-            """Add whole steps of `sides` times `lanes` rows from `begin` on; where they end."""
+            """Add whole steps of `sides` times `lanes` rows from `begin` on; return where they end."""
             fma, nothing = _multiply_add(builder, lanes, _DOUBLE), ir.Constant(_vector(lanes, _DOUBLE), None)
             totals = []
             for result in results:

@@ -156,7 +156,7 @@ class Cluster:
     def run_ordered(
         self,
         function: Callable[..., _Result],
-        calls: Iterable[tuple[Any, ...]],
+        calls: Iterable[tuple[object, ...]],
         stop: "StopRequest | None" = None,
     ) -> Generator[_Result | None, None, None]:
         """Like `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
@@ -224,7 +224,7 @@ class Cluster:
 class _Call(NamedTuple):
     """A submitted call."""
 
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     future: "Future"
     fetched: "Fetched[Any]"
     """The result, fetched as soon as it is there, so that it is not lost with its worker."""
@@ -233,7 +233,7 @@ class _Call(NamedTuple):
 class _Work:
     """A function, sent once, and its calls."""
 
-    def __init__(self, client: "Client", address: str, function: Callable[..., Any]) -> None:
+    def __init__(self, client: "Client", address: str, function: Callable[..., object]) -> None:
         from distributed.protocol.pickle import dumps
 
         self._address = address
@@ -243,7 +243,7 @@ class _Work:
         self._numbers = itertools.count()
         self._sent: Future | None = None
 
-    def submit(self, arguments: tuple[Any, ...]) -> _Call:
+    def submit(self, arguments: tuple[object, ...]) -> _Call:
         """Submit a call."""
         if self._client.status != "running":
             raise ClusterError(f"{self._address}: the scheduler has gone")
@@ -288,20 +288,20 @@ def _check_workers(client: "Client", address: str) -> None:
                 raise ClusterError(f"{worker}: {both}; results would differ")
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(function: Callable[..., object]) -> str:
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _unpacked(packed: bytes) -> Any:
+def _unpacked(packed: bytes) -> object:
     """Return the function that was sent (on a worker)."""
     from distributed.protocol.pickle import loads
 
     return loads(packed)
 
 
-def _called(function: Callable[..., Any], arguments: tuple[Any, ...], build: str) -> Any:
+def _called(function: Callable[..., object], arguments: tuple[object, ...], build: str) -> object:
     """Run a call on a worker; one of another build, which joined after the check, refuses."""
     if build != build_id():
         from distributed import get_worker

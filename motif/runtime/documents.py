@@ -231,7 +231,7 @@ def _check_shape(text: str) -> None:
         _check_event(event, values, documents)
 
 
-def _check_event(event: Any, values: int, documents: int) -> None:
+def _check_event(event: yaml.Event, values: int, documents: int) -> None:
     """Raise `YamlTextError` for events that let a text expand, and for too many `values`."""
     if getattr(event, "tag", None) is not None:
         raise YamlTextError(f"{_line(event)}: tags are not accepted")
@@ -294,7 +294,7 @@ def parse_large_yaml(text: str) -> Any:
     return parse_yaml(text)
 
 
-def _put_back(document: Any, left_out: list[dict[str, float]]) -> int:
+def _put_back(document: object, left_out: list[dict[str, float]]) -> int:
     """Replace the marks in `document` by their numbers; return how many there were."""
     if not isinstance(document, dict):
         return 0

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _Settings = TypeVar("_Settings")
 
@@ -136,7 +136,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
-def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
+def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
     """Return a copy of dataclass `settings` with `changes`; raises `SettingError` for unknown fields."""
     known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
     for name in changes:

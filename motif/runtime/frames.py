@@ -13,7 +13,7 @@ Row = dict[str, Any]
 _PLAIN = (str, int, float, bool)
 
 
-def frame(columns: Mapping[str, Any]) -> "DataFrame":
+def frame(columns: Mapping[str, object]) -> "DataFrame":
     """Return a data frame of pandas, or of polars if pandas is not installed.
 
     Raises `SettingError` if neither is installed.

@@ -24,7 +24,7 @@ from pickle import PicklingError
 from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
@@ -102,7 +102,7 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
 
 
 @contextmanager
-def handled(numbers: tuple[int, ...], handler: Any) -> Iterator[None]:
+def handled(numbers: tuple[int, ...], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Install `handler` for some signals in the block, except for ignored ones (by ``nohup``)."""
     previous = {}
     if threading.current_thread() is threading.main_thread():
@@ -204,7 +204,7 @@ def worker_count(jobs: int | None) -> int:
 
 
 def run_ordered(
-    function: Callable[..., _Result], calls: Iterable[tuple[Any, ...]], jobs: int | None = None
+    function: Callable[..., _Result], calls: Iterable[tuple[object, ...]], jobs: int | None = None
 ) -> Generator[_Result, None, None]:
     """Yield `function(*arguments)` for each of `calls`, in order, as they become ready.
 
@@ -220,7 +220,7 @@ def run_ordered(
 def run_until(
     stop: StopRequest,
     function: Callable[..., _Result],
-    calls: Iterable[tuple[Any, ...]],
+    calls: Iterable[tuple[object, ...]],
     jobs: int | None = None,
 ) -> Generator[_Result | None, None, None]:
     """Like `run_ordered`, until `stop` is requested; then yield None for calls that are not done.
@@ -248,7 +248,7 @@ def check_stop() -> None:
 
 def _run(
     function: Callable[..., _Result],
-    calls: Iterable[tuple[Any, ...]],
+    calls: Iterable[tuple[object, ...]],
     jobs: int | None,
     stop: StopRequest | None,
 ) -> Generator[_Result | None, None, None]:
@@ -321,7 +321,7 @@ class _Workplace:
 
 
 def _done_here(
-    function: Callable[..., _Result], arguments: tuple[Any, ...], stop: StopRequest | None
+    function: Callable[..., _Result], arguments: tuple[object, ...], stop: StopRequest | None
 ) -> _Result | None:
     """Return the result of `function`; None if it was abandoned."""
     if stop is None:
@@ -345,7 +345,7 @@ def threads_here() -> int:
 
 
 def _work(
-    function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: Any
+    function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: object
 ) -> tuple[_Result | None, list[Span]]:
     """Run `function` in a worker; return its result and the times of compilations.
 

@@ -85,7 +85,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifEr
     return texts
 
 
-def _pages(handle: BinaryIO, chunk: Any) -> Iterator[int]:
+def _pages(handle: BinaryIO, chunk: pq.ColumnChunkMetaData) -> Iterator[int]:
     """Yield the unpacked sizes of the pages of a column in bytes; raises `ValueError` for bad headers."""
     # For a column without values both are 0.
     offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]

@@ -1,10 +1,10 @@
 """BRAS, the Backgammon Relative Advantage Score (2025): eleven features, fixed weights, one tanh.
 
-D = sum of weight x feature; g(D) = tanh(D / 3); S_me = 50 + 50 g(D) and S_op = 100 - S_me, in hundredths
-of everything.  That is the form of a weight file with linear weights alone, so BRAS is one: it plays,
-rolls out, looks ahead and is analysed as all others are, and S_me / 100 stands for its win chance.
+D = sum of weight x feature; g(D) = tanh(D / 3); S_me = 50 + 50 g(D) and S_op = 100 - S_me, in per cent.
+This has the form of a weight file with only linear weights, so BRAS is treated as one in play, rollouts,
+lookahead and analyses, with S_me / 100 as its win probability.
 
-The player ``bras:FILE`` has weights of your own from a YAML file; what it leaves out is the article's::
+The player ``bras:FILE`` has your own weights from a YAML file; omitted ones are the article's::
 
     format: motif-bras/1
     sigma: 3.0
@@ -46,21 +46,21 @@ WEIGHTS = {
     "x1": 1.0,
     "x2": -0.6,
 }
-"""By feature, as the article has them."""
+"""The article's weights by feature."""
 
 NAME, FORMAT = "bras", "motif-bras/1"
 _LARGEST = 1000.0
-"""Weights and sigma are below it: beyond, every score is 0 or 100."""
+"""Limit of weights and sigma: beyond it every score is 0 or 100."""
 _MIN_SIGMA = 0.001
 
 
 @dataclass(frozen=True)
 class BrasFormula:
-    """The numbers of the score: a weight for each feature, and sigma."""
+    """The parameters of the score: a weight for each feature, and sigma."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     sigma: float = SIGMA
-    """The D that is squashed to tanh(1), above 0."""
+    """The D for which the score is that of tanh(1), above 0."""
 
     @property
     def row(self) -> npt.NDArray[np.float64]:
@@ -68,16 +68,16 @@ class BrasFormula:
         return np.array([self.weights[name] for name in BRAS_SET.names])
 
     def raw_scores(self, boards: Board) -> npt.NDArray[np.float64]:
-        """D of each of `boards` int8 (n, 26), for the player on roll: float64 (n,)."""
+        """Return D of each of `boards` int8 (n, 26), for the player on roll: float64 (n,)."""
         # Not a matrix product: its last bits may depend on the number of rows.
         return np.asarray((features(BRAS_SET, boards).astype(np.float64) * self.row).sum(axis=1))
 
     def percent(self, boards: Board) -> npt.NDArray[np.float64]:
-        """S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
+        """Return S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
         return self.squashed(self.raw_scores(boards))
 
     def squashed(self, raw: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """S of each D in `raw`, an array of any shape."""
+        """Return S of each D in `raw`, an array of any shape."""
         return np.asarray(50 + 50 * np.tanh(np.asarray(raw) / self.sigma))
 
 
@@ -93,7 +93,7 @@ class BrasEvaluator(StaticEvaluator):
     formula
         The weights and sigma, by default the article's.
     name
-        The player name that loads it.
+        Its name as a player.
     """
 
     def __init__(self, formula: BrasFormula = ARTICLE, name: str = NAME) -> None:
@@ -111,7 +111,7 @@ class BrasEvaluator(StaticEvaluator):
 
 
 def load_bras(path: str) -> BrasEvaluator:
-    """Load the score with the weights in the YAML file at `path`.
+    """Load BRAS with the weights in the YAML file at `path`.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ def load_bras(path: str) -> BrasEvaluator:
     Raises
     ------
     PlayerError
-        When `path` is empty.
+        If `path` is empty.
     WeightFileError
-        When the file cannot be read, has an unknown key, or a number out of range.
+        If the file cannot be read, has an unknown key, or a number out of range.
     """
     if not path:
         raise PlayerError(f"{BRAS_PREFIX!r} needs the path of a YAML file behind it")
@@ -131,7 +131,7 @@ def load_bras(path: str) -> BrasEvaluator:
 
 
 def read_formula(path: Path) -> BrasFormula:
-    """Read weights of your own, see `load_bras`; features that are left out have the article's."""
+    """Read your own weights, see `load_bras`; omitted features have the article's."""
     where = plain_text(str(path))
     text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
     try:

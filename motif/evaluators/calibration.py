@@ -1,11 +1,11 @@
-"""The calibration in a weight file: what a shown win chance really stands for, class by class.
+"""The calibration in a weight file: the true win probability behind a stated one, by class.
 
-For each class a list of knots ``[score, chance]``.  The score is the raw sum x of the win chance that the
-weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.
+Each class has a list of knots ``[score, chance]``. The score is the raw sum x of the weights' win
+probability, ``win = (tanh x + 1) / 2``; the chance is the share of such positions that is really won.
 
-Kernels read a rising, piecewise linear map from raw sum to raw sum: knots float64 (k, 2), rising in both
-columns.  Beyond the first and the last it keeps their shift, so that it never makes two different chances
-one.  Rows after the last knot are infinite, where tables of several classes have one length.
+Kernels use an increasing, piecewise linear map between raw sums: knots float64 (k, 2), increasing in both
+columns. Beyond the first and the last knot the shift is constant, so different probabilities stay different.
+Rows after the last knot are infinite, where tables of several classes have one length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from motif.evaluators.probabilities import probability_to_raw, squash_probabilit
 
 @inline_kernel
 def calibrated(knots, raw):
-    """Return what the map makes of one raw sum."""
+    """Return the calibrated value of one raw sum."""
     last = 0
     while last + 1 < knots.shape[0] and knots[last + 1, 0] <= raw:
         last += 1
@@ -31,7 +31,7 @@ def calibrated(knots, raw):
 
 @kernel
 def raw_sums(chances):
-    """Return the raw sums float64 (n,) of win chances float64 (n,); about plus or minus 15 at 0 and 1."""
+    """Return the raw sums float64 (n,) of win probabilities float64 (n,); about ±15 at 0 and 1."""
     results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
         results[k] = probability_to_raw(chances[k])
@@ -40,7 +40,7 @@ def raw_sums(chances):
 
 @kernel
 def calibrated_chances(knots, chances):
-    """Return the chances float64 (n,) that win chances float64 (n,) really stand for."""
+    """Return the calibrated win probabilities float64 (n,) of stated ones float64 (n,)."""
     results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
         results[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
@@ -50,14 +50,11 @@ def calibrated_chances(knots, chances):
 CALIBRATED_HEAD = "win"
 """The only head that has a calibration."""
 KnotRows = npt.NDArray[np.float32]
-"""Knots (k, 2) of one class, as a weight file has them: scores and chances."""
+"""Knots (k, 2) of one class, as in a weight file: scores and chances."""
 
 
 def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
-    """Return the number of the first of `rows` (k, 2) that cannot stand where it does, and why.
-
-    None if none is.
-    """
+    """Return the number of the first invalid one of `rows` (k, 2), and the fault; None if all are valid."""
     if not len(rows):
         return 0, "at least one knot is needed"
     for number, (score, chance) in enumerate(rows.tolist()):
@@ -73,7 +70,7 @@ def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
 
 
 def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
-    """Knots float64 (k, 2) as `motif.evaluators.calibration` reads them."""
+    """Return knots float64 (k, 2) in the form for kernels."""
     scores, chances = rows.astype(np.float64).T
     return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
 
@@ -81,7 +78,7 @@ def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
 def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str]) -> npt.NDArray[np.float64]:
     """Return knots float64 (classes, k, 2) for a model; (0, 0, 2) without a calibration.
 
-    A class that has none keeps its chances.
+    A class without knots is not calibrated.
     """
     if not calibration:
         return np.zeros((0, 0, 2))

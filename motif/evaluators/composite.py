@@ -1,7 +1,8 @@
 """One evaluator for each position class: ``composite:race=A,contact=B,crashed=C``.
 
-wildbg plays so: one net for contact, one for races.  Each part is a player that evaluates without lookahead:
-a weight file, a hand-made player or a net.  ``@1`` or ``@2`` behind the name belongs to the composition.
+wildbg works this way: one net for contact, one for races. Each part is a player that evaluates without
+lookahead: a weight file, a hand-made player or a net. ``@1`` or ``@2`` after the name applies to the whole
+composition.
 """
 
 import re
@@ -21,7 +22,7 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import PlayerError, did_you_mean
 
 _DEFAULTS = {"crashed": "contact"}
-"""A class without a part of its own has that of another."""
+"""The class whose part is used by a class without one."""
 _NEXT_PART = re.compile(r",(?=\w+=)")
 _FORM = f"{COMPOSITE_PREFIX}race=PLAYER,contact=PLAYER,crashed=PLAYER"
 
@@ -35,12 +36,12 @@ class CompositeEvaluator(Evaluator):
         An evaluator for each of ``race``, ``contact`` and ``crashed``; crashed positions go to that of
         ``contact`` by default.
     name
-        The player name that loads it; by default made of the names of the parts.
+        Its name as a player; by default made from the names of the parts.
 
     Raises
     ------
     PlayerError
-        When a class has no evaluator, or a name is no class.
+        If a class has no evaluator, or a name is not a class.
     """
 
     def __init__(self, parts: Mapping[str, Evaluator], name: str = "") -> None:
@@ -87,7 +88,7 @@ def load_composite(text: str) -> CompositeEvaluator:
     Raises
     ------
     PlayerError
-        When a part is not ``CLASS=PLAYER``, names a class twice, or names nobody who evaluates.
+        If a part is not ``CLASS=PLAYER``, repeats a class, or names a player that does not evaluate.
     """
     parts: dict[str, Evaluator] = {}
     for part in _NEXT_PART.split(text):

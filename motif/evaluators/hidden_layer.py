@@ -1,12 +1,12 @@
 """The hidden layer of a position class: units that add to the raw sums of its five probabilities.
 
-A unit is large where several things come together, such as an own prime that faces a straggler while the
-spare pips run out; no product of two parameters can say that.  For the raw sum of each probability h
+A unit is large where several conditions combine, such as an own prime in front of a straggler while the spare
+pips run out; no product of two parameters can express that. The raw sum of each probability h is
 
     x_h = (bias, linear weights and pairs of h) + sum over units k of o_hk squash(b_k + sum_i w_ki z_i)
 
-with the parameters and the checkers on each point as z.  The squash is a rational function near tanh that
-costs one division and gives the same bits on every machine.
+with the parameters and the checkers on each point as z. `squash` is a rational function near tanh that costs
+one division and gives the same bits on every machine.
 """
 
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from motif.compiler.simd import (
 )
 
 MAX_UNITS = 512
-"""Hidden units that a class may have."""
+"""Maximum number of hidden units of a class."""
 _ONE = np.uint64(1)
 _LIMIT = np.float32(SQUASH_LIMIT)
 
@@ -37,13 +37,13 @@ class HiddenTables(NamedTuple):
     """The hidden layers of all classes, for kernels; U is a multiple of `WIDTH`, padded with zeros."""
 
     counts: npt.NDArray[np.int64]
-    """(classes,): units of each class, rounded up to `WIDTH`; (0,) where no class has any."""
+    """(classes,): units of each class, rounded up to `WIDTH`; (0,) if no class has any."""
     bias: npt.NDArray[np.float32]
     """(classes, U)"""
     inputs: npt.NDArray[np.float32]
     """(classes, n, U): weights of the n parameters, as measured."""
     points: npt.NDArray[np.float32]
-    """(classes, 2, 25, 16, U): by side, the player on roll's first, point and checkers there."""
+    """(classes, 2, 25, 16, U): by side, the player on roll's first, point and number of checkers."""
     outputs: npt.NDArray[np.float32]
     """(classes, 5, U): output weights by probability."""
 
@@ -82,11 +82,11 @@ class HiddenBatch(NamedTuple):
     boards: npt.NDArray[np.int64]
     """(TOGETHER,): the caller's numbers of the boards."""
     sums: npt.NDArray[np.float32]
-    """(TOGETHER, MAX_UNITS): the units' sums, before and after they are squashed."""
+    """(TOGETHER, MAX_UNITS): the units' sums, before and after `squash_units`."""
     raws: npt.NDArray[np.float64]
     """(TOGETHER + 1, 5): the raw sums of the probabilities; the last row is for boards outside the batch."""
     added: npt.NDArray[np.float64]
-    """(5,): what the units of one board add to them."""
+    """(5,): contribution of the units of one board."""
 
 
 def new_hidden_batch(size: int) -> HiddenBatch:
@@ -104,9 +104,9 @@ def new_hidden_batch(size: int) -> HiddenBatch:
 
 @inline_kernel
 def load_board(hidden, batch, k, position_class, packed, occupied, features):
-    """Store as board `k` of the batch what the units of its class read.
+    """Store the inputs of the units of its class as board `k` of the batch.
 
-    The `features`, and of both sides' masks of `occupied` points the checkers.
+    These are the `features`, and the checkers in both sides' masks of `occupied` points.
     """
     for i in range(hidden.inputs.shape[1]):
         batch.features[k, i] = features[i]
@@ -126,7 +126,7 @@ def load_board(hidden, batch, k, position_class, packed, occupied, features):
 def add_hidden_layer(hidden, position_class, batch, boards):
     """Add the hidden layer of a class to ``batch.raws`` of the first `boards` boards.
 
-    The same board gives the same bits whatever else is in the batch.
+    The same board has the same bits, whatever else is in the batch.
     """
     count = hidden.counts[position_class]
     bias, inputs = hidden.bias[position_class], hidden.inputs[position_class]

@@ -1,9 +1,9 @@
-"""What hidden units are about: names and words from their strongest inputs.
+"""Descriptions of hidden units: names and words from their strongest inputs.
 
-A unit has many weights, and parameters overlap, so that the largest weights may take back what others give.
-What a unit is about is what predicts where it is large: the input that correlates most with its value on
-typical positions, then the one that correlates most with what is left, three at most.  Inputs are the
-parameters, points that are made and points that hold a blot.
+A unit has many weights, and parameters overlap, so the largest weights may cancel. A unit is described by
+what predicts where it is large: the input that correlates most with its value on typical positions, then the
+one that correlates most with the rest, three at most. Inputs are the parameters, made points and points with
+a blot.
 """
 
 import re
@@ -26,34 +26,34 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.registry import SIDE_WORDS
 
 MAX_INPUTS = 3
-"""Inputs that words name."""
+"""Maximum number of inputs in a description."""
 _NAMED_INPUTS = 2
-"""Inputs that a name holds."""
+"""Number of inputs in a name."""
 _MIN_GAIN = 0.03
 """Share of a unit's variance that a further input must explain."""
 _RARE = 0.02
-"""Share of the positions on which an input must be unlike elsewhere."""
+"""Share of the positions on which an input must differ from its usual value."""
 _LEFT = 0.05
-"""Share of an input's variance that those before it must leave."""
+"""Share of an input's variance that the previous inputs must leave."""
 _STILL = 1e-9
-"""Standard deviation below which a unit is constant."""
+"""Standard deviation below which a unit counts as constant."""
 _NOTHING = "much the same everywhere"
 _STEADY = "steady"
 _BAR = PACKED_BAR + 1
 _YES_OR_NO = "yes or no"
 _COUNTED = re.compile(r"\b\w\w+s\b")
-"""A plural, in what stands before the first "of"."""
+"""A plural before the first "of"."""
 _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class _Input:
-    """An input that a unit may be named after."""
+    """A possible input for a unit's name."""
 
     side: str
-    """``own``, ``opponent``, or anything else for what speaks of both."""
+    """``own``, ``opponent``, or another value for inputs of both sides."""
     key: str
-    """For a name, where there is much of it; and where there is little."""
+    """For names: where the input is high; and where it is low."""
     few_key: str
     words: str
     """The same in words."""
@@ -62,20 +62,20 @@ class _Input:
 
 @dataclass(frozen=True)
 class UnitWords:
-    """What a unit is about."""
+    """The description of a unit."""
 
     words: str
-    """What is there where its value is large, the strongest first."""
+    """The conditions where its value is large, the strongest first."""
     share: float
-    """The share of its variance that these inputs explain, 0 to 1."""
+    """Share of its variance explained by these inputs, 0 to 1."""
 
 
 def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
     """Return a name for each unit from its two strongest inputs, such as ``home_points_vs_few_spare_pips``.
 
-    ``vs`` joins those of different sides, ``with`` others; ``opp_`` begins what the opponent has.  No two
-    are the same: the second of a name is called ``NAME_2``.  `boards` (n, 26), some hundreds of the
-    class, are where inputs are compared; `typical_boards` are those by which files are described in words.
+    ``vs`` joins inputs of different sides, ``with`` others; ``opp_`` begins the opponent's. Names are unique:
+    the second unit with a name is called ``NAME_2``. Inputs are compared on `boards` (n, 26), several hundred
+    of the class; `typical_boards` are those for describing files.
     """
     names: list[str] = []
     for inputs, _ in _strongest(layer, parameters, boards):
@@ -89,9 +89,9 @@ def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> t
 
 
 def unit_words(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[UnitWords, ...]:
-    """Return what each unit is about in words, such as "many own home points, few opponent's spare pips".
+    """Return each unit's description in words, such as "many own home points, few opponent's spare pips".
 
-    `boards` (n, 26) are as `unit_names` has them.
+    `boards` (n, 26) are as for `unit_names`.
     """
     return tuple(
         UnitWords(", ".join(one.words if much else one.few_words for one, much in inputs) or _NOTHING, share)
@@ -100,22 +100,22 @@ def unit_words(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> t
 
 
 def words_of_units(weights: WeightFile, class_name: str) -> dict[str, UnitWords]:
-    """Return what the hidden units of a class are about, by name, in the file's order.
+    """Return the descriptions of the hidden units of a class, by name, in the file's order.
 
-    Typical positions show it: the same for the same file.
+    They are based on typical positions, so the same file has the same descriptions.
     """
     layer = weights.hidden_of(class_name)
     return {} if layer is None else _words_of(layer, weights.parameters, class_name)
 
 
 def unit_term(class_name: str, name: str) -> str:
-    """Return a unit's name among other terms: units of two classes may have one name."""
+    """Return a unit's name as a term, because units of two classes may have the same name."""
     return f"{class_name} unit {name}"
 
 
 @cache
 def typical_boards(class_name: str) -> Board:
-    """500 different positions (500, 26) of a class, from an earlier motif's money games."""
+    """Return 500 different positions (500, 26) of a class, from an earlier motif's money games."""
     lines = resources.files("motif").joinpath("data", "typical_positions.txt").read_text("ascii").splitlines()
     begin = lines.index(class_name) + 1
     end = next((k for k in range(begin, len(lines)) if lines[k] in CLASS_NAMES), len(lines))
@@ -131,11 +131,11 @@ def _words_of(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> 
 
 
 _Strongest = list[tuple[_Input, bool]]
-"""Inputs, the strongest first, and whether there is much of each where the unit is large."""
+"""Inputs, the strongest first, and whether each is high where the unit is large."""
 
 
 def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> list[tuple[_Strongest, float]]:
-    """Return the inputs that each unit is named after, and the share of its variance that they explain."""
+    """Return the inputs for each unit's name, and the share of its variance that they explain."""
     packed, rows = pack_many(boards), features(parameters, boards)
     known, used, columns = _inputs(layer, parameters, rows, checkers_by_place(packed))
     squashed = squash_units(layer.sums(rows, packed))
@@ -159,8 +159,8 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
 def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
     """Select the inputs that explain most of a variable, one by one; return them and the share explained.
 
-    `along` (c,) are the inputs' correlations with it, `together` (c, c) those with each other.  Only an input
-    that goes the same way by itself as beside the others counts: it is to be read by itself.
+    `along` (c,) are the inputs' correlations with it, `together` (c, c) those with each other. Only an input
+    with the same sign alone and beside the others counts, because it is read alone.
     """
     places: list[int] = []
     share = 0.0
@@ -186,7 +186,7 @@ def _inputs(
     rows: npt.NDArray[np.float32],
     checkers: npt.NDArray[np.int8],
 ) -> tuple[list[_Input], npt.NDArray[np.bool_], _Floats]:
-    """Return the c possible inputs, which units have each (m, c), and their values (n, c)."""
+    """Return the c possible inputs, which of them each unit has (m, c), and their values (n, c)."""
     known = [_of_parameter(parameter) for parameter in parameters.parameters]
     used, columns = [layer.inputs != 0], [rows.astype(np.float64)]
     read = (layer.points != 0).any(axis=-1)
@@ -211,7 +211,7 @@ def _of_parameter(parameter: Parameter) -> _Input:
 
 
 def _of_place(side: str, place: int) -> Iterable[_Input]:
-    """Yield a place that is made, and one that holds a blot; of the bar whether anyone is there."""
+    """Yield a made point, and a blot, on a place; for the bar, whether it is occupied."""
     whose = SIDE_WORDS[side]
     if place == _BAR:
         words = f"{whose} bar"
@@ -223,7 +223,7 @@ def _of_place(side: str, place: int) -> Iterable[_Input]:
 
 
 def _joined(inputs: _Strongest) -> str:
-    """Return a name of one or two inputs."""
+    """Return the name of one or two inputs."""
     if not inputs:
         return _STEADY
     keys = [one.key if much else one.few_key for one, much in inputs]

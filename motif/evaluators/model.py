@@ -23,7 +23,7 @@ from motif.parameters.sets import KNOWN, MAX_PARAMETERS
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
 """Features are padded with zeros to this length."""
 MIN_ROW = 72
-"""Linear weights are padded to this length at least: datasets name models by fingerprints of such rows."""
+"""Minimum length of padded linear weights: datasets identify models by fingerprints of such rows."""
 MAX_KEPT = 32
 
 
@@ -41,36 +41,37 @@ class HeadTables(NamedTuple):
     linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
     """(numbers, at least MIN_ROW)"""
     tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, length): second-degree weights as `motif.compiler.simd.weighted_form` reads them."""
+    """(numbers, length): second-degree weights in the form for `motif.compiler.simd.weighted_form`."""
 
 
 class Model(NamedTuple):
-    """Arrays of one evaluator; those that a kind does not use are small dummies."""
+    """The arrays of one evaluator; unused ones are small dummies."""
 
     kind: int = TABLE
     set_code: int = 0
     win_only: bool = True
-    """No head but ``win`` anywhere: plays are ranked by its raw sum."""
+    """Whether ``win`` is the only head: plays are ranked by its raw sum."""
     kept: int = 0
-    """Plays that the pre-filter leaves to the full evaluation; 0 for all."""
+    """Plays that the move filter keeps for the full evaluation; 0 for all."""
     heads: HeadTables = HeadTables()
     """The weights of the heads."""
     tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
-    """(classes, 2, 25, 16): the point tables, or the pre-filter's, in units."""
+    """(classes, 2, 25, 16): the point tables, or those of the move filter, in units."""
     steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
-    """(classes, 2, 25, 16): what one more checker adds to them."""
+    """(classes, 2, 25, 16): their change by one more checker."""
     unit: float = 1.0
     calibration: npt.NDArray[np.float64] = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
-    """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
+    """(classes, 2): intercept and slope from a table's score to a raw sum for ``win``."""
     knots: npt.NDArray[np.float64] = np.zeros((0, 0, 2))
-    """(classes, k, 2): the calibration of the win probability, as `motif.evaluators.calibration` reads it;
-    (0, 0, 2) without one."""
+    """(classes, k, 2): the calibration of the win probability for `motif.evaluators.calibration`; (0, 0, 2)
+    without one.
+    """
     bearoff: BearoffTables = no_tables()
-    """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""
+    """Bearoff tables; empty ones if the weights evaluate bearoffs."""
     own_functions: OwnFunctions = no_functions()
-    """What measures the parameters of your own, by addresses that this process alone knows."""
+    """Functions that measure your own parameters, by addresses valid only in this process."""
     places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-    """(n,): which of the measured parameters are the features, where the set has grown since the fit."""
+    """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
     hidden: HiddenTables = no_hidden_layers()
     """The hidden layers of the classes."""
 
@@ -82,18 +83,18 @@ class Model(NamedTuple):
 
 
 _own_sets: dict[tuple[bytes, bytes], OwnSet] = {}
-"""By their functions and places: those that models of this process measure."""
+"""Your own sets that models of this process measure, by their functions and places."""
 
 
 def with_own_set(model: Model, own_set: OwnSet) -> Model:
-    """`model` with the functions of a set of your own."""
+    """Return `model` with the functions of your own set."""
     own = model._replace(own_functions=own_set.functions, places=own_set.places)
     _own_sets[own.own_functions.tobytes(), own.places.tobytes()] = own_set
     return own
 
 
 def own_set_of(model: Model) -> OwnSet | None:
-    """Return the set of your own that a model measures, None where it is motif's."""
+    """Return your own set that a model measures; None for motif's sets."""
     if not len(model.own_functions):
         return None
     return _own_sets[model.own_functions.tobytes(), model.places.tobytes()]
@@ -105,11 +106,11 @@ class Workspace(NamedTuple):
     plays: PlayBuffer
     features: npt.NDArray[np.float32]
     known: npt.NDArray[np.int64]
-    """What `features` holds, for `motif.parameters.sets.measure`."""
+    """The contents of `features`, for `motif.parameters.sets.measure`."""
     filter_scores: npt.NDArray[np.int64]
     filter_kept: npt.NDArray[np.int64]
     scores: npt.NDArray[np.float64]
-    """Scores of the plays that are fully evaluated."""
+    """Scores of the fully evaluated plays."""
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
@@ -117,7 +118,7 @@ class Workspace(NamedTuple):
 
 
 def new_workspace() -> Workspace:
-    """Memory for one thread."""
+    """Return memory for one thread."""
     plays = new_play_buffer()
     return Workspace(
         plays,
@@ -133,7 +134,7 @@ def new_workspace() -> Workspace:
 
 
 def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """`array`, or a copy of it that begins where vector instructions load fastest."""
+    """Return `array`, or a copy aligned for fast vector loads."""
     if array.ctypes.data % ALIGNMENT == 0:
         return array
     room = np.empty(array.nbytes + ALIGNMENT, np.uint8)

@@ -1,10 +1,10 @@
-"""Evaluators of your own: an object, one in a Python file, or a scikit-learn model.
+"""Your own evaluators: an object, one in a Python file, or a scikit-learn model.
 
-Any object with a method ``evaluate_many(boards)`` will do.  It gets int8 (n, 26) boards as the player on roll
-sees them, before the roll: entry p, 1 to 24, is positive for checkers of the player on roll on point p and
-negative for the opponent's, entry 25 is the bar of the player on roll, entry 0 (negative) the opponent's.  It
-returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless equities (n,).  The rules value
-finished games, which are never passed to it.
+Any object with a method ``evaluate_many(boards)`` is accepted. It receives int8 (n, 26) boards from the side
+of the player on roll, before the roll: entry p, 1 to 24, is positive for checkers of the player on roll on
+point p and negative for the opponent's, entry 25 is the bar of the player on roll, entry 0 (negative) the
+opponent's. It returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless equities (n,).
+Finished games are never passed to it; the rules determine their value.
 """
 
 import hashlib
@@ -38,14 +38,14 @@ _LARGEST = 3.0
 
 @runtime_checkable
 class Values(Protocol):
-    """What an object needs to serve as an evaluator."""
+    """Protocol of an object that can be an evaluator."""
 
     def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
         """Return five probabilities (n, 5) of `boards` (n, 26), or their equities (n,)."""
 
 
 class OwnEvaluator(Evaluator):
-    """An evaluator around an object of your own; see `as_evaluator`."""
+    """An evaluator made from your own object; see `as_evaluator`."""
 
     def __init__(self, name: str, own: Values) -> None:
         self.name = name
@@ -53,11 +53,11 @@ class OwnEvaluator(Evaluator):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the file that it comes from; empty where it comes from none."""
+        """A hash of its file; empty if there is none."""
         return ""
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`; raises `PlayerError` for values that are none."""
+        """See `Evaluator.evaluate_many`; raises `PlayerError` for invalid values."""
         boards = as_boards(positions)
         points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
         rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
@@ -91,7 +91,7 @@ class OwnEvaluator(Evaluator):
 
 
 def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return five probabilities (n, 5) of these equities: single wins up to 1 point, then gammons."""
+    """Return five probabilities (n, 5) with these equities: single wins up to 1 point, then gammons."""
     size = np.abs(equities)
     win = np.clip((1 + equities) / 2, 0, 1)
     gammon, backgammon = np.clip(size - 1, 0, 1), np.clip(size - 2, 0, 1)
@@ -100,20 +100,20 @@ def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def as_evaluator(own: object, name: str | None = None) -> Evaluator:
-    """Return the evaluator that a name stands for, or one for an object of your own.
+    """Return the evaluator with this name, or an evaluator made from your own object.
 
     Parameters
     ----------
     own : object
-        A name that `load_evaluator` knows, weights, an `Evaluator`, or an object with a method
+        A name for `load_evaluator`, weights, an `Evaluator`, or an object with a method
         ``evaluate_many(boards)`` as this module describes.
     name : str, optional
-        What to call it in tables; by default its ``name``, or its class's.
+        Its name in tables; by default its ``name``, or its class's.
 
     Raises
     ------
     PlayerError
-        For what has no such method.
+        For an object without such a method.
     """
     if isinstance(own, str):
         return load_evaluator(own)
@@ -143,7 +143,7 @@ class _FromFunction:
 
 @runtime_checkable
 class Estimator(Protocol):
-    """What `from_sklearn` asks of a fitted model."""
+    """Protocol of a fitted model for `from_sklearn`."""
 
     def predict(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
         """Return equities (n,), probabilities (n, 5), or labels of rows (n, parameters)."""
@@ -156,7 +156,7 @@ def from_sklearn(
     *,
     scaled: bool = True,
 ) -> Evaluator:
-    """Return an evaluator that values positions by a fitted scikit-learn estimator.
+    """Return an evaluator made from a fitted scikit-learn estimator.
 
     Parameters
     ----------
@@ -164,11 +164,11 @@ def from_sklearn(
         A regressor of the equity (n,) or of the five probabilities (n, 5), or a classifier of wins, whose
         probability of its last class counts as that of a win.
     parameters : str or ParameterSet
-        What it was fitted to: those of ``dataset.X(parameters)``.
+        The features that it was fitted to, as in ``dataset.X(parameters)``.
     scaled : bool
-        As it was for ``dataset.X``.
+        The same as in ``dataset.X``.
     name : str, optional
-        What to call it; by default its class's name.
+        Its name; by default its class's.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _predicted(
 
 
 class _FromFile(OwnEvaluator):
-    """One from a Python file, which workers load themselves."""
+    """An evaluator from a Python file, loaded by each worker."""
 
     @property
     def fingerprint(self) -> str:
@@ -216,7 +216,7 @@ class _FromFile(OwnEvaluator):
 
 
 def load_own(name: str) -> Evaluator:
-    """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` where it has several.
+    """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
 
     The file is run.  It defines an object with ``evaluate_many``, or a class whose instances have it and that
     is called without arguments.
@@ -224,7 +224,7 @@ def load_own(name: str) -> Evaluator:
     Raises
     ------
     PlayerError
-        For a file that cannot be run, or that has no such object, or several.
+        For a file that cannot be run, or that has no such object or several.
     """
     match = _NAMED.fullmatch(name)
     assert match
@@ -253,7 +253,7 @@ def load_own(name: str) -> Evaluator:
 
 
 def _is_made_here(key: str, value: object) -> bool:
-    """Return whether the file itself makes an evaluator called `key`: what it imports is no offer."""
+    """Return whether the file itself defines the evaluator `key`, rather than importing it."""
     if key.startswith("_") or not callable(getattr(value, "evaluate_many", None)):
         return False
     kind = value if inspect.isclass(value) else type(value)

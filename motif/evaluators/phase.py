@@ -1,9 +1,9 @@
-"""The phase heuristic of a course project: 16 features, a weight for each in each of three phases.
+"""The phase heuristic of a course project: 16 features, with a weight for each of three phases.
 
-It scores a board for the player who has just moved.  The score is linear in the 48 gated features of
-the parameter set ``phase``, so the heuristic is a weight file like any other.  Divided by its range
-(min-max) it lies within 0 and 1; the source takes that for its network's target, and says nothing of
-chances, so motif's reading of it as a win chance is its own.
+It scores a board for the player who has just moved. The score is linear in the 48 gated features of the
+parameter set ``phase``, so the heuristic is a weight file like any other. Divided by its range (min-max) it
+is between 0 and 1; the source uses that as its network's target and does not mention probabilities, so
+reading it as a win probability is motif's own interpretation.
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ WEIGHTS = np.array(
 
 LOWEST = float(np.minimum(WEIGHTS.min(axis=1), 0).sum())
 HIGHEST = float(np.maximum(WEIGHTS.max(axis=1), 0).sum())
-"""What all features together take away or add at most, each in its worst or best phase."""
+"""The largest change of the score by all features together, each in its worst or best phase."""
 
 _ROW = WEIGHTS.T.ravel()
 
@@ -67,7 +67,7 @@ class PhaseEvaluator(StaticEvaluator):
         super().__init__("phase", weights_model(weights), weights)
 
     def details(self, position: Position) -> dict[str, Any]:
-        """Return the features of the phase of the player who moved last, and its score."""
+        """Return the features for the phase of the player who moved last, and the score."""
         boards = position.board[None]
         phase = PHASES[int(mover_phases(pack_many(boards))[0])]
         gated = super().details(position)["features"]
@@ -77,9 +77,9 @@ class PhaseEvaluator(StaticEvaluator):
 
 
 def phase_scores(boards: Board) -> npt.NDArray[np.float64]:
-    """Min-max scores float64 (n,), 0 to 1, of the players who have just moved to `boards` int8 (n, 26).
+    """Return min-max scores float64 (n,), 0 to 1, of players who just moved to `boards` int8 (n, 26).
 
-    As everywhere, the boards are seen by the next player on roll.
+    As everywhere, the boards are from the side of the next player on roll.
     """
     # Not a matrix product: its last bits may depend on the number of rows.
     scores = (features(PHASE_SET, boards).astype(np.float64) * _ROW).sum(axis=1)

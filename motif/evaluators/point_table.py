@@ -1,8 +1,8 @@
-"""Point tables: a score that adds up one number for each place and the checkers on it.
+"""Point tables: scores that add one number for each place and the number of checkers on it.
 
-PubEval is of this form, and so are the start player `simple` and the pre-filter of a weight file:
-a table float32 (2, 25, 16) gives for the scored side (0) and the other side (1), for each place in
-that side's own numbering (24 is its bar), what 0 to 15 checkers there add to the score.
+PubEval has this form, and so do the start player `simple` and the move filter of a weight file: a table
+float32 (2, 25, 16) holds, for the scored side (0) and the other side (1) and for each place in that side's
+own numbering (24 is its bar), the score of 0 to 15 checkers there.
 """
 
 import json
@@ -26,9 +26,9 @@ _PUBEVAL_INPUTS_A_POINT = 5
 
 
 def tables_of(steps: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Point tables (..., 2, 25, 16) of numbers (..., 2, 25, 4).
+    """Return point tables (..., 2, 25, 16) of numbers (..., 2, 25, 4).
 
-    What exactly 1, 2 and 3 checkers on a place add, and each one after the third.
+    The numbers are the scores of exactly 1, 2 and 3 checkers on a place, and of each further one.
     """
     tables = np.zeros((*steps.shape[:-1], CHECKERS + 1), np.float32)
     tables[..., 1:4] = steps[..., :3]
@@ -54,7 +54,7 @@ def table_sums(table: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]) -> 
 
 @inline_kernel
 def table_score_of_mover(packed, table):
-    """Score of the player who has just moved to reach `packed`, which is seen by the next one on roll."""
+    """Return the score of the player who has just moved to `packed`, a board of the next player on roll."""
     score = table[0, 0, packed[OPPONENT_HALF]] + table[1, 0, packed[0]]
     for place in range(1, PACKED_BAR + 1):
         score += table[0, place, packed[OPPONENT_HALF + place]] + table[1, place, packed[place]]
@@ -62,10 +62,10 @@ def table_score_of_mover(packed, table):
 
 
 def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], float]:
-    """`tables` in whole numbers of a unit, and that unit, a power of two.
+    """Return `tables` in whole numbers of a unit, and the unit, a power of two.
 
-    Sums of whole numbers do not depend on their order: a play's score is the same whether it is added
-    up from the whole board or from what its moves change.
+    Sums of whole numbers do not depend on their order: a play's score is the same whether it is summed over
+    the whole board or over the changes of its moves.
     """
     largest = float(np.abs(tables).max(initial=0.0))
     unit = 2.0 ** (math.frexp(largest)[1] - _UNIT_BITS) if largest else 1.0
@@ -73,17 +73,17 @@ def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], fl
 
 
 def steps_of(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return what one more checker on a place adds: of tables (..., 2, 25, 16), the same shape."""
+    """Return the score of one more checker on a place for tables (..., 2, 25, 16), in the same shape."""
     steps = np.zeros_like(tables)
     steps[..., :-1] = np.diff(tables, axis=-1)
     return steps
 
 
 def _pubeval_table(weights: npt.NDArray[np.float64]) -> Table:
-    """Tesauro's 122 weights as a table.
+    """Return Tesauro's 122 weights as a table.
 
-    Inputs for points 24 down to 1 of the scored side: [n == -1, n == 1, n >= 2, n == 3,
-    (n - 3) / 2 if n >= 4], then the other side's checkers on the bar / 2 and own checkers off / 15.
+    Inputs for points 24 down to 1 of the scored side: [n == -1, n == 1, n >= 2, n == 3, (n - 3) / 2 if n >=
+    4], then the other side's checkers on the bar / 2 and own checkers off / 15.
     """
     table = np.zeros(TABLE_SHAPE)
     for block in range(POINTS):
@@ -96,14 +96,14 @@ def _pubeval_table(weights: npt.NDArray[np.float64]) -> Table:
         table[1, POINTS - 1 - place, 1] = opponent_blot
     on_bar, off = weights[-2:]
     table[1, PACKED_BAR] = on_bar * np.arange(CHECKERS + 1) / 2
-    # Checkers off are those that stand nowhere: each one on the board takes its share away, and the
+    # Checkers off are those not on the board: each one on the board subtracts its share, and the
     # constant 15 / 15 is the same for every play.
     table[0] -= off * np.arange(CHECKERS + 1) / CHECKERS
     return table.astype(np.float32)
 
 
 def pubeval_tables() -> npt.NDArray[np.float32]:
-    """PubEval's tables (3, 2, 25, 16), one a position class; contact and crashed share one."""
+    """Return PubEval's tables (3, 2, 25, 16), one per position class; contact and crashed share one."""
     text = resources.files("motif").joinpath("data", "pubeval.json").read_text(encoding="utf-8")
     weights = {key: np.array(value) for key, value in json.loads(text).items() if isinstance(value, list)}
     return np.stack(
@@ -112,19 +112,19 @@ def pubeval_tables() -> npt.NDArray[np.float32]:
 
 
 def simple_tables() -> npt.NDArray[np.float32]:
-    """Tables of `simple`, the hand-made player that learning from nothing starts with.
+    """Return the tables of `simple`, the hand-made player with which learning starts.
 
-    It knows only what a beginner learns: race, bear off, make points (especially home points), leave
-    no blots where they cost most, do not stack, and that a checker on the bar is in trouble.  It
-    plays badly by itself, but rolling out with it tells good positions from bad ones.
+    It knows only what a beginner learns: race, bear off, make points (especially home points), leave no blots
+    where they cost most, do not stack, and avoid the bar. It plays badly, but its rollouts distinguish good
+    positions from bad ones.
     """
     table: npt.NDArray[np.float64] = np.zeros(TABLE_SHAPE)
     checkers = np.arange(CHECKERS + 1)
     for place in range(PACKED_BAR + 1):
-        # Each checker that is still on the board costs its pips and a little more, so that it bears off.
+        # Each checker on the board costs its pips and a little more, so that it bears off.
         travel = -(0.05 * (place + 1) + 0.25) * checkers
         made = np.where(checkers >= 2, 0.45 if place < HOME else 0.2, 0.0)
-        # A blot loses the pips that it has come already, so one near home is the dearest.
+        # A blot would lose the pips that it has moved already, so one near home costs most.
         blot = np.where(checkers == 1, -0.012 * (POINTS - place), 0.0)
         stack = -0.08 * np.maximum(checkers - 3, 0)
         worth = travel - 0.3 * checkers if place == PACKED_BAR else travel + made + blot + stack

@@ -1,13 +1,12 @@
-"""The five cumulative probabilities, their equity, and turning a value round.
+"""The five cumulative probabilities, their equity, and switching sides.
 
-``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll,
-before the roll; a gammon counts backgammons in.  A play's result is seen by the OTHER player:
-`turned` (with its compiled twins `switch_probabilities` and `switch_value`) makes the mover's value
-of it, and nothing else does.
+``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll, before the
+roll; gammons include backgammons. A play's result belongs to the OTHER player: only `turned` (with its
+compiled twins `switch_probabilities` and `switch_value`) converts it to the mover's value.
 
-A raw sum x is squashed to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2.  Source:
-Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
-`motif.fitting.problem.Link`; a test holds the two together.
+A raw sum x is mapped to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2. Source: Tom
+Keith, "How Motif Works" (2004), with low = 0 and high = 1. Fits use the same map,
+`motif.fitting.problem.Link`; a test compares the two.
 """
 
 import math
@@ -29,7 +28,7 @@ EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
 class Probabilities(NamedTuple):
-    """Chances of the player on roll, each 0 to 1, cumulative."""
+    """Probabilities of the player on roll, each 0 to 1, cumulative."""
 
     win: float
     win_gammon: float
@@ -48,14 +47,14 @@ class Probabilities(NamedTuple):
         return {**self._asdict(), "equity": self.equity}
 
     def turned(self) -> "Probabilities":
-        """Return the other player's chances in the same position."""
+        """Return the other player's probabilities in the same position."""
         return Probabilities(
             1 - self.win, self.lose_gammon, self.lose_backgammon, self.win_gammon, self.win_backgammon
         )
 
 
 def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Cubeless money equity of each row of (..., 5): (...,)."""
+    """Return the cubeless money equity (...,) of each row of (..., 5)."""
     # Not a matrix product: its last bits may depend on the number of rows.
     return np.asarray((probabilities * EQUITY_WEIGHTS).sum(axis=-1) - 1)
 
@@ -68,7 +67,7 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 
 def switched_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
-    """Equities, scores or points of one player as the other player's."""
+    """Return equities, scores or points of one player as those of the other."""
     return np.negative(values)
 
 
@@ -82,13 +81,13 @@ def switch_probabilities(row):
 
 @inline_kernel
 def switch_value(value):
-    """Return an equity or score of one player as the other player's."""
+    """Return an equity or score of one player as that of the other."""
     return -value
 
 
 @inline_kernel
 def equity_of(row):
-    """Cubeless money equity of one row of five."""
+    """Return the cubeless money equity of one row of five."""
     gained = row[WIN_GAMMON] + row[WIN_BACKGAMMON]
     return 2 * row[WIN] - 1 + gained - row[LOSE_GAMMON] - row[LOSE_BACKGAMMON]
 
@@ -105,10 +104,10 @@ def certain(points, row):
 
 @inline_kernel
 def make_consistent(row, own_off, opponent_off):
-    """Make five estimates agree.
+    """Make five estimates consistent.
 
-    Each within 0 to 1, no gammon once a checker is off, none more likely than the win or loss that it is
-    part of.
+    Each is within 0 to 1, gammons are 0 after a checker is off, and none exceeds the win or loss that
+    includes it.
     """
     win = min(max(row[WIN], 0.0), 1.0)
     row[WIN] = win
@@ -124,38 +123,36 @@ def make_consistent(row, own_off, opponent_off):
 
 @inline_kernel
 def agree_with_equity(row, equity):
-    """Move the win probability of five consistent estimates so that their equity comes near `equity`.
+    """Move the win probability of five consistent estimates so that their equity approaches `equity`.
 
-    It comes as near as their order allows.
-
-    The win chance, because it counts twice, so that it moves half as far as a gammon chance would, and
-    because its error makes up most of the five's.
+    It comes as close as consistency allows. The win probability is moved because it counts twice, so it needs
+    half the change of a gammon probability, and because it has most of the error.
     """
     moved = row[WIN] + 0.5 * (equity - equity_of(row))
     row[WIN] = max(row[WIN_GAMMON], min(1.0 - row[LOSE_GAMMON], moved))
 
 
 EQUITY_BOUND = 3.0
-"""Money equity lies between minus and plus this (a backgammon lost or won)."""
+"""The maximum of money equity, for a backgammon."""
 BOUNDS = {"equity": (-EQUITY_BOUND, EQUITY_BOUND)}
 _PROBABILITY_BOUNDS = (0.0, 1.0)
 
 
 def bounds(head: str) -> tuple[float, float]:
-    """Lowest and highest value of the head called `head`."""
+    """Return the lowest and highest value of the head called `head`."""
     return BOUNDS.get(head, _PROBABILITY_BOUNDS)
 
 
 @inline_kernel
 def squash_probability(x):
-    """Return the probability that one raw sum stands for."""
+    """Return the probability of a raw sum."""
     # (tanh x + 1) / 2, with one exponential, which is faster.
     return 1.0 / (1.0 + math.exp(-2.0 * x))
 
 
 @inline_kernel
 def squash_equity(x):
-    """Return the equity that one raw sum stands for."""
+    """Return the equity of a raw sum."""
     return EQUITY_BOUND * math.tanh(x)
 
 
@@ -166,22 +163,19 @@ def _unsquashed(share):
 
 @inline_kernel
 def probability_to_raw(probability):
-    """Return the raw sum whose squashed probability is `probability`.
-
-    About plus or minus 15 at the bounds.
-    """
+    """Return the raw sum of a probability; about plus or minus 15 at the bounds."""
     return _unsquashed(2.0 * probability - 1.0)
 
 
 @inline_kernel
 def equity_to_raw(equity):
-    """Return the raw sum whose squashed equity is `equity`; about plus or minus 15 at the bounds."""
+    """Return the raw sum of an equity; about plus or minus 15 at the bounds."""
     return _unsquashed(equity / EQUITY_BOUND)
 
 
 @kernel
 def write_finished(packed, rows):
-    """Write the certain probabilities of those of `packed` (n, 64) that are finished into `rows` (n, 5)."""
+    """Write the certain probabilities of the finished games in `packed` (n, 64) to `rows` (n, 5)."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         points = finished_points(words[k])
@@ -191,7 +185,7 @@ def write_finished(packed, rows):
 
 @kernel
 def write_consistent(packed, rows):
-    """Make the five estimates of each row (n, 5) agree with each other and with `packed` (n, 64)."""
+    """Make the five estimates of each row (n, 5) consistent with each other and with `packed` (n, 64)."""
     words = words_of(packed)
     half = words.shape[1] // 2
     for k in range(packed.shape[0]):

@@ -1,7 +1,7 @@
-"""Weight files: what a fit leaves behind and players load, in YAML that a person can read and diff.
+"""Weight files: the output of a fit, in YAML that people can read and compare.
 
-Numbers are written with the fewest digits that give back the same float32, which is what players
-compute with; reading and writing again gives the same file.
+Numbers are written with the fewest digits that give back the same float32, the precision of play; reading and
+writing a file again produces the same file.
 """
 
 import json
@@ -24,7 +24,7 @@ from motif.runtime.files import write_text
 
 FORMAT = "motif-weights/1"
 PAIR = "*"
-"""Joins the two names of a second-degree term."""
+"""Separator of the two names of a second-degree term."""
 
 HEAD_NAMES = {
     "equity": "equity",
@@ -34,22 +34,23 @@ HEAD_NAMES = {
     "lose_gammon": "chance of losing a gammon",
     "lose_backgammon": "chance of losing a backgammon",
 }
-"""What heads are called in sentences."""
+"""Names of heads in sentences."""
 HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
-"""What the heads of weight files are called in pictures."""
+"""Names of heads in pictures."""
 
 FILTER_STEPS = 4
-"""Weights of a point in a pre-filter or a hidden unit: of exactly 1, 2 and 3 checkers there, and of each
-further one."""
+"""Weights of a point in a move filter or a hidden unit: of exactly 1, 2 and 3 checkers, and of each further
+one.
+"""
 SIDES = ("own", "opponent")
-"""Side whose checkers they count; each side has its own numbering."""
+"""Side whose checkers are counted; each side has its own numbering."""
 DIGITS = 4
-"""Significant digits that rounded weights keep: there are many, and files are read by people."""
+"""Significant digits of rounded weights: there are many, and people read the files."""
 _MIN_WEIGHT = 1e-4
 WORDS_KEY = "words"
-"""Stands before the sentences of each class."""
+"""Key of the sentences of each class."""
 HIDDEN_KEY = "hidden"
-"""Stands there too, before the class's hidden units by their names."""
+"""Key of a class's hidden units, by name."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
 
 @dataclass(frozen=True, eq=False)
 class HiddenLayer:
-    """The m hidden units of a class: what they add to the raw sums of its five probabilities."""
+    """The m hidden units of a class, which add to the raw sums of its five probabilities."""
 
     names: tuple[str, ...]
     bias: npt.NDArray[np.float32]
@@ -86,7 +87,7 @@ class HiddenLayer:
     """(5, m): output weights, in the order of `OUTPUTS`."""
 
     def added_to(self, head: str) -> npt.NDArray[np.float32] | None:
-        """Return the output weights (m,) to a head; None for the equity, which hidden units do not add to."""
+        """Return the output weights (m,) to a head; None for the equity, which has none."""
         return self.outputs[OUTPUTS.index(head)] if head in OUTPUTS else None
 
     def sums(
@@ -99,41 +100,41 @@ class HiddenLayer:
 
 @dataclass(frozen=True)
 class PreFilter:
-    """The version's own cheap linear part: a point table that picks the plays worth evaluating."""
+    """The version's move filter: a point table that selects the plays worth a full evaluation."""
 
     kept: int
-    """Plays of a decision that are left to the full evaluation."""
+    """Number of plays per decision that get the full evaluation."""
     steps: dict[str, npt.NDArray[np.float32]]
     """For each class (2, 25, FILTER_STEPS): scored side and other side, place, step."""
 
     def tables(self) -> npt.NDArray[np.float32]:
-        """Point tables (3, 2, 25, 16); a class without one takes contact's."""
+        """Return point tables (3, 2, 25, 16); a class without one uses contact's."""
         contact = self.steps["contact"]
         return np.stack([tables_of(self.steps.get(name, contact)) for name in CLASS_NAMES])
 
 
 @dataclass(frozen=True)
 class WeightFile:
-    """Everything in a weight file."""
+    """The contents of a weight file."""
 
     name: str
     version: int
     parent: str | None
-    """Whose rollouts labelled the samples."""
+    """The player whose rollouts labelled the samples."""
     parameters: ParameterSet
     classes: Mapping[str, Mapping[str, HeadWeights]]
     """Class name -> head name -> weights."""
     pre_filter: PreFilter | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
-    """How it was made: method, samples, dataset, errors, seed, version of motif."""
+    """Record of the fit: method, samples, dataset, errors, seed, version of motif."""
     bearoff: bool = False
-    """Whether the bearoff tables' values stand for those of the weights wherever they reach."""
+    """Whether the bearoff tables replace the weights in positions that they cover."""
     calibration: Mapping[str, KnotRows] = field(default_factory=dict)
-    """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
+    """Class name -> knots (k, 2) of its win probability; a class without any is not calibrated."""
     hidden_layers: Mapping[str, HiddenLayer] = field(default_factory=dict)
     """Class name -> its hidden layer."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Class name -> sentences that say what matters most, for readers; values do not depend on them."""
+    """Class name -> sentences for readers about what matters most; they do not affect values."""
 
     def __post_init__(self) -> None:
         """Raise `WeightFileError` for a hidden layer beside an equity head, and for invalid knots."""
@@ -152,24 +153,24 @@ class WeightFile:
                 raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
 
     def _source(self, class_name: str) -> str:
-        """Return the class whose weights are in force: a class without weights takes contact's."""
+        """Return the class whose weights apply: a class without weights uses contact's."""
         return class_name if class_name in self.classes else "contact"
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
-        """Return the weights in force in a class by head."""
+        """Return the weights that apply in a class, by head."""
         return self.classes[self._source(class_name)]
 
     def hidden_of(self, class_name: str) -> HiddenLayer | None:
-        """Return the hidden layer in force in a class, if any."""
+        """Return the hidden layer that applies in a class, if any."""
         return self.hidden_layers.get(self._source(class_name))
 
     def head_names(self) -> tuple[str, ...]:
-        """Return the heads that any class has, in the order of `HEADS`."""
+        """Return the heads of all classes, in the order of `HEADS`."""
         present = {head for heads in self.classes.values() for head in heads}
         return tuple(head for head in HEADS if head in present)
 
     def save(self, path: Path | str) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file atomically."""
         write_text(Path(path), "".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:
@@ -199,7 +200,7 @@ class WeightFile:
 
 
 def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int = DIGITS) -> npt.NDArray[np.float32]:
-    """`weights` with so many significant digits; those below 1e-4 are rounded as if they were as large."""
+    """Return `weights` rounded to significant digits; those below 1e-4 are rounded as if they were 1e-4."""
     places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _MIN_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)
     return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
@@ -210,7 +211,7 @@ def _yaml(values: Mapping[str, Any], **style: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """`name` as a key, in quotes where YAML 1.1 would read something else, as of ``off``."""
+    """Return `name` as a key, quoted if YAML 1.1 would read it differently, such as ``off``."""
     return name if yaml.safe_load(name) == name else f'"{name}"'
 
 
@@ -241,7 +242,7 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _unit_lines(layer: HiddenLayer) -> Iterator[str]:
-    """Yield the lines of hidden units, whose numbers stand in rows."""
+    """Yield the lines of hidden units, with their numbers in rows."""
     for k, name in enumerate(layer.names):
         yield f"{_key(name)}:\n"
         rows = {"outputs": layer.outputs[:, k], "inputs": layer.inputs[k]}

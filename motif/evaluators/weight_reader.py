@@ -1,11 +1,9 @@
-"""Reading a weight file: everything in it is checked, and a fault is named by its key's path.
+"""Read and check weight files; faults are reported with the key's path.
 
-Files that were read before are kept in the cache folder as arrays and a little JSON.
-
-A person reads YAML; a program takes seconds to parse megabytes of it, and hundredths of a second to load
-this.  What is kept is found by the hash of the YAML's bytes, so whatever changes in a file is read again.
-It holds numbers and texts alone, nothing that could run; what is damaged or foreign is as good as none,
-and a folder that cannot be written is no error.
+Files that were read before are cached as arrays and a little JSON, because parsing megabytes of YAML takes
+seconds and loading the cache hundredths of a second. The cache is found by the hash of the YAML's bytes, so a
+changed file is read again. It contains only numbers and texts, no code; a damaged or foreign cache file is
+ignored, and a folder that cannot be written is not an error.
 """
 
 import hashlib
@@ -62,10 +60,10 @@ _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
-"""What a file begins with that xz has compressed."""
+"""First bytes of a file compressed by xz."""
 _STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
 _LARGE = 1 << 18
-"""Bytes from which on a file is worth keeping in its binary form."""
+"""Size in bytes from which a file is cached in binary form."""
 
 
 _FORMAT = "motif-kept-weights/6"
@@ -74,10 +72,10 @@ _SUFFIX = ".npz"
 
 
 def read_weight_file(path: Path | str) -> WeightFile:
-    """Read and check the weight file at `path`, or take what was kept when it was read before.
+    """Read and check the weight file at `path`, or take it from the cache.
 
-    Raises `WeightFileError` for a file that is missing, torn, of another format, fitted to other
-    parameters, or that holds an unknown key, a missing parameter or a number that is not finite.
+    Raises `WeightFileError` for a file that is missing, damaged, of another format, fitted to other
+    parameters, or that contains an unknown key, lacks a parameter or has a non-finite number.
     """
     path = Path(path)
     where = plain_text(str(path))
@@ -93,7 +91,7 @@ def read_weight_file(path: Path | str) -> WeightFile:
 
 
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
-    """Return the weight file with that `content`, which lies in `folder`."""
+    """Return the weight file with this `content`, located in `folder`."""
     if content.startswith(_COMPRESSED):
         content = unpacked(content, "xz", YAML_UNPACKED, where, WeightFileError)
     try:
@@ -136,7 +134,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
 
 
 def _names_in(value: object) -> set[str]:
-    """All parameters that have a linear weight anywhere in the classes of a document."""
+    """Return all parameters with a linear weight in any class of a document."""
     if not isinstance(value, dict):
         return set()
     linear = value.get("linear")
@@ -164,7 +162,7 @@ _OLD_FORMS = {
     "plans": "heads of game plans",
     "patterns": "hidden units that add to an equity head",
 }
-"""Keys of classes in files that motif wrote before version 14 of its weights."""
+"""Keys of classes in files written before version 14 of motif's weights."""
 
 
 def _classes(entry: Entry, parameters: ParameterSet) -> dict[str, dict[str, HeadWeights]]:
@@ -263,7 +261,7 @@ def _knots(entry: Entry) -> KnotRows:
 
 
 def _steps(entry: Entry) -> npt.NDArray[np.float32]:
-    """Read the numbers (2, 25, FILTER_STEPS) of a pre-filter by side and point."""
+    """Read the numbers (2, 25, FILTER_STEPS) of a move filter by side and point."""
     entry.mapping(SIDES)
     steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
     points = range(1, PACKED_BAR + 2)
@@ -281,7 +279,7 @@ def _path(digest: str) -> Path:
 
 
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:
-    """Return the weight file in `folder` whose bytes have the SHA-256 `digest`; None where it is not kept."""
+    """Return the cached weight file in `folder` whose bytes have the SHA-256 `digest`; None if absent."""
     # Whatever a torn or foreign file raises.
     # Opened here, because np.load leaves a file open that it cannot read.
     with (
@@ -296,7 +294,7 @@ def kept_weights(digest: str, folder: Path) -> WeightFile | None:
 
 
 def keep_weights(digest: str, weights: WeightFile) -> None:
-    """Keep what the weight file of the SHA-256 `digest` holds."""
+    """Cache the contents of the weight file with the SHA-256 `digest`."""
     arrays = _packed(weights, digest)
     # JSON has other keys than YAML: what would not come back as it is stays unkept.
     if repr(_facts(arrays)["fit"]) != repr(weights.fit):
@@ -348,7 +346,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
 
 
 def _columns(size: int) -> int:
-    """Return the count of numbers of a hidden unit over `size` parameters."""
+    """Return the number of values per hidden unit for `size` parameters."""
     return 1 + len(OUTPUTS) + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
 
 
@@ -371,7 +369,7 @@ def _facts(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
 
 
 def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path) -> WeightFile:
-    """Return the weight file in `arrays`; raises anything for what `_packed` did not make of this digest."""
+    """Return the weight file in `arrays`; raises any error if `_packed` did not make them for this digest."""
     facts = _facts(arrays)
     parameters = fitted_set(facts["set"], facts["fingerprint"], folder, facts["parameters"])
     expected = [_FORMAT, digest, facts["fingerprint"], facts["parameters"]]

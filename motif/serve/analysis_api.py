@@ -1,6 +1,7 @@
 """The page's own routes for stored analyses, /api/v1/analyses, and for learning, /api/v1/learn."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -20,6 +21,7 @@ _TRIES = 40
 _SECONDS_TO_FIND = 1.0
 """Estimated time for a new question of a trainer, at most."""
 
+_Result = TypeVar("_Result")
 Kind = Literal["error", "opening", "reply", "bearoff", "cube"]
 
 
@@ -46,52 +48,47 @@ class CardAnswer(Question):
     right: bool
 
 
-def _store(request: Request) -> AnalysisStore:
-    store: AnalysisStore = request.app.state.analyses
-    return store
+async def _compute(request: Request, method: Callable[..., _Result], *arguments: object) -> _Result:
+    """Call a method of the store in a thread."""
+    return await service_of(request).compute(method, request.app.state.analyses, *arguments)
 
 
 @router.get("/analyses")
 async def analyses(request: Request) -> Response:
     """Return the stored analyses, without their decisions."""
-    store = _store(request)
-    return json_answer({"analyses": await service_of(request).compute(store.summaries)})
+    return json_answer({"analyses": await _compute(request, AnalysisStore.summaries)})
 
 
 @router.get("/analyses/{analysis}")
 async def analysis(analysis: str, request: Request) -> Response:
     """Return a stored analysis."""
-    store = _store(request)
-    return json_answer(await service_of(request).compute(store.read, analysis))
+    return json_answer(await _compute(request, AnalysisStore.read, analysis))
 
 
 @router.get("/history")
 async def history(request: Request) -> Response:
     """Return the stored analyses, and the reader's rating, luck and error themes."""
-    store = _store(request)
-    return json_answer(await service_of(request).compute(store.history))
+    return json_answer(await _compute(request, AnalysisStore.history))
 
 
 @router.post("/analyses/{analysis}")
 async def take_seat(analysis: str, question: SeatQuestion, request: Request) -> Response:
     """Store which player the reader is."""
-    store = _store(request)
-    await service_of(request).compute(store.take_seat, analysis, question.seat)
+    await _compute(request, AnalysisStore.take_seat, analysis, question.seat)
     return json_answer({"analysis": analysis, "seat": question.seat})
 
 
 @router.delete("/analyses/{analysis}")
 async def forget(analysis: str, request: Request) -> Response:
     """Delete an analysis."""
-    store = _store(request)
-    await service_of(request).compute(store.delete, analysis)
+    await _compute(request, AnalysisStore.delete, analysis)
     return json_answer({"analysis": analysis})
 
 
 @router.get("/everything")
 async def everything(request: Request) -> Response:
     """Return everything stored: games as .mat files, analyses, and learning progress."""
-    store, games = _store(request), request.app.state.games
+    store, games = request.app.state.analyses, request.app.state.games
 
     def gathered() -> Record:
         kept = [store.read(one["analysis"]) for one in store.summaries()]
@@ -105,24 +102,22 @@ async def everything(request: Request) -> Response:
 @router.delete("/everything")
 async def forget_everything(request: Request) -> Response:
     """Delete everything: games, analyses and learning progress."""
-    store, games = _store(request), request.app.state.games
-    await service_of(request).compute(store.delete_all)
-    return json_answer({"games": await service_of(request).compute(games.delete_all)})
+    await _compute(request, AnalysisStore.delete_all)
+    return json_answer({"games": await service_of(request).compute(request.app.state.games.delete_all)})
 
 
 @router.get("/learn")
 async def progress(request: Request) -> Response:
     """Count cards, and those due, by kind."""
-    store = _store(request)
-    known = await service_of(request).compute(store.progress)
-    empty = {"cards": 0, "due": 0, "asked": 0, "known": 0, "learned": 0}
+    known = await _compute(request, AnalysisStore.progress)
+    empty = dict.fromkeys(("cards", "due", "asked", "known", "learned"), 0)
     return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *KINDS)}})
 
 
 @router.post("/learn/next")
 async def next_card(question: CardQuestion, request: Request) -> Response:
     """Return a question that is due, or a trainer's new one; ``card`` is null if there is none."""
-    store = _store(request)
+    store: AnalysisStore = request.app.state.analyses
 
     def found() -> Record | None:
         card = store.next_card(question.kind, question.analysis, question.skip)
@@ -140,12 +135,8 @@ async def next_card(question: CardQuestion, request: Request) -> Response:
 @router.post("/learn")
 async def answered(question: CardAnswer, request: Request) -> Response:
     """Store an answer, and return when the question is due again."""
-    store = _store(request)
-    return json_answer(
-        await service_of(request).compute(
-            store.answer, question.key, question.kind, question.question, question.right
-        )
-    )
+    answer = question.key, question.kind, question.question, question.right
+    return json_answer(await _compute(request, AnalysisStore.answer, *answer))
 
 
 @router.post("/turn")

@@ -9,6 +9,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import Field
 
 from motif.board.rules import MAX_MATCH_LENGTH
+from motif.serve import bodies
 from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import BodyRoute, json_answer, service_of
 from motif.serve.database import StorageError
@@ -161,6 +162,4 @@ def _created(state: dict[str, object]) -> Response:
 
 async def problem(_: Request, error: Exception) -> Response:
     """Answer for a game or analysis that is unknown, out of date, or cannot be stored."""
-    answer = json_answer({"message": str(error)})
-    answer.status_code = PROBLEMS[type(error)]
-    return answer
+    return bodies.problem(PROBLEMS[type(error)], str(error))

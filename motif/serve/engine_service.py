@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from secrets import token_hex
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from pydantic_core import to_json
@@ -41,6 +41,9 @@ from motif.serve.serve_settings import ServeSettings
 from motif.serve.upload import Upload, UploadReader
 
 _Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
+_Key = tuple[str | None, bool, bool] | str
+"""A judge by its player, fast and deep, or an evaluator by its name."""
 _PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 """Lookahead that a request may ask for."""
 _A_ROLL = (3, 1)
@@ -88,7 +91,7 @@ class Job:
     def _hear(self, what: str, done: int, total: int) -> None:
         self._post(self._note, {"what": what, "done": done, "total": total})
 
-    def _post(self, function: Callable[[Any], None], value: Any) -> None:
+    def _post(self, function: Callable[[_Value], None], value: _Value) -> None:
         try:
             self._loop.call_soon_threadsafe(function, value)
         except RuntimeError:
@@ -149,7 +152,7 @@ class EngineService:
         self._default = settings.player or default_player()
         self.player = settings.player and self.public(settings.player)
         """Public name of the player in the settings, or None."""
-        self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
+        self._loaded: dict[_Key, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
         self._quick = Lane("motif-quick", cores, waiting, budget)
@@ -289,7 +292,7 @@ class EngineService:
             for entry in known
         ]
 
-    def _cached(self, key: Any, load: "Callable[[], tuple[str, Evaluator]]") -> "tuple[str, Evaluator]":
+    def _cached(self, key: _Key, load: "Callable[[], tuple[str, Evaluator]]") -> "tuple[str, Evaluator]":
         if key not in self._loaded:
             with self._loading:
                 if key not in self._loaded:

@@ -14,7 +14,7 @@ import socket
 import sys
 import traceback
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from hashlib import sha256
@@ -134,27 +134,29 @@ def create_app(settings: ServeSettings) -> FastAPI:
     return app
 
 
-async def _bad_input(request: Request, error: Any) -> Response:
+async def _bad_input(request: Request, error: Exception) -> Response:
     status = 503 if isinstance(error, BusyError | OverdueError) else 400
     return problem(status, service_of(request).public(str(error)))
 
 
-async def _bad_file(_: Request, error: Any) -> Response:
+async def _bad_file(_: Request, error: Exception) -> Response:
     """Answer for a file of the server that fails, without its folder, which clients must not see."""
     return problem(400, _FOLDERS.sub("", str(error)))
 
 
-async def _bad_question(_: Request, error: Any) -> Response:
+async def _bad_question(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
     return problem(400, first_fault(error, skipped=1))
 
 
-async def _refused(_: Request, error: Any) -> Response:
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
     answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer
 
 
-async def _internal(request: Request, error: Any) -> Response:
+async def _internal(request: Request, error: Exception) -> Response:
     what = f"internal error: {type(error).__name__}"
     if await _has_left():
         return problem(500, what)  # writing to a connection that is closed just now raises anything
@@ -171,7 +173,7 @@ async def _has_left() -> bool:
     return client is not None and client.has_left
 
 
-_ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {
+_ANSWERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     MotifError: _bad_input,
     FileError: _bad_file,
     RequestValidationError: _bad_question,

@@ -201,6 +201,12 @@ def test_hints_say_what_the_command_says(page, server):
     assert plays[0]["notation"] in why
     assert plays[1]["notation"] in why
     assert page.locator(".why-panel .bar-piece").count() > 0
+    row = ".hint tbody tr:nth-child(6)"
+    assert "1-ply" in page.text_content(row)
+    page.click(f"{row} button.small")
+    page.wait_for_selector(f".why-panel h3:has-text('{plays[5]['notation']}')")
+    total = page.text_content(".why-panel .total").removeprefix("In all: +")
+    page.wait_for_selector(f"{row} td:has-text('\u2212{total}')")  # both plays are judged at one depth now
 
 
 def test_the_tutor_objects_and_can_be_overruled(page, server):

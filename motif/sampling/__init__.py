@@ -1,4 +1,4 @@
-"""Labelled positions from self-play, and the dataset that keeps them."""
+"""Labelled positions from self-play, and their dataset."""
 
 from motif.sampling.dataset import dataset_fingerprint, read_column, read_manifest_positions
 from motif.sampling.sample import SamplePlan, SampleResult, SampleSettings, sample

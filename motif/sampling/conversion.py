@@ -1,4 +1,4 @@
-"""Conversions: matches and labelled positions from one kind of file to another."""
+"""Conversion of matches and labelled positions between file formats."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def convert(
     to: str | None = None,
     drop_doubtful: bool = False,
 ) -> dict[str, Any]:
-    """Convert matches, or labelled positions, to the kind of file that the name of `out` says.
+    """Convert matches, or labelled positions, to the format of the name `out`.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def convert(
     out
         A file, or a folder: of matches, or a dataset.
     to
-        What matches in a folder become: ``mat`` or ``sgf``.
+        Format of matches in a folder: ``mat`` or ``sgf``.
     drop_doubtful
-        Whether labelled positions are left out that have lost checkers of the opponent.
+        Whether to leave out labelled positions that have lost checkers of the opponent.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def convert(
     Raises
     ------
     SettingError
-        For sources that do not go together, and options that are not for them.
+        For incompatible sources, and for options that do not apply to them.
     """
     paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     target = Path(out)
@@ -59,7 +59,7 @@ def convert(
 
 
 def _kind(path: Path) -> str:
-    """Return what is in `path`: ``dataset``, ``labels`` or ``match``."""
+    """Return the kind of `path`: ``dataset``, ``labels`` or ``match``."""
     if path.is_dir() and is_dataset(path):
         return "dataset"
     return "labels" if label_format(path) is not None else "match"
@@ -95,7 +95,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, An
 
 
 def _check_names(targets: dict[Path, Path]) -> None:
-    """Raise `SettingError` where two matches would be written to one file."""
+    """Raise `SettingError` if two matches would be written to one file."""
     target, count = Counter(targets.values()).most_common(1)[0]
     if count > 1:
         rivals = [str(path) for path, other in targets.items() if other == target]

@@ -1,12 +1,11 @@
-"""The dataset on disk: Parquet parts, and the manifest that says which of them are whole.
+"""The dataset on disk: Parquet parts, and the manifest that lists the complete ones.
 
-Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.  The
-manifest is replaced after each part that is written, so it never names one that is not on disk.
+Each part is written to a temporary name, flushed and renamed, and contains the settings that made it. The
+manifest is replaced after each part, so it never lists one that is not on disk.
 
-A run that is resumed keeps a part when its bytes are those that the manifest names.  Without a manifest
-that can be understood, parts speak for themselves: each carries the settings that made it, and is kept when
-it can be read to its end and holds games that belong into it.  That finds a part that is torn, empty or
-in another's place; a single byte that has changed within it may go unseen, which only checksums find.
+A resumed run keeps a part if its bytes are those in the manifest. Without a valid manifest the parts are
+used: a part is kept if its settings match, it can be read completely and it contains the right games. This
+detects parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
 """
 
 import hashlib
@@ -32,19 +31,19 @@ from motif.runtime.parquet import bounded_parquet
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
-"""Readers of Parquet pass over files that begin with _."""
+"""Parquet readers ignore files that begin with _."""
 _FORMER_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 
 class DamagedManifestError(DatasetError):
-    """A manifest that cannot be understood, though the parts beside it may be whole."""
+    """A manifest that cannot be read, although the parts beside it may be complete."""
 
 
 @dataclass(frozen=True)
 class DatasetPart:
-    """One whole part, as the manifest names it."""
+    """One complete part, as listed in the manifest."""
 
     name: str
     rows: int
@@ -57,13 +56,13 @@ def part_name(number: int) -> str:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPart], complete: bool) -> None:
-    """Write the manifest, whole or not at all; raises `FileError` when it cannot be written."""
+    """Write the manifest atomically; raises `FileError` if it cannot be written."""
     document = {
         "format": FORMAT,
         "complete": complete,
@@ -76,7 +75,7 @@ def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPa
 
 
 def manifest_of(folder: Path) -> Path:
-    """Return the path of the manifest of a dataset, which may be called as it was in motif 0.1.0."""
+    """Return the path of a dataset's manifest, which may have the name used by motif 0.1.0."""
     former = folder / _FORMER_MANIFEST
     return former if former.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
 
@@ -89,8 +88,8 @@ def is_dataset(folder: Path) -> bool:
 def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool]:
     """Return settings, parts and whether the dataset is complete.
 
-    Raises `DatasetError` when there is no manifest, or one of another format, and its subclass
-    `DamagedManifestError` when it makes no sense.
+    Raises `DatasetError` if there is no manifest or one of another format, and its subclass
+    `DamagedManifestError` for an invalid one.
     """
     path = manifest_of(folder)
     if not path.exists():
@@ -134,10 +133,10 @@ def read_manifest_positions(folder: Path) -> int:
 
 
 def parts_there(folder: Path) -> tuple[int, int]:
-    """Return how many parts a dataset has, and how many it would have if its sampling had not been stopped.
+    """Return how many parts a dataset has, and how many it would have if sampling had finished.
 
-    Both are the same where it was not, or where its settings do not say how many there are to be.
-    Raises `DatasetError` as `read_manifest` does.
+    Both are the same if it did, or if its settings do not contain the number. Raises `DatasetError` like
+    `read_manifest`.
     """
     settings, parts, complete = read_manifest(folder)
     games, together = settings.get("games"), settings.get("games_a_part")
@@ -153,9 +152,9 @@ def dataset_fingerprint(folder: Path) -> str:
 
 
 PROVENANCE = b"motif"
-"""Key of a part's metadata under which its settings stand, as JSON."""
+"""Key of a part's metadata for its settings, as JSON."""
 ROWS_AT_ONCE = 1 << 16
-"""Most positions of a part that are in memory at a time while it is read: about 20 MB."""
+"""Maximum positions of a part in memory while it is read: about 20 MB."""
 SCHEMA = pa.schema(
     [
         ("position", pa.string()),
@@ -172,13 +171,13 @@ SCHEMA = pa.schema(
 )
 
 TEXTS = ("position",)
-"""Columns of `SCHEMA` that are texts of any length."""
+"""Columns of `SCHEMA` with texts of any length."""
 
 
 def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> DatasetPart:
-    """Write one part whole or not at all; `columns` are arrays by the names of `SCHEMA`.
+    """Write one part atomically; `columns` are arrays by the names of `SCHEMA`.
 
-    Raises `FileError` when it cannot be written.
+    Raises `FileError` if it cannot be written.
     """
     codes = pa.array(columns["cls"], pa.int8())
     arrays = dict(columns, cls=pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES)))
@@ -191,13 +190,13 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
 
 
 def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
-    """One of the columns of numbers, (n,), of the whole dataset; nothing else is read."""
+    """Return one numeric column (n,) of the whole dataset, without reading the others."""
     batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
     return np.concatenate([numbers_of(batch, name) for batch in batches])
 
 
 def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
-    """Yield the path of each part, and what the manifest says of it; raises `DatasetError` for no rows."""
+    """Yield the path and the manifest's entry of each part; raises `DatasetError` if there are no rows."""
     _, parts, _ = read_manifest(folder)
     if not any(part.rows for part in parts):
         raise DatasetError(f"{folder}: the dataset is empty")
@@ -206,7 +205,7 @@ def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
 
 
 def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one part, a bounded number at a time; all columns, or those named."""
+    """Yield the rows of one part, a limited number at once; all columns, or the named ones."""
     try:
         if checksum(path) != part.sha256:
             raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
@@ -240,16 +239,16 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
 
 _LONGEST_SAID = 100
 ROLLOUTS = "rollout"
-"""What labels a dataset where no evaluator does."""
+"""The labeller of a dataset labelled by rollouts."""
 _UNSAID = {"label": ROLLOUTS}
-"""Settings that datasets do not say which were made before there was a choice."""
+"""Settings missing in datasets made before they existed."""
 
 
 def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, DatasetPart]:
-    """Return the whole parts of an earlier run with the same settings, by name.
+    """Return the complete parts of an earlier run with the same settings, by name.
 
-    Raises `DatasetError` when `folder` holds a dataset and `resume` is not set, when that was made
-    with other settings, and when the folder holds something else.
+    Raises `DatasetError` if `folder` holds a dataset and `resume` is not set, if that was made with other
+    settings, or if the folder holds something else.
     """
     files = contents(folder)
     if not files:
@@ -297,9 +296,9 @@ def _is_whole(folder: Path, part: DatasetPart) -> bool:
 def _adopted(
     paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]
 ) -> dict[str, DatasetPart]:
-    """Return the parts among `paths` that are whole and made with these settings.
+    """Return the parts among `paths` that are complete and made with these settings.
 
-    Raises `DatasetError` for a part made with others: it may be the only one of its kind.
+    Raises `DatasetError` for a part made with other settings, which may be the only copy.
     """
     adopted = {}
     for path in paths:
@@ -317,7 +316,7 @@ def _adopted(
 
 
 def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:
-    """Read all rows of a part: return their number, and its games, -1 where it has other columns."""
+    """Read all rows of a part; return their number, and its games, -1 if it has other columns."""
     rows, games = 0, set[int]()
     for batch in file.iter_batches(ROWS_AT_ONCE):
         rows += batch.num_rows

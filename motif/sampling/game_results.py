@@ -1,10 +1,9 @@
-"""Results of games: positions, or scores that a program gave them, and who won.
+"""Results of games: positions, or scores from another program, and the winner.
 
-They come from a dataset, from match files, or from a CSV of your own.  A CSV names its columns in the first
-line: `outcome`, 1 where the player on roll won the game and 0 where the opponent did; one of `position` (a
-GNUbg ID, the player on roll), `score` (0 to 100) and `chance` (0 to 1) of that player; and, if there is one,
-`game`, which is the same for all positions of one game.  Other columns are left alone.  Without `game` every
-line counts as a game of its own.
+They come from a dataset, from match files, or from your own CSV. A CSV names its columns in the first line:
+`outcome`, 1 if the player on roll won the game and 0 if the opponent did; one of `position` (a GNUbg ID, the
+player on roll), `score` (0 to 100) and `chance` (0 to 1) of that player; and optionally `game`, the same for
+all positions of one game. Other columns are ignored. Without `game`, every line counts as a separate game.
 """
 
 import csv
@@ -46,7 +45,7 @@ from motif.sampling.recorded_games import (
 from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
-"""Of files of results; the second one is compressed."""
+"""Suffixes of files of results; the second one is compressed."""
 POSITION, SCORE, CHANCE, OUTCOME, GAME = "position", "score", "chance", "outcome", "game"
 _NAMES = {
     "position": POSITION,
@@ -57,7 +56,7 @@ _NAMES = {
     "outcome": OUTCOME,
     "game": GAME,
 }
-"""What the columns may be called, in any case; BRAS's own files say S_me."""
+"""Names of the columns, in any case; BRAS's own files use S_me."""
 _HIGHEST = {SCORE: 100.0, CHANCE: 1.0}
 _COLUMNS_RULE = (
     "the first line must name the columns: outcome, and one of position, score (0 to 100) and chance (0 to 1)"
@@ -75,12 +74,12 @@ class PositionResults:
     """Identifies their content."""
     positions: int
     parts: Iterable[Dataset]
-    """The positions, some at a time."""
+    """The positions, in pieces."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreResults:
-    """Win probabilities that a program gave to n unknown positions, and who won."""
+    """Win probabilities from another program for n unknown positions, and the winner."""
 
     name: str
     fingerprint: str
@@ -131,20 +130,20 @@ def _is_csv(path: Path) -> bool:
 
 
 def _is_dataset(path: Path) -> bool:
-    """Return whether `path` is, or has to be, the folder of a dataset."""
+    """Return whether `path` is, or must be, the folder of a dataset."""
     if not path.is_dir():
         return not path.exists() and not path.suffix
     return is_dataset(path) or not any(file.suffix.lower() in READ_SUFFIXES for file in contents(path))
 
 
 def dataset_results(folder: Path) -> PositionResults:
-    """Read the labels of a dataset as results; raises `DatasetError` where there is none."""
+    """Read the labels of a dataset as results; raises `DatasetError` if there is none."""
     count = read_manifest_positions(folder)
     return PositionResults(str(folder), dataset_fingerprint(folder), count, read_parts(folder))
 
 
 def match_results(paths: Sequence[Path]) -> PositionResults:
-    """Read the finished games in match files; raises `RecordError` where there is none."""
+    """Read the finished games in match files; raises `RecordError` if there is none."""
     games = finished(read_games(paths))
     samples = outcome_samples(games)
     if not len(samples):
@@ -155,9 +154,9 @@ def match_results(paths: Sequence[Path]) -> PositionResults:
 
 
 def outcome_samples(games: Sequence[RecordedGame]) -> Dataset:
-    """Label the position after every play of finished games by who won, and by how much.
+    """Label the position after every play of finished games by the winner and the points.
 
-    The same rows as `motif.sampling.sample.sample` makes of them with the label `outcome` and a rate of 1.
+    The rows are the same as those of `motif.sampling.sample.sample` with the label `outcome` and a rate of 1.
     """
     return joined(_outcomes(number, game) for number, game in enumerate(games))
 
@@ -183,7 +182,7 @@ class _CsvHeader(NamedTuple):
 
 
 def csv_results(path: Path) -> Results:
-    """Read a CSV of results; see the text of this module.
+    """Read a CSV of results; see the module docstring.
 
     Raises `DatasetError`, which names the line and the rule.
     """
@@ -218,7 +217,7 @@ def csv_results(path: Path) -> Results:
 
 
 def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the numbers and the values of the lines that hold something."""
+    """Yield the numbers and the values of the nonempty lines."""
     for number, line in lines:
         text = decoded(line).removeprefix("\ufeff").strip()
         if not text:
@@ -278,7 +277,7 @@ def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDA
 
 
 def _number(text: str) -> float:
-    """Return the number that `text` shows; NaN where it shows none."""
+    """Return the number in `text`; NaN if there is none."""
     try:
         return float(text)
     except ValueError:

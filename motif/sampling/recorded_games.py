@@ -1,9 +1,8 @@
-"""Games that were played and recorded, as positions to sample.
+"""Recorded games as positions to sample.
 
-Match files hold what people and programs played: a representative choice of positions, which self-play is
-not.  Each decision of a recorded game is sampled as one of self-play is: the play that was made and others
-of the same roll, at the rates of the settings.  Rollouts or an evaluator label the positions, or the end of
-the game does.
+Match files contain games of people and programs: a representative choice of positions, unlike self-play. Each
+decision of a recorded game is sampled as in self-play: the actual play and others of the same roll, at the
+rates of the settings. The labels come from rollouts, an evaluator, or the result of the game.
 """
 
 import hashlib
@@ -31,17 +30,19 @@ class RecordedGame(NamedTuple):
     """The n plays of one game."""
 
     before: Board
-    """Int8 (n, 64), packed: before each roll, seen by the player on roll."""
+    """Int8 (n, 64), packed: before each roll, from the side of the player on roll."""
     rolls: npt.NDArray[np.int64]
     """(n, 2), the higher die first."""
     after: Board
-    """Int8 (n, 64), packed: after each play, seen by the next player on roll."""
+    """Int8 (n, 64), packed: after each play, from the side of the next player on roll."""
     movers: npt.NDArray[np.int64]
-    """(n,): which of the two players made each play."""
+    """(n,): the player who made each play."""
     winner: int
-    """0 or 1; -1 where the game was not finished."""
+    """0 or 1; -1 for an unfinished game."""
     size: int
-    """1, 2 or 3: what was won, a single game, a gammon or a backgammon; a double passed is a single game."""
+    """Size of the win: 1, 2 or 3 for a single game, a gammon or a backgammon; a passed double is a single
+    game.
+    """
 
 
 def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
@@ -74,7 +75,7 @@ def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
 
 
 def recorded_game(record: GameRecord) -> RecordedGame | None:
-    """Follow a record; None where nothing was played."""
+    """Follow a record; return None if no play was made."""
     progress = GameProgress()
     before, rolls, after, movers = [], [], [], []
     for action in record.actions:
@@ -98,7 +99,7 @@ def recorded_game(record: GameRecord) -> RecordedGame | None:
 
 
 def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
-    """Keep the games that have a winner; raise `RecordError` where none has."""
+    """Keep the games with a winner; raise `RecordError` if there are none."""
     ended = [game for game in games if game.winner != _NO_ONE]
     if not ended:
         raise RecordError("no game in the match files was finished: nobody won")
@@ -106,7 +107,7 @@ def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
 
 
 def games_fingerprint(games: Sequence[RecordedGame]) -> str:
-    """Identify what was played and how it ended: a hash, by which a sample knows its games again."""
+    """Return a hash of the plays and results, which identifies the games of a sample."""
     digest = hashlib.sha256()
     for game in games:
         for values in (game.rolls, game.after, game.movers, np.array([game.winner, game.size])):
@@ -115,10 +116,10 @@ def games_fingerprint(games: Sequence[RecordedGame]) -> str:
 
 
 def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    """Label positions by how their game ended: probabilities of 0 and 1, float64 (n, 5).
+    """Label positions by the result of their game: probabilities of 0 and 1, float64 (n, 5).
 
-    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll did not
-    make that play.
+    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll is the
+    other player.
     """
     wins = game.movers[plies - 1] != game.winner
     ends = np.array([game.size >= 1, game.size >= 2, game.size >= 3])
@@ -130,7 +131,7 @@ def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDAr
 
 @kernel
 def record_game(model, before, rolls, after, game, rules, memory, record):
-    """Record positions of a game that was played, and label them; return their number.
+    """Record positions of a game, and label them; return their number.
 
     `before`, `rolls` and `after` are those of a `RecordedGame`; everything else is as in
     `motif.sampling.self_play.self_play`.

@@ -1,7 +1,7 @@
-"""Labelled positions in memory, in the forms that NumPy and pandas users expect.
+"""Labelled positions in memory, in the usual forms of NumPy and pandas.
 
-`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes one of a data frame, and
-`Dataset.write` writes it to a folder, to which weights are fitted as to any other.
+`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes one from a data frame, and
+`Dataset.write` writes it to a folder, to which weights can be fitted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,9 +37,9 @@ from motif.sampling.dataset import (
 )
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
-"""Columns of a part that are fields of `Dataset` as they are."""
+"""Columns of a part that are fields of `Dataset` without changes."""
 ROWS_A_PART = 50_000
-"""Positions of a part of a dataset that was not sampled."""
+"""Positions per part of a dataset that was not sampled."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Dataset:
     """
 
     boards: Board
-    """(n, 26), seen by the player on roll."""
+    """(n, 26), from the side of the player on roll."""
     probabilities: npt.NDArray[np.float32]
     """(n, 5) means of the rollouts."""
     equity: npt.NDArray[np.float32]
@@ -92,17 +92,17 @@ class Dataset:
 
     @property
     def positions(self) -> list[Position]:
-        """The positions, seen by the player on roll."""
+        """The positions, from the side of the player on roll."""
         return [Position(board) for board in self.boards]
 
     @property
     def groups(self) -> npt.NDArray[np.integer]:
-        """The number of the game of each position (n,): ``groups`` in scikit-learn, which hold together."""
+        """The number of each position's game (n,), as ``groups`` for scikit-learn."""
         return self.game
 
     @property
     def decisions(self) -> npt.NDArray[np.int64]:
-        """The number of the decision of each position (n,), whose candidate plays lead to its positions."""
+        """The number of each position's decision (n,), with its candidate plays."""
         return self.decision
 
     def X(  # noqa: N802
@@ -144,7 +144,7 @@ class Dataset:
         return self.probabilities[:, OUTPUTS.index(target)]
 
     def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
-        """Return the rows for training, and those of the share `validation` of the games, drawn by `seed`.
+        """Return the rows for training, and those of the share `validation` of the games, drawn with `seed`.
 
         They are the games that a fit with the same `validation` and `seed` holds out.
         """
@@ -154,7 +154,7 @@ class Dataset:
         return self.rows(~held), self.rows(held)
 
     def to_frame(self) -> Any:
-        """Return a data frame of pandas, else of polars, with the columns of the files."""
+        """Return a pandas data frame, or else one of polars, with the columns of the files."""
         return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
@@ -194,7 +194,7 @@ class Dataset:
     def write(self, folder: Path | str) -> Path:
         """Write the dataset to `folder`, which must be empty or new; return its path.
 
-        Raises `DatasetError` where `folder` holds something, and `FileError` where it cannot be written.
+        Raises `DatasetError` if `folder` is not empty, and `FileError` if it cannot be written.
         """
         starts = range(0, len(self), ROWS_A_PART)
         write_pieces(Path(folder), (self[start : start + ROWS_A_PART] for start in starts), source="python")
@@ -216,9 +216,9 @@ def labelled(
     game: npt.NDArray[np.integer] | None = None,
     ply: npt.NDArray[np.int32] | None = None,
 ) -> Dataset:
-    """Return `boards` (n, 26) with labels (n, 5) that no rollout gave, each a decision of its own.
+    """Return `boards` (n, 26) with labels (n, 5) that do not come from rollouts, each as a separate decision.
 
-    Without `game` (n,) each is a game of its own, too.
+    Without `game` (n,) each is also a separate game.
     """
     count = len(boards)
     numbers = np.arange(count)
@@ -237,9 +237,9 @@ def labelled(
 
 
 def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> int:
-    """Write a dataset that was not sampled, a part for each piece with rows; return the number of rows.
+    """Write a dataset that was not sampled, one part per nonempty piece; return the number of rows.
 
-    `source` says where it comes from.  Raises `DatasetError` where `folder` holds something.
+    `source` is its origin. Raises `DatasetError` if `folder` is not empty.
     """
     provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
     with working_in(folder):
@@ -290,7 +290,7 @@ def joined(pieces: Iterable[Dataset]) -> Dataset:
 def read_parts(folder: Path) -> Iterator[Dataset]:
     """Yield the dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
 
-    Raises `DatasetError` naming a part that is missing or damaged.
+    Raises `DatasetError` naming a missing or damaged part.
     """
     for path, part in whole_parts(folder):
         start = 0
@@ -305,7 +305,7 @@ def read_dataset(folder: Path | str) -> Dataset:
 
 
 def drawn_games(games: npt.NDArray[np.int64], validation: float, seed: int) -> npt.NDArray[np.int64]:
-    """Draw about the share `validation` of `games` (n,), which rise, by `seed`; of fewer than two, none."""
+    """Draw about the share `validation` of the ascending `games` (n,) with `seed`; none of fewer than two."""
     if validation == 0 or len(games) < 2:
         return games[:0]
     order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")

@@ -1,4 +1,4 @@
-"""Neural nets as players, by onnxruntime, and fitted evaluators as ONNX graphs."""
+"""Neural nets as players, with onnxruntime, and fitted evaluators as ONNX graphs."""
 
 from motif.evaluators.nets.export import exported, write_exported
 from motif.evaluators.nets.net import CHECKERS_INPUTS, EVALUATOR_INPUTS, NetDescription, described

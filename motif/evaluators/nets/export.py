@@ -1,8 +1,8 @@
 """A fitted evaluator as one ONNX graph: from features to consistent probabilities and the ranking equity.
 
-Everything is computed in double precision, so that the graph is nearer to the weights than the
-compiled evaluator, which adds up in single precision.  Rows of all classes go through the same
-multiplication; then each row's own class is picked.
+Everything is computed in double precision, so the graph is more accurate than the compiled evaluator, which
+sums in single precision. Rows of all classes go through the same multiplication; then each row's own class is
+selected.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,11 +53,11 @@ from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
 
 OPSET, IR_VERSION = 13, 7
-"""Old enough for any runtime of the last years, new enough for GatherND with batches."""
+"""Old enough for any recent runtime, new enough for GatherND with batches."""
 
 
 class GraphBuilder:
-    """Collects nodes; values are known by their names."""
+    """Collects nodes; values are identified by name."""
 
     def __init__(self) -> None:
         self._onnx = onnx_package()
@@ -65,7 +65,7 @@ class GraphBuilder:
         self._constants: dict[str, Any] = {}
 
     def constant(self, array: npt.ArrayLike) -> str:
-        """Return the name of a value that never changes, whole numbers as int64; equal ones are kept once."""
+        """Return the name of a constant, whole numbers as int64; equal constants are stored once."""
         values = np.asarray(array)
         if values.dtype.kind == "i":
             values = values.astype(np.int64)
@@ -82,11 +82,11 @@ class GraphBuilder:
         return name
 
     def cast(self, value: str, dtype: npt.DTypeLike, output: str | None = None) -> str:
-        """`value` as numbers of the type `dtype`."""
+        """Return `value` as numbers of the type `dtype`."""
         return self.add("Cast", value, output=output, to=self._element(dtype))
 
     def column(self, values: str, index: int) -> str:
-        """One column (n, 1) of `values` (n, m)."""
+        """Return one column (n, 1) of `values` (n, m)."""
         return self.add("Gather", values, self.constant([index]), axis=1)
 
     def model(
@@ -97,7 +97,7 @@ class GraphBuilder:
     ) -> bytes:
         """Return the checked ONNX file.
 
-        `inputs` and `outputs` are type and shape by name, a text for any size.
+        `inputs` and `outputs` map names to type and shape; a text is a dimension of any size.
         """
         helper = self._onnx.helper
         ends = [
@@ -124,10 +124,10 @@ _POINT_TERMS = CHECKERS_WIDTH * FILTER_STEPS
 
 
 def write_exported(weights: WeightFile, out: Path | str) -> Path:
-    """Write the graph of `weights` to the file `out`, whole or not at all; return where it lies.
+    """Write the graph of `weights` to the file `out` atomically; return its path.
 
-    In a folder that exists it is called ``evaluator.onnx``.  Raises `FileError` where that cannot be
-    written, `PlayerError` when the package onnx is missing.
+    In an existing folder it is called ``evaluator.onnx``. Raises `FileError` if it cannot be written,
+    `PlayerError` if the package onnx is missing.
     """
     model = exported(weights)
     path = Path(out)
@@ -141,16 +141,15 @@ def write_exported(weights: WeightFile, out: Path | str) -> Path:
 def exported(weights: WeightFile) -> bytes:
     """Return the ONNX file of `weights`.
 
-    It takes what `graph_inputs` gives for the inputs in its description: `EVALUATOR_INPUTS`, or
-    `CHECKERS_INPUTS` for weights with a hidden layer.
+    Its inputs are those of `graph_inputs` for its description: `EVALUATOR_INPUTS`, or `CHECKERS_INPUTS` for
+    weights with a hidden layer.
 
     Outputs: ``probabilities`` float32 (n, 5), cumulative, of the player on roll, made consistent as
-    everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's where the class has
-    one, the win chance's where the file has no head but ``win``, otherwise that of the probabilities.
-    Bearoff tables have no room in a graph: where the file asks for them the graph gives what its weights
-    say, and the description tells programs to put the tables' values in its place, as motif does.
-    Raises `PlayerError` when the package onnx is missing, and for weights with a calibration, which has no
-    place in the graph.
+    everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's if the class has one,
+    the win head's if it is the file's only head, otherwise that of the probabilities. A graph cannot contain
+    the bearoff tables: if the file uses them, the graph returns the values of the weights, and the
+    description tells programs to use the tables' values instead, as motif does. Raises `PlayerError` if the
+    package onnx is missing, and for weights with a calibration, which a graph does not support.
     """
     if weights.calibration:
         raise PlayerError(
@@ -208,7 +207,7 @@ def _inputs(weights: WeightFile) -> dict[str, tuple[npt.DTypeLike, tuple[Any, ..
 
 
 def _finished(graph: GraphBuilder) -> tuple[str, str]:
-    """Whether each game is finished, bool (n, 1), and then the points of the player on roll (n, 1)."""
+    """Return whether each game is finished, bool (n, 1), and the points of the player on roll (n, 1)."""
     column = graph.constant([1])
     beyond = graph.add("Sub", CLASS_INPUT, graph.constant([LAST_CLASS]))
     lost_or_won = graph.add("Unsqueeze", beyond, column)
@@ -219,7 +218,7 @@ def _finished(graph: GraphBuilder) -> tuple[str, str]:
 
 
 def _head_sums(graph: GraphBuilder, heads: Sequence[HeadWeights], size: int) -> str:
-    """Raw sums of all numbered heads (n, numbers)."""
+    """Return the raw sums of all numbered heads (n, numbers)."""
     pairs, matrix = _weight_matrix(heads, size)
     # Features in rows, positions in columns: picking whole rows is ten times as fast.
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
@@ -231,7 +230,7 @@ def _head_sums(graph: GraphBuilder, heads: Sequence[HeadWeights], size: int) -> 
 
 
 def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
-    """Return what the hidden layer of each row's class adds to the raw sums of all heads (n, heads)."""
+    """Return the contribution of each row's hidden layer to the raw sums of all heads (n, heads)."""
     points = (-1, CHECKERS_WIDTH, FILTER_STEPS)
     layers = {name: of for name in CLASS_NAMES if (of := weights.hidden_of(name)) is not None}
     rows = [
@@ -253,7 +252,7 @@ def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
 
 
 def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: str) -> str:
-    """Return what units (n, those of all classes) add to the heads; each counts in its own class."""
+    """Return the contributions of units (n, those of all classes) to the heads, each in its own class."""
     own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in layers.items()])
     outputs = np.zeros((len(own), len(HEADS)))
     outputs[:, : len(OUTPUTS)] = np.concatenate([of.outputs.T for of in layers.values()])
@@ -263,9 +262,9 @@ def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: 
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:
-    """Return what the weights of points multiply, (50, n) each.
+    """Return the inputs of the weights of points, (50, n) each.
 
-    Whether a point has exactly 1, exactly 2, at least 3 checkers, and how many above 3.
+    They are whether a point has exactly 1, exactly 2, at least 3 checkers, and how many above 3.
     """
     counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
     three = graph.constant(3)
@@ -278,7 +277,7 @@ def _point_terms(graph: GraphBuilder) -> list[str]:
 def _weight_matrix(
     heads: Sequence[HeadWeights], size: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Pairs (m, 2) that any head has, and weights (numbers, features + m)."""
+    """Return the pairs (m, 2) of all heads, and the weights (numbers, features + m)."""
     pairs = np.unique(np.concatenate([head.pairs for head in heads]), axis=0).astype(np.int64)
     place = {tuple(pair): size + k for k, pair in enumerate(pairs.tolist())}
     matrix = np.zeros((len(heads), size + len(pairs)))
@@ -289,7 +288,7 @@ def _weight_matrix(
 
 
 def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
-    """Raw sums of all heads (n, heads) by each row's class, and whether the class has the head, 0 or 1."""
+    """Return the raw sums of all heads (n, heads) by each row's class, and 1 where it has the head."""
     own = _class(graph)
     own_numbers = graph.add("Gather", graph.constant(np.maximum(numbers, 0)), own, axis=0)
     raw = graph.add("GatherElements", sums, own_numbers, axis=1)
@@ -298,18 +297,18 @@ def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) ->
 
 
 def _class(graph: GraphBuilder) -> str:
-    """Each row's class (n,); a finished game takes the last one, and what comes of it is not used."""
+    """Return each row's class (n,); a finished game gets the last one, and its result is not used."""
     return graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
 
 
 def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:
-    """Return the heads as probabilities (n, heads), 0 for those that are absent."""
+    """Return the heads as probabilities (n, heads), 0 for missing heads."""
     half = graph.constant(0.5)
     return graph.add("Mul", graph.add("Mul", graph.add("Add", squashed, graph.constant(1.0)), half), present)
 
 
 def _consistent(graph: GraphBuilder, chances: str) -> str:
-    """Return what `motif.evaluators.probabilities.make_consistent` does, for probabilities within 0 and 1."""
+    """Do the same as `motif.evaluators.probabilities.make_consistent` for probabilities within 0 and 1."""
     none = graph.constant(0.0)
 
     def unless_off(side: int, head: int) -> str:
@@ -331,20 +330,20 @@ def _consistent(graph: GraphBuilder, chances: str) -> str:
 
 
 def _equity_of(graph: GraphBuilder, chances: str) -> str:
-    """Equity (n, 1) of the five `chances`."""
+    """Return the equity (n, 1) of the five `chances`."""
     total = graph.add("MatMul", chances, graph.constant(EQUITY_WEIGHTS[:, None]))
     return graph.add("Sub", total, graph.constant(1.0))
 
 
 def _ranking_equity(graph: GraphBuilder, squashed: str, present: str, by_chances: str) -> str:
-    """Return the equity head's equity (n, 1) where there is one, otherwise that of the chances."""
+    """Return the equity head's equity (n, 1) if there is one, otherwise that of the probabilities."""
     by_head = graph.add("Mul", graph.column(squashed, EQUITY_HEAD), graph.constant(EQUITY_BOUND))
     has_head = graph.add("Greater", graph.column(present, EQUITY_HEAD), graph.constant(0.5))
     return graph.add("Where", has_head, by_head, by_chances)
 
 
 def _agreeing(graph: GraphBuilder, chances: str, missing: str) -> str:
-    """Make `chances` that lack `missing` equity agree with it, as `probabilities.agree_with_equity` does."""
+    """Make `chances` that lack `missing` equity agree with it, like `probabilities.agree_with_equity`."""
     win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
         graph.column(chances, k) for k in range(len(OUTPUTS))
     )

@@ -1,22 +1,21 @@
-"""One ONNX model, ready to be evaluated, and what it says of itself: a few texts in the metadata of its file.
+"""One ONNX model, ready for evaluation, and its description: a few texts in the metadata of its file.
 
-On one thread, any number of rows, the same bits for each.
-
-The packages that nets need are imported when a net is asked for.
+It runs on one thread, with the same bits for each row in any number of rows. The packages for nets are
+imported when a net is loaded.
 
 ========================  ==============================================================
 ``motif.format``          ``motif-net/1``
-``motif.name``            what the net is called
+``motif.name``            the net's name
 ``motif.inputs``          one of `INPUTS`
-``motif.outputs``         one of `OUTPUTS_OF`, which goes with the inputs
-``motif.parameters``      name of the parameter set, where features of one are read
-``motif.fingerprint``     of that set, or of what it was before it grew: others are refused
+``motif.outputs``         one of `OUTPUTS_OF`, to match the inputs
+``motif.parameters``      name of the parameter set of the features
+``motif.fingerprint``     of that set, or of an earlier stage of it; others are refused
 ``motif.names``           its parameters in the order of the features, joined by commas
-``motif.classes``         what each number of ``position_class`` means, joined by commas
-``motif.bearoff``         one of `BEAROFF_RANKINGS`, where bearoff tables' values stand for the net's
+``motif.classes``         the meaning of each number of ``position_class``, joined by commas
+``motif.bearoff``         one of `BEAROFF_RANKINGS`, if the bearoff tables replace the net's values
 ========================  ==============================================================
 
-The last five stand only where they apply.  Whatever else the metadata hold is passed over.
+The last five are present only if they apply.  Other metadata are ignored.
 """
 
 import math
@@ -41,13 +40,13 @@ EXTRA = "onnx"
 FORMAT = "motif-net/1"
 
 WILDBG_CONTACT = "wildbg-contact"
-"""202 numbers of any position, see `motif.evaluators.nets.net_evaluators`."""
+"""202 numbers for any position, see `motif.evaluators.nets.net_evaluators`."""
 WILDBG_RACE = "wildbg-race"
-"""186 numbers of a race."""
+"""186 numbers for a race."""
 FEATURES = "features"
-"""What `motif.parameters.sets.features` gives: the scaled features of a set, in its order."""
+"""The scaled features of a set, in order, as from `motif.parameters.sets.features`."""
 EVALUATOR_INPUTS = "features, position_class, checkers_off"
-"""Three inputs of a whole evaluator, see `motif.evaluators.nets.graph_inputs`."""
+"""Three inputs of a complete evaluator, see `motif.evaluators.nets.graph_inputs`."""
 CHECKERS_INPUTS = EVALUATOR_INPUTS + ", checkers"
 """Four inputs of an evaluator with a hidden layer, which reads the checkers on each point."""
 WHOLE_EVALUATORS = (EVALUATOR_INPUTS, CHECKERS_INPUTS)
@@ -56,7 +55,7 @@ INPUTS = (WILDBG_CONTACT, WILDBG_RACE, FEATURES, *WHOLE_EVALUATORS)
 EXCLUSIVE_CHANCES = "six exclusive chances"
 """(n, 6), adding to 1: the player on roll wins single, gammon, backgammon, loses single, and so on."""
 MOVER_SCORE = "score of the player who has just moved"
-"""(n,) or (n, 1): how good the position is for the player who is NOT on roll, 0 to 1."""
+"""(n,) or (n, 1): a score of the position for the player who is NOT on roll, 0 to 1."""
 CHANCES_AND_EQUITY = "probabilities, equity"
 """(n, 5) cumulative probabilities and (n,) the equity that ranks plays, both of the player on roll."""
 
@@ -67,29 +66,27 @@ OUTPUTS_OF = {
     EVALUATOR_INPUTS: CHANCES_AND_EQUITY,
     CHECKERS_INPUTS: CHANCES_AND_EQUITY,
 }
-"""What comes out of each kind of inputs."""
+"""The outputs for each kind of inputs."""
 
 FINISHED_NAMES = ("won or lost single", "gammon", "backgammon")
 """Numbers of ``position_class`` after those of `CLASS_NAMES`: how a finished game ended."""
 
 BY_EQUITY, BY_WIN = BEAROFF_RANKINGS = ("equity", "win")
-"""What of the tables' values ranks plays: like the evaluator's own, all five or the win chance alone."""
+"""How the tables' values rank plays: like the evaluator's own, by all five or by the win probability alone.
+"""
 
 _PREFIX = "motif."
 _SEPARATOR = ","
-"""Names of plans hold commas."""
+"""Names of plans contain commas."""
 
 
 def onnx_package() -> Any:
-    """Return the package onnx, which reads and writes model files.
-
-    Raises `PlayerError` where it is missing.
-    """
+    """Return the package onnx, which reads and writes model files; raises `PlayerError` if it is missing."""
     return _imported("onnx")
 
 
 def onnx_runtime() -> Any:
-    """Return the package onnxruntime, which evaluates them; raises `PlayerError` where it is missing."""
+    """Return the package onnxruntime, which evaluates them; raises `PlayerError` if it is missing."""
     return _imported("onnxruntime")
 
 
@@ -104,10 +101,10 @@ _ROWS = "positions"
 
 
 def freed_batch(model: bytes) -> bytes:
-    """Return the ONNX file `model` with a first dimension of any size, wherever it says one.
+    """Return the ONNX file `model` with a first dimension of any size.
 
-    That is in the shapes of inputs and outputs, in shapes noted in between, and in the constant shapes
-    of Reshape.  Raises `PlayerError` when the package onnx is missing.
+    It is changed in the shapes of inputs and outputs, in intermediate shapes, and in the constant shapes of
+    Reshape. Raises `PlayerError` if the package onnx is missing.
     """
     onnx = onnx_package()
     proto = onnx.load_model_from_string(model)
@@ -138,25 +135,26 @@ def _freed(onnx: Any, tensor: Any) -> Any:
 
 
 _ROWS_AT_ONCE = 64
-"""Every call of the runtime has so many rows, the last one padded: its products may add up in another
-order for another number of rows, and then results would depend on how a caller cuts the work."""
+"""Number of rows in every call of the runtime, the last one padded: its sums may have a different order for
+another number of rows, and results would then depend on how a caller divides the work.
+"""
 _FATAL = 4
-"""Severity from which the runtime writes to stderr by itself."""
+"""Severity from which the runtime itself writes to stderr."""
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
 
 
 _LOOPS = frozenset({"Loop", "Scan", "If", "SequenceMap"})
-"""Operators that hold graphs of their own, and may never end."""
+"""Operators that contain graphs and may never end."""
 _SIZED_BY_VALUE = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1}
-"""Operators whose output may be far larger than their inputs, and which input says how large it is."""
+"""Operators whose output may be far larger than their inputs, and the input with its size."""
 _MAX_DIMENSIONS = 100
 
 
 def check_model(model: bytes, where: str) -> None:
-    """Raise `PlayerError` for a model that the runtime would fill the memory for, or read other files.
+    """Raise `PlayerError` for a model that could fill the memory, read other files or loop.
 
-    That is one whose tensors lie in other files, or have more numbers than is read, and one with loops.
-    Where the package onnx is missing nothing is checked.
+    These are models with tensors in other files, with too many numbers, or with loops. Nothing is checked if
+    the package onnx is missing.
     """
     try:
         onnx = onnx_package()
@@ -187,12 +185,12 @@ def check_model(model: bytes, where: str) -> None:
 
 
 class Net:
-    """A model that takes rows and gives rows."""
+    """A model that maps rows to rows."""
 
     def __init__(self, model: bytes, where: str) -> None:
-        """Load the ONNX file `model`, which error messages call `where`.
+        """Load the ONNX file `model`, called `where` in error messages.
 
-        A model stored for one row is made to take many.  Raises `PlayerError` for bytes that are no
+        A model stored for one row is converted to take many. Raises `PlayerError` for bytes that are not a
         model, a model that cannot take many rows, or a missing package.
         """
         self.where = where
@@ -210,13 +208,13 @@ class Net:
 
     @property
     def inputs(self) -> dict[str, int | None]:
-        """Numbers a row of each input by its name; None where the model does not say, 1 for a single one."""
+        """Row length of each input by name; None if the model does not specify it, 1 for a single number."""
         return {value.name: _width(value.shape) for value in self._session.get_inputs()}
 
     def run(self, rows: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """Return the outputs by name, (n, ...), for `rows` (n, ...) of each input by its name.
+        """Return the outputs by name, (n, ...), for `rows` (n, ...) of each input by name.
 
-        Raises `PlayerError` when the model cannot take them or gives a value that is not finite.
+        Raises `PlayerError` if the model cannot take them or returns a non-finite value.
         """
         count = len(next(iter(rows.values())))
         parts = [self._padded(rows, start, count) for start in range(0, count, _ROWS_AT_ONCE)]
@@ -229,7 +227,7 @@ class Net:
         return next(iter(self.run({next(iter(self.inputs)): rows}).values()))
 
     def _padded(self, rows: Mapping[str, npt.NDArray[Any]], start: int, count: int) -> list[npt.NDArray[Any]]:
-        """Return outputs for the rows from `start` on, as many as go at once."""
+        """Return the outputs for the rows from `start` on, for one call."""
         here = min(_ROWS_AT_ONCE, count - start)
         feed = {}
         for name, given in rows.items():
@@ -243,7 +241,7 @@ class Net:
         return outputs
 
     def _check_many_rows(self, row_by_row: Any) -> None:
-        """Raise `PlayerError` unless rows together give what the stored model gives for each by itself."""
+        """Raise `PlayerError` unless rows together have the same outputs as each alone."""
         random, feed = np.random.default_rng(0), {}
         for value in row_by_row.get_inputs():
             if value.type not in _NUMPY_TYPES:
@@ -260,7 +258,7 @@ class Net:
 
 
 def read_net(path: Path) -> Net:
-    """Return the net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
+    """Return the net in the file `path`; raises `PlayerError` for a missing or invalid file."""
     model = content_of(path, PlayerError, NET_FILE, "no such net")
     return Net(model, plain_text(str(path)))
 
@@ -304,23 +302,23 @@ def _width(shape: list[Any]) -> int | None:
 
 @dataclass(frozen=True)
 class NetDescription:
-    """What goes into a net and what comes out."""
+    """The inputs and outputs of a net."""
 
     name: str
     inputs: str
-    """One of `INPUTS`; it decides the outputs."""
+    """One of `INPUTS`; it determines the outputs."""
     parameters: ParameterSet | None = None
-    """Whose features are read, where any are."""
+    """The parameter set of the features, if any."""
     bearoff: str | None = None
-    """What ranks plays where the bearoff tables' values stand for the net's; None where these are its own."""
+    """How plays are ranked where the bearoff tables replace the net; None if the net evaluates bearoffs."""
 
     @property
     def outputs(self) -> str:
-        """What comes out."""
+        """The outputs."""
         return OUTPUTS_OF[self.inputs]
 
     def metadata(self) -> dict[str, str]:
-        """Return the texts that stand for it in an ONNX file."""
+        """Return the description as texts for an ONNX file."""
         texts = {"format": FORMAT, "name": self.name, "inputs": self.inputs, "outputs": self.outputs}
         if self.parameters is not None:
             texts["parameters"] = self.parameters.name
@@ -334,9 +332,9 @@ class NetDescription:
 
 
 def described(model: bytes, description: NetDescription) -> bytes:
-    """Return the ONNX file `model` with `description` in it, in place of any that it had.
+    """Return the ONNX file `model` with `description` in it, replacing an earlier one.
 
-    Raises `PlayerError` when the package onnx is missing.
+    Raises `PlayerError` if the package onnx is missing.
     """
     onnx = onnx_package()
     proto = onnx.load_model_from_string(model)
@@ -347,9 +345,9 @@ def described(model: bytes, description: NetDescription) -> bytes:
 
 
 def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetDescription | None:
-    """Return the description among the texts of an ONNX file in `folder`; None where there is none.
+    """Return the description among the texts of an ONNX file in `folder`; None if there is none.
 
-    Raises `PlayerError`, which does not name the file, for one that this program cannot follow.
+    Raises `PlayerError`, without the file's name, for an unsupported one.
     """
     texts = {key.removeprefix(_PREFIX): text for key, text in metadata.items() if key.startswith(_PREFIX)}
     if not texts:

@@ -1,14 +1,13 @@
 """Nets as evaluators: those that motif exported to ONNX, those of one output, and wildbg's.
 
-The one output says how good a position is for the player who has just moved, 0 to 1.  Loaded by name:
-``wildbg``, and ``onnx:PATH``, where a net must fit its description.
+The single output is a score of the position for the player who has just moved, 0 to 1.  The players are
+``wildbg``, and ``onnx:PATH``, where a net must match its description.
 
-wildbg's nets know a finished game, a race and anything else, each in its own way.
+wildbg has a net for races and one for all other positions; finished games have their exact value. Source:
+carsten-wenderdel/wildbg and wildbg-training.
 
-Source: carsten-wenderdel/wildbg and wildbg-training.  Crashed positions have no net of their own.
-
-Inputs are as the author's training code lays them out.  Counts of checkers become four numbers each:
-[n = 1, n = 2, n >= 3, n - 3 where more].  All positions are seen by the player on roll.
+Inputs have the layout of the author's training code.  Counts of checkers become four numbers each:
+[n = 1, n = 2, n >= 3, n - 3 if more].  All positions are from the side of the player on roll.
 
 * contact (202): own checkers off, the opponent's off; own bar, own points 1 to 24; the opponent's
   bar, the opponent's checkers on points 1 to 24.
@@ -75,10 +74,9 @@ CHECKERS_INPUT = "checkers"
 PROBABILITIES_OUTPUT, EQUITY_OUTPUT = "probabilities", "equity"
 
 CHECKERS_WIDTH = 2 * (PACKED_BAR + 1)
-"""Numbers a row of the input ``checkers``."""
+"""Row length of the input ``checkers``."""
 LAST_CLASS = len(CLASS_NAMES) - 1
-"""`position_class` of an unfinished game is at most this; a finished one has 1, 2 or 3 more, by the
-points that were won or lost."""
+"""Highest `position_class` of an unfinished game; a finished one adds the points, 1, 2 or 3."""
 
 NUMBERS_A_COUNT = 4
 OFF_NUMBERS = 2
@@ -154,7 +152,7 @@ class WildbgEvaluator(Evaluator):
     """Evaluates with a net for contact and one for races."""
 
     def __init__(self, name: str, contact: Net, race: Net | None) -> None:
-        """Without `race` the contact net, whose inputs can say all positions, serves everywhere."""
+        """Use the contact net for all positions if there is no `race` net."""
         self.name = name
         self._contact = contact
         self._race = race
@@ -179,7 +177,7 @@ class WildbgEvaluator(Evaluator):
 
 @kernel
 def _fill_cumulative(packed, exclusive, rows):
-    """Write the five cumulative chances (n, 5) for six exclusive ones (n, 6)."""
+    """Write the five cumulative probabilities (n, 5) for six exclusive ones (n, 6)."""
     words = words_of(packed)
     row = np.zeros(rows.shape[1])
     for k in range(packed.shape[0]):
@@ -238,9 +236,9 @@ def _checkers_off(packed):
 
 
 class GraphEvaluator(Evaluator):
-    """Evaluates with an exported graph, to the values and the ranking of the weight file it came from.
+    """Evaluates with an exported graph, with the values and the ranking of its weight file.
 
-    Where the file asks for the bearoff tables their values take the place of the graph's.
+    If the file uses the bearoff tables, their values replace those of the graph.
     """
 
     def __init__(self, name: str, net: Net, description: NetDescription) -> None:
@@ -268,19 +266,21 @@ class GraphEvaluator(Evaluator):
         return self._net.run(graph_inputs(self._parameters, positions, self._inputs))
 
     def _bearoffs(self, positions: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-        """Numbers (m,) of the positions that the tables cover, and their probabilities (m, 5)."""
+        """Return the numbers (m,) of the positions that the tables cover, and their probabilities (m, 5)."""
         tables = no_tables() if self._bearoff is None else bearoff_tables()
         return covered_rows(tables, pack_many(as_boards(positions)))
 
 
 _STRAIGHT = 0.98
-"""Equities up to this, either way, are what the score says; beyond it they are drawn in, see `_within`."""
+"""Equities up to this, in either direction, are those of the score; beyond it they are compressed, see
+`_within`.
+"""
 
 
 class MoverScoreEvaluator(Evaluator):
     """Ranks plays by the score of such a net, which ignores gammons.
 
-    The win chance of the player on roll is 1 - score, cut to 0 and 1.
+    The win probability of the player on roll is 1 - score, limited to 0 and 1.
     """
 
     def __init__(self, name: str, net: Net, parameters: ParameterSet) -> None:
@@ -303,15 +303,15 @@ class MoverScoreEvaluator(Evaluator):
         return np.where(points, np.sign(points), switched_equities(_within(self._mover_equities(boards))))
 
     def _mover_equities(self, boards: Board) -> npt.NDArray[np.float64]:
-        """Return the scores, stretched from 0..1 to -1..1: float64 (n,)."""
+        """Return the scores, scaled from 0..1 to -1..1: float64 (n,)."""
         scores = self._net.run_one(features(self._parameters, boards))
         return 2 * scores.reshape(len(boards)).astype(np.float64) - 1
 
 
 def _within(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """`equities` in the same order, but all of them between -1 and 1.
+    """Return `equities` in the same order, but all between -1 and 1.
 
-    A net's last layer may be a plain sum, and then a score can lie beyond a win's.
+    A net's last layer may be a plain sum, so a score can exceed that of a win.
     """
     room = 1 - _STRAIGHT
     beyond = np.maximum(np.abs(equities) - _STRAIGHT, 0)
@@ -320,7 +320,7 @@ def _within(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def check_fits(net: Net, description: NetDescription) -> None:
-    """Raise `PlayerError` naming what is wrong unless `net` takes and gives what `description` says."""
+    """Raise `PlayerError` with the fault unless `net` has the inputs and outputs of `description`."""
     if description.inputs in WHOLE_EVALUATORS:
         _check_evaluator(net, description)
         return
@@ -357,21 +357,20 @@ SUFFIX = ".onnx"
 CONTACT_FILE, RACE_FILE = "contact" + SUFFIX, "race" + SUFFIX
 _WILDBG_FOLDER = Path(__file__).resolve().parent.parent.parent / "data" / "wildbg"
 _WIDTHS = {CONTACT_WIDTH: WILDBG_CONTACT, RACE_WIDTH: WILDBG_RACE}
-"""What a net without a description expects, by its input's width."""
+"""The inputs of a net without a description, by width."""
 
 
 def load_wildbg() -> Evaluator:
-    """Load wildbg's nets as they come with motif; raises `PlayerError` where a package is missing."""
+    """Load the wildbg nets that come with motif; raises `PlayerError` if a package is missing."""
     return _composite(WILDBG_NAME, _WILDBG_FOLDER)
 
 
 def load_net(path: str) -> Evaluator:
     """Return the evaluator at `path`.
 
-    An ``.onnx`` file, a folder with one, or one with a contact and a race net.
-
-    It is called ``onnx:PATH``.  Raises `PlayerError` for a path where there is none, a file that is
-    torn, or a net that expects something else than motif can give.
+    `path` is an ``.onnx`` file, a folder with one, or one with a contact and a race net. The evaluator is
+    called ``onnx:PATH``. Raises `PlayerError` for a missing path, a damaged file, or a net with unsupported
+    inputs.
     """
     name, place = NET_PREFIX + path, Path(path)
     where = plain_text(path)
@@ -391,7 +390,7 @@ def load_net(path: str) -> Evaluator:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether it is; a name that no file can have is none."""
+    """Return whether `path` is a folder; an invalid file name is not."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -424,7 +423,7 @@ def _single(name: str, net: Net) -> Evaluator:
 
 
 def _description(net: Net) -> NetDescription:
-    """Return what `net` says that it expects, or what its width says."""
+    """Return the description of `net`, or one from its width."""
     try:
         description = read_description(net.metadata, Path(net.where).parent)
     except PlayerError as error:

@@ -62,6 +62,7 @@ class BenchmarkResult(ErrorRates):
     """Error rates of a player on each file, by class of position, and on all decisions."""
 
     player: str
+    """Name of the player."""
     worst: tuple[WorstDecision, ...]
     """The worst decisions, if requested."""
     versus: ByGroup[PairedRate] | None

@@ -36,11 +36,22 @@ _POSITION_ADVICE = (
 
 
 def read_match(path: Path | str) -> MatchRecord:
-    """Read the match in the file at `path`; ``-`` is standard input.
+    """Read the record of a match.
 
-    Reads .mat, gnubg's .sgf and, with gammonview installed (the extra ``xg``), .xg and .bgf.  Raises
-    `RecordError`, which names file and place for anything but a record of legal play, and suggests how to
-    convert files of other formats.
+    Parameters
+    ----------
+    path
+        A .mat file, gnubg's .sgf, or, with the extra ``xg``, .xg or .bgf; ``-`` is standard input.
+
+    Returns
+    -------
+    MatchRecord
+        The games with all actions.
+
+    Raises
+    ------
+    RecordError
+        For a file that cannot be read or is not a record of legal play; the message names the place.
     """
     if str(path) == STDIN:
         name = "standard input"
@@ -72,10 +83,25 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
 
 
 def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None = None) -> None:
-    """Write `record` to `path` atomically, as .mat or .sgf according to the suffix.
+    """Write the record of a match atomically.
 
-    `notes` are comments on its actions.  Raises `FileError`; `SettingError` for another suffix; `RecordError`
-    for actions in an impossible order.
+    Parameters
+    ----------
+    path
+        A .mat or .sgf file.
+    record
+        The match.
+    notes
+        Comments on actions, by game and action, both counted from 0.
+
+    Raises
+    ------
+    SettingError
+        For another suffix.
+    RecordError
+        For actions in an impossible order.
+    FileError
+        If the file cannot be written.
     """
     path = Path(path)
     check_match_target(path)

@@ -19,10 +19,25 @@ FORMS = (
 
 
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
-    """Parse a position, and the match state if its form holds one.
+    """Return the position in a text, with the match state if its form holds one.
 
-    The forms are `FORMS`; XGIDs and OGIDs may lack their prefixes.  Raises `PositionError`, which explains
-    the fault of a recognised form and lists the forms for any other text.
+    Parameters
+    ----------
+    text
+        One of `FORMS`: a GNUbg ID, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key; XGID and OGID
+        may lack their prefixes.
+
+    Returns
+    -------
+    position : Position
+        The position, seen by the player on roll.
+    state : MatchState or None
+        Match, cube and dice.
+
+    Raises
+    ------
+    PositionError
+        For a text in none of these forms, or with an impossible position.
     """
     position, match = _read(text.strip())
     return (position if match is None else Position(position.board, match)), match

@@ -156,24 +156,29 @@ def from_sklearn(
     *,
     scaled: bool = True,
 ) -> Evaluator:
-    """Return an evaluator made from a fitted scikit-learn estimator.
+    """Return an evaluator that values positions by a fitted scikit-learn estimator.
 
     Parameters
     ----------
     model : estimator
         A regressor of the equity (n,) or of the five probabilities (n, 5), or a classifier of wins, whose
-        probability of its last class counts as that of a win.
+        last class is a win.
     parameters : str or ParameterSet
-        The features that it was fitted to, as in ``dataset.X(parameters)``.
-    scaled : bool
-        The same as in ``dataset.X``.
+        The parameters it was fitted to, as in ``dataset.X(parameters)``.
     name : str, optional
-        Its name; by default its class's.
+        Name of the evaluator, by default that of the model's class.
+    scaled : bool
+        Whether parameters are scaled, as in ``dataset.X``.
+
+    Returns
+    -------
+    Evaluator
+        The evaluator, which is accepted wherever a player is.
 
     Raises
     ------
     PlayerError
-        For an object that can neither predict nor ``predict_proba``.
+        For an object with neither ``predict`` nor ``predict_proba``.
     """
     chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
     if inspect.isclass(model) or not isinstance(model, Estimator):

@@ -72,10 +72,23 @@ _SUFFIX = ".npz"
 
 
 def read_weight_file(path: Path | str) -> WeightFile:
-    """Read and check the weight file at `path`, or take it from the cache.
+    """Read and check a weight file.
 
-    Raises `WeightFileError` for a file that is missing, damaged, of another format, fitted to other
-    parameters, or that contains an unknown key, lacks a parameter or has a non-finite number.
+    Parameters
+    ----------
+    path
+        The file, .yaml or .yaml.xz.
+
+    Returns
+    -------
+    WeightFile
+        Its contents, from a cache if the same file was read before.
+
+    Raises
+    ------
+    WeightFileError
+        For a file that is missing, truncated, of another format or other parameters, or that has an unknown
+        key, a missing parameter or a non-finite number.
     """
     path = Path(path)
     where = plain_text(str(path))

@@ -300,7 +300,23 @@ def read_parts(folder: Path) -> Iterator[Dataset]:
 
 
 def read_dataset(folder: Path | str) -> Dataset:
-    """Return the whole dataset in memory."""
+    """Read a whole dataset into memory.
+
+    Parameters
+    ----------
+    folder
+        Folder of the dataset, as written by `sample`.
+
+    Returns
+    -------
+    Dataset
+        Its positions and labels.
+
+    Raises
+    ------
+    DatasetError
+        For a dataset that is missing, empty or damaged.
+    """
     return joined(read_parts(Path(folder)))
 
 

@@ -1,1 +1,1 @@
-"""Analyses: why a play is better, how a match was played, which features an evaluator weighs."""
+"""Analysis of plays, matches and evaluators."""

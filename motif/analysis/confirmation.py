@@ -1,10 +1,9 @@
-"""Rollouts that confirm what lookahead calls an error, of a play or with the cube.
+"""Rollouts that confirm errors seen by lookahead, in plays and with the cube.
 
-Lookahead calls that play the best whose estimate is highest, and so overrates it: against a good player most
-of the errors that it reports are its own.  A rollout of the two plays knows nothing of that choice.  From
-`DOUBTFUL` on, therefore, the difference of two plays is that of a rollout of both with the same dice, and
-what a double, a take or a pass costs is that of a cubeful rollout.  Match analysis, `explain` and the tutor
-take their numbers from here, so that the same decision has the same number everywhere.
+The play with the highest lookahead estimate is overrated by selection, so most errors reported against a good
+player would be lookahead's own.  From `DOUBTFUL` on, therefore, the difference between two plays comes from a
+rollout of both with the same dice, and the cost of a cube action from a cubeful rollout.  Match analysis,
+`explain` and the tutor all use these numbers.
 """
 
 from collections.abc import Sequence
@@ -37,16 +36,17 @@ from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
 DOUBTFUL = 0.008
-"""Normalised equity: a smaller error is taken from lookahead."""
+"""Normalised equity; smaller errors are taken from lookahead."""
 CERTAIN = 3.0
-"""Standard errors by which an error must be above 0 to be confirmed."""
+"""Minimum ratio of a confirmed error to its standard error."""
 SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
-"""The rollout of each play."""
+"""Rollout of each play at the default depth."""
 LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
+"""Rollout of each play with ``:rollout``."""
 ANSWERS = ("take", "pass", "drop", "beaver")
-"""What is done by the player who is doubled."""
+"""Actions of the player who is doubled."""
 MORE_TRIALS = 4
-"""How many times the trials a cube decision has that the first ones leave open, and one that is listed."""
+"""Factor of the number of trials for cube decisions that remain open, and for confirmed errors."""
 _AT_ONCE = 4
 
 
@@ -54,12 +54,12 @@ class RolledPair(NamedTuple):
     """Two plays of one roll, rolled out with the same dice."""
 
     equities: tuple[float, float]
-    """Of the mover, normalised."""
+    """Normalised equities for the mover."""
     equity_se: tuple[float, float]
     difference: float
     """The first equity less the second."""
     se: float
-    """Standard error of `difference`; smaller than those of the equities, because the dice are the same."""
+    """Standard error of `difference`; smaller than those of the equities because the dice are the same."""
     trials: int
 
     @property
@@ -69,52 +69,51 @@ class RolledPair(NamedTuple):
 
 
 class RolledCube(NamedTuple):
-    """A cube decision, rolled out."""
+    """A cube decision that was rolled out."""
 
     decision: CubeDecision
     cost: float
-    """Normalised equity that was given up by what was done, at least 0."""
+    """Normalised equity lost by the action, at least 0."""
     se: float
-    """Standard error of what it gains or costs."""
+    """Standard error of the gain or loss."""
     trials: int
-    """0 where a cube is dead, and nothing can be rolled out: then the decision is lookahead's."""
+    """0 if the cube is dead: then the decision is lookahead's."""
 
     @property
     def confirmed(self) -> float:
-        """`cost` where it is certain that something was lost, or else 0."""
+        """`cost` if it is significant, otherwise 0."""
         return self.cost if self.cost > CERTAIN * self.se or not self.trials else 0.0
 
 
 class ComparedPair(NamedTuple):
-    """Two plays of one roll, each with the best estimate there is."""
+    """Two plays of one roll, each with the best available estimate."""
 
     better: RankedPlay
-    """The play that was asked for as the better one; by default the best of the ranking."""
+    """The play named as the better one; by default the best of the ranking."""
     worse: RankedPlay
     rolled: RolledPair | None
-    """None where lookahead is believed."""
+    """None if lookahead is trusted."""
 
     @property
     def difference(self) -> float:
-        """By how much the first play is better: at most 0 where it is not."""
+        """The first equity less the second."""
         return self.better.equity - self.worse.equity if self.rolled is None else self.rolled.difference
 
     @property
     def equities(self) -> tuple[float, float]:
-        """Of both plays, with the same source."""
+        """The equities of both plays, from the same source."""
         return (self.better.equity, self.worse.equity) if self.rolled is None else self.rolled.equities
 
     @property
     def source(self) -> str:
-        """Where the equities come from."""
+        """Source of the equities."""
         return self.worse.source if self.rolled is None else ROLLOUT
 
 
 def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
-    """Return the rollout that confirms errors seen by `evaluator`; None where it is believed.
+    """Return the rollout that confirms errors seen by `evaluator`; None if it is trusted.
 
-    An evaluator without lookahead is believed: it is there for quick answers.  So is one that has no weights
-    to play both sides with.
+    An evaluator without lookahead is trusted, as is one without weights to play both sides.
     """
     if not (isinstance(evaluator, LookaheadEvaluator) and can_roll_out(evaluator)):
         return None
@@ -122,7 +121,7 @@ def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
 
 
 def can_roll_out(evaluator: Evaluator) -> bool:
-    """Whether `evaluator`, without its lookahead, can play both sides of a rollout."""
+    """Return whether `evaluator`, without lookahead, can play both sides of a rollout."""
     static = evaluator.without_lookahead
     return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
 
@@ -136,9 +135,9 @@ def compare_ranked(
     *,
     confirm: RolloutSettings | None,
 ) -> ComparedPair:
-    """Compare two plays of a `ranking` by the best estimate: rolled out from a difference of `DOUBTFUL` on.
+    """Compare two plays of a `ranking`, by a rollout if they differ by `DOUBTFUL` or more.
 
-    By default the best play is compared with the best of the others.
+    By default, compare the best play with the second best.
     """
     first = ranking[0] if better is None else ranking.of(better)
     second = (
@@ -160,7 +159,7 @@ def _same(ranked: RankedPlay, play: Play) -> bool:
 def compare_with_best(
     ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play
 ) -> ComparedPair | None:
-    """Return the best play of a `ranking` compared with `play`; None where that is the best."""
+    """Compare the best play of a `ranking` with `play`; return None if they are the same."""
     if _same(ranking[0], play):
         return None
     return compare_ranked(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))
@@ -174,7 +173,7 @@ def compare_plays(
     better: Play | None = None,
     worse: Play | None = None,
 ) -> ComparedPair:
-    """Rank the plays of a roll and compare two of them, see `compare_ranked`."""
+    """Rank the plays of a roll and compare two of them; see `compare_ranked`."""
     asked = [play for play in (better, worse) if play is not None]
     ranking = rank_plays(position, roll, evaluator, context, asked=asked)
     return compare_ranked(ranking, evaluator, context, better, worse, confirm=confirming_rollout(evaluator))
@@ -234,18 +233,18 @@ def _roll_out(
 
 @dataclass(frozen=True)
 class JudgedCube:
-    """What was done with the cube, and what lookahead says of it."""
+    """A cube action and the decision by lookahead."""
 
     position: Position
     state: MatchState
     decision: CubeDecision
-    """By lookahead."""
+    """The decision by lookahead."""
     done: str
-    """What was done, in the words of `CubeDecision.cost`."""
+    """The action, as `CubeDecision.cost` names it."""
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether lookahead sees an error that a rollout is to confirm."""
+        """Whether lookahead sees an error that needs a rollout."""
         return not self.decision.exact and self.decision.cost(self.done) >= DOUBTFUL
 
 
@@ -256,11 +255,10 @@ def roll_out_cubes(
     *,
     jobs: int | None = None,
 ) -> list[RolledCube]:
-    """Roll out cube decisions; those that the trials leave open have `MORE_TRIALS` times as many.
+    """Roll out cube decisions, with `MORE_TRIALS` times the trials if the first ones are inconclusive.
 
-    An error that these confirm is measured again by as many trials with other dice, which have no part in its
-    being found: of several decisions those are called errors whose dice exaggerate.  The same settings give
-    the same numbers for any number of `jobs`.
+    A confirmed error is measured again with other dice, because the dice that found it exaggerate it.  The
+    results do not depend on `jobs`.
     """
     static = evaluator.without_lookahead
     assert isinstance(static, StaticEvaluator)
@@ -285,7 +283,7 @@ def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: Judg
 
 def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
     result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
-    if result.double_take is None:  # a cube that is dead: nothing to roll out
+    if result.double_take is None:  # the cube is dead
         return RolledCube(one.decision, one.decision.cost(one.done), 0.0, 0)
     assert result.double_take_se is not None
     assert result.difference_se is not None

@@ -1,4 +1,4 @@
-"""Cube decisions of one position or of many, and what commands and servers say of them as JSON."""
+"""Cube decisions of positions, and their JSON records."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,18 +20,18 @@ from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 
 
 class CubeAnswer(NamedTuple):
-    """What one position's cube decision rests on, and the decision."""
+    """A position's cube decision and what it is based on."""
 
     position: Position
     probabilities: Probabilities
     decision: CubeDecision
     evaluator: Evaluator
-    """What gives the chances."""
+    """Source of the probabilities."""
     evaluation: dict[str, Any]
-    """What `evaluate` says of the position."""
+    """The position's record from `evaluations`."""
 
     def record(self) -> dict[str, Any]:
-        """Return what JSON has of it."""
+        """Return the JSON record."""
         record = {
             **decision_record(self.decision),
             **self.probabilities._asdict(),
@@ -54,10 +54,10 @@ def cube_answers(
     table: MatchEquityTable | None = None,
     jobs: int | None = None,
 ) -> Iterator[CubeAnswer]:
-    """Yield the decisions of `questions` in order; raises `PositionError` for a game that is over.
+    """Yield the decisions of `questions` in order; raises `PositionError` for a finished game.
 
-    `player` is what `evaluator` is called; the cube efficiency is that of the class of position where none is
-    given, the match equity table motif's own.
+    `player` is the name of `evaluator`.  By default the cube efficiency depends on the position class, and
+    the match equity table is motif's own.
     """
     table = table or match_equity_table(DEFAULT_TABLE)
     for position, _ in questions:
@@ -92,7 +92,7 @@ def cube_words(decision: CubeDecision, language: str = LANGUAGE) -> str:
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
-    """Return what BRAS's own score says, by the article's windows and by measured ones."""
+    """Return BRAS's score and its cube actions by the article's windows and by measured ones."""
     score = float(formula.percent(position.board[None])[0])
     record = {
         "S": score,
@@ -101,7 +101,7 @@ def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
         "action": score_action(score, LIVE_FROM[0], DROP_FROM),
     }
     if formula != ARTICLE:
-        # The measured window is that of the article's score.
+        # The window was measured for the article's formula.
         return record
     measured = score_action(score, MEASURED.double_from, MEASURED.drop_from)
     return {**record, "measured": vars(MEASURED), "measured_action": measured}

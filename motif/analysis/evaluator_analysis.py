@@ -1,8 +1,6 @@
-"""What an analysis finds out about one head of an evaluator, as numbers: its tables and their summary.
+"""Analysis of one head of an evaluator on positions from a player's games or a dataset: numbers and tables.
 
-The positions that it looks at come from a player's own games, or from a dataset.
-
-Raw sums and values have names and units of their own: x and a chance in percent, or BRAS's D and S.
+Raw sums and values have names and units: x and a probability in per cent, or BRAS's D and S.
 
 Everywhere `features` is float64 (n, p), a row per position.  The raw sum is
 ``x = bias + sum w_i f_i + sum_{i<=j} w_ij f_i f_j``; written with a symmetric matrix G that holds w_ij
@@ -43,9 +41,9 @@ from motif.sampling import read_parts
 
 FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6
-"""Features that the summary names, and whose relation to the value is drawn."""
+"""Features named in the summary and plotted against the value."""
 HIGH_VIF = 10.0
-"""A rule of thumb: from here on a feature's weight cannot be separated from others."""
+"""Rule of thumb: above this, a feature's weight cannot be separated from others."""
 
 _DIGITS = ".6g"
 """Features are float32: more digits would be noise."""
@@ -57,18 +55,18 @@ _FEW_UNITS = 10
 Floats = npt.NDArray[np.float64]
 
 _SINGULAR = 1e-10
-"""Share of a feature's variance below which a combination of features is rounding, not variation."""
+"""Share of the variance below which a combination of features is rounding error."""
 _TAKES_PART = 1e-4
-"""Coefficient above which a feature belongs to such a combination."""
+"""Minimum coefficient of a feature in such a combination."""
 
 EVERY = 10
-"""One position in so many of a game is taken: its neighbours resemble it."""
+"""Step between sampled positions of a game, because neighbours resemble each other."""
 FEWEST = 100
-"""Positions below which statistics of many features mean nothing."""
+"""Minimum number of positions for statistics of many features."""
 
 _GAMES_AT_ONCE = 64
 _GAMES_A_POSITION = 10
-"""Games after which a player who hardly ever reaches the class is given up, for each position wanted."""
+"""Maximum number of games played for each position wanted."""
 
 
 def interactions(weights: HeadWeights) -> Floats:
@@ -76,29 +74,29 @@ def interactions(weights: HeadWeights) -> Floats:
     size = len(weights.linear)
     matrix = np.zeros((size, size))
     low, high = weights.pairs.T
-    # A square's weight is added twice, as its derivative has it.
+    # The derivative of a square has twice its weight.
     np.add.at(matrix, (low, high), weights.quadratic)
     np.add.at(matrix, (high, low), weights.quadratic)
     return matrix
 
 
 def slopes(features: Floats, linear: Floats, matrix: Floats) -> Floats:
-    """Return what x gains a unit of each feature, at each position: dx/df (n, p)."""
+    """Return the derivative of x with respect to each feature at each position: (n, p)."""
     return np.asarray(linear + features @ matrix)
 
 
 def contributions(features: Floats, linear: Floats, matrix: Floats) -> Floats:
-    """Return what each feature adds to x (n, p), half of a pair's term each; rows sum to x - bias."""
+    """Return each feature's contribution to x (n, p), including half of each pair; rows sum to x - bias."""
     return np.asarray(features * (linear + features @ matrix / 2))
 
 
 def varying(features: Floats) -> npt.NDArray[np.bool_]:
-    """Whether each feature (p,) has more than one value."""
+    """Return whether each feature (p,) has more than one value."""
     return np.asarray(np.ptp(features, axis=0) > 0)
 
 
 def correlations(features: Floats) -> Floats:
-    """Pearson's correlations (p, p); NaN for a feature that is constant."""
+    """Return Pearson's correlations (p, p); NaN for a constant feature."""
     free = varying(features)
     matrix = np.full((len(free), len(free)), np.nan)
     if free.any():
@@ -108,17 +106,16 @@ def correlations(features: Floats) -> Floats:
 
 
 def variance_inflation(matrix: Floats) -> Floats:
-    """Variance inflation factors (p,) of features whose `correlations` are given.
+    """Return the variance inflation factors (p,) of features with the given `correlations`.
 
-    That of a feature is 1 / (1 - R^2) of its regression on all others, the diagonal of the inverse of
-    the correlation matrix (Marquardt 1970): 1 for one that nothing else tells, infinity for one that
-    others tell exactly, NaN for a constant.
+    A feature's factor is 1 / (1 - R^2) of its regression on all others, the diagonal of the inverse
+    correlation matrix (Marquardt 1970): 1 if independent of the others, infinite if they determine it, NaN if
+    constant.
     """
     free = ~np.isnan(np.diag(matrix))
     values, vectors = np.linalg.eigh(matrix[np.ix_(free, free)])
     null = values < _SINGULAR
-    # A feature outside every exact combination has its factor in the pseudo-inverse: what the others
-    # span is the same without those that repeat.
+    # A feature outside every exact combination has its factor in the pseudo-inverse.
     factors = ((vectors[:, ~null] ** 2) / values[~null]).sum(axis=1)
     factors[np.linalg.norm(vectors[:, null], axis=1) > _TAKES_PART] = np.inf
     inflation = np.full(len(free), np.nan)
@@ -128,31 +125,31 @@ def variance_inflation(matrix: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Components:
-    """Principal components of standardised features, the one that explains most first."""
+    """Principal components of standardised features, largest first."""
 
     shares: Floats
-    """(k,): share of all variance that each explains; they add up to 1."""
+    """(k,): explained share of the variance; adds up to 1."""
     loadings: Floats
     """(k, p): correlation of each feature with each component; NaN for a constant feature."""
 
     def needed(self, share: float) -> int:
-        """How many components together explain at least `share` of the variance."""
+        """Return the number of components that explain at least `share` of the variance."""
         return int(np.searchsorted(np.cumsum(self.shares), share - 1e-12)) + 1
 
 
 def standardised(features: Floats) -> Floats:
-    """Return the features that vary (n, p), each less its mean and divided by its standard deviation."""
+    """Return the features that vary, standardised to mean 0 and standard deviation 1: (n, p)."""
     columns = features[:, varying(features)]
     return np.asarray((columns - columns.mean(axis=0)) / columns.std(axis=0))
 
 
 def principal_components(features: Floats) -> Components:
-    """Principal components, by scikit-learn; at least one feature must vary."""
+    """Return the principal components; at least one feature must vary."""
     from sklearn.decomposition import PCA
 
     free = varying(features)
     pca = PCA(svd_solver="full").fit(standardised(features))
-    # The variance of a standardised feature is 1 over n, that of a component is taken over n - 1.
+    # Features are standardised with n, scikit-learn's variances use n - 1.
     spread = np.sqrt(pca.explained_variance_ * (len(features) - 1) / len(features))
     loadings = np.full((len(spread), len(free)), np.nan)
     loadings[:, free] = pca.components_ * spread[:, None]
@@ -161,16 +158,16 @@ def principal_components(features: Floats) -> Components:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Features ordered so that those that go together, or against each other, stand side by side."""
+    """Features ordered so that strongly correlated ones are neighbours."""
 
     order: tuple[int, ...]
-    """Numbers of the features that vary, in that order."""
+    """Indices of the features that vary, in that order."""
     branches: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
-    """The tree: of each joint four places (0, 1, ... along `order`) and four distances, 1 - |r|."""
+    """The tree: for each joint four places (0, 1, ... along `order`) and four distances, 1 - |r|."""
 
 
 def clusters(matrix: Floats) -> Clusters:
-    """Average linkage of features whose `correlations` are given, at the distance 1 - |r|."""
+    """Cluster features with the given `correlations` by average linkage at the distance 1 - |r|."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
@@ -191,48 +188,48 @@ def clusters(matrix: Floats) -> Clusters:
 
 @dataclass(frozen=True)
 class ValueScale:
-    """Names and units of what an evaluator computes."""
+    """Names and units of a head's raw sum and value."""
 
     raw: str
-    """What the raw sum is called."""
+    """Name of the raw sum."""
     raw_factor: float
-    """Raw sum in its own unit, a unit of x."""
+    """Raw sum per unit of x."""
     value: str
-    """What the squashed value is called."""
+    """Name of the squashed value."""
     unit: str
-    """Unit of the value, empty where it has none."""
+    """Unit of the value; may be empty."""
     low: float
     high: float
-    """The value's bounds, in its unit."""
+    """Bounds of the value, in its unit."""
 
     @property
     def value_label(self) -> str:
-        """For an axis."""
+        """The value and its unit, for an axis."""
         return f"{self.value} ({self.unit})" if self.unit else self.value
 
     @property
     def named(self) -> str:
-        """The value in the middle of a sentence."""
+        """The value's name for a sentence."""
         return self.value if len(self.value) == 1 else f"the {self.value}"
 
     def shown(self, value: float) -> str:
-        """Return a value with the digits that it deserves."""
-        # The range of values is 100 percent, or 6 points.
+        """Return a value with suitable precision."""
+        # Values range over 100 per cent or 6 points.
         return format(value, ".1f" if self.high - self.low > _FEW_UNITS else ".2f")
 
     def values(self, raw: npt.ArrayLike) -> Floats:
-        """Return the value that each raw sum is squashed to."""
+        """Return the value of each raw sum."""
         half = (self.high - self.low) / 2
         return np.asarray(self.low + half * (1 + np.tanh(np.asarray(raw) / self.raw_factor)))
 
     def steepness(self, raw: npt.ArrayLike) -> Floats:
-        """Return what the value gains a unit of the raw sum, there."""
+        """Return the derivative of the value with respect to the raw sum."""
         half = (self.high - self.low) / 2
         return np.asarray(half / self.raw_factor / np.cosh(np.asarray(raw) / self.raw_factor) ** 2)
 
 
 def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
-    """How the sums of one of an evaluator's heads are shown."""
+    """Return the names and units of a head of an evaluator."""
     if isinstance(evaluator, BrasEvaluator):
         return ValueScale("D", evaluator.formula.sigma, "S", "", 0.0, 100.0)
     low, high = bounds(head)
@@ -243,90 +240,90 @@ def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the weights of one head make of n positions with p features; raw sums in the scale's unit."""
+    """Raw sums of one head on n positions with p features, in the scale's unit."""
 
     features: Floats
-    """(n, p), as weights multiply them."""
+    """(n, p), scaled."""
     classes: npt.NDArray[np.int8]
-    """(n,) index into `CLASS_NAMES`."""
+    """(n,): index into `CLASS_NAMES`."""
     raw: Floats
-    """(n,) raw sums."""
+    """(n,): raw sums."""
     slopes: Floats
-    """(n, p): what the raw sum gains a unit of each feature, there."""
+    """(n, p): derivative of the raw sum with respect to each feature."""
     contributions: Floats
-    """(n, p): what each feature adds to the raw sum."""
+    """(n, p): each feature's contribution to the raw sum."""
     second_degree: bool
-    """Whether any of the weights is that of a pair."""
+    """Whether there are weights of pairs."""
     hidden_units: int
-    """How many hidden units add to the raw sums."""
+    """Number of hidden units."""
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """How many positions are of each class, by its name; only classes that occur."""
+        """Number of positions by class, for the classes that occur."""
         return {name: len(rows) for name, rows in rows_of_classes(self.classes).items()}
 
     def sensitivities(self, scale: ValueScale) -> Floats:
-        """Return what the value, in the unit of `scale`, gains per unit of each feature (n, p)."""
+        """Return the derivatives (n, p) of the value, in the unit of `scale`, by feature."""
         return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
 
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """One number of each feature (p,); see the columns of features.csv in docs/how-to/analysis.md."""
+    """Statistics of each feature (p,); see the columns of features.csv in docs/how-to/analysis.md."""
 
     weight: Floats
-    """Mean slope: the weight itself, where there are no pairs."""
+    """Mean slope; without pairs, the weight itself."""
     weight_sd: Floats
     """Standard deviation of the slope over positions."""
     mean: Floats
     std: Floats
     importance: Floats
-    """|weight| x std, in raw sums."""
+    """|weight| x std, in units of the raw sum."""
     contribution_sd: Floats
-    """Standard deviation of what the feature adds to the raw sum, with its share of the pairs' terms."""
+    """Standard deviation of the feature's contribution to the raw sum, including its share of pairs."""
     sensitivity: Floats
-    """Mean of what the value gains a unit of the feature."""
+    """Mean derivative of the value with respect to the feature."""
     sensitivity_size: Floats
-    """Mean of its absolute value."""
+    """Mean absolute derivative."""
     vif: Floats
-    """Variance inflation factor; infinite for one that others tell exactly, NaN for a constant."""
+    """Variance inflation factor; infinite if others determine the feature, NaN if it is constant."""
 
 
 @dataclass(frozen=True)
 class EvaluatorAnalysis:
-    """An evaluator's head on some positions."""
+    """The analysis of an evaluator's head on positions."""
 
     name: str
-    """The evaluator's."""
+    """Name of the evaluator."""
     head: str
     class_name: str | None
-    """Class of all positions; None when they are of any."""
+    """Class of all positions; None for mixed classes."""
     source: str
-    """Where the positions are from, for a sentence."""
+    """Source of the positions, in words."""
     parameters: ParameterSet
     scale: ValueScale
     boards: Board
     judged: Judgement
     values: Floats
-    """(n,) squashed raw sums, in the scale's unit."""
+    """(n,): squashed raw sums, in the scale's unit."""
     table: FeatureTable
     correlation: Floats
-    """(p, p), NaN for a constant feature."""
+    """(p, p); NaN for a constant feature."""
     clusters: Clusters
     components: Components
 
     @property
     def by_importance(self) -> npt.NDArray[np.int64]:
-        """Numbers of the features, the most important first."""
+        """Indices of the features, most important first."""
         return np.argsort(-self.table.importance, kind="stable")
 
     def sensitivities(self) -> Floats:
-        """Return what the value gains a unit of each feature, at each position (n, p)."""
+        """Return the derivative of the value with respect to each feature at each position: (n, p)."""
         return self.judged.sensitivities(self.scale)
 
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
-    """Return the weights to analyse; raises `PlayerError` where there are none, or none of that head."""
+    """Return the weights to analyse; raises `PlayerError` if there are none or they lack the head."""
     weights = evaluator.weights
     if weights is None:
         raise PlayerError(
@@ -343,8 +340,8 @@ def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | Non
         if head not in heads:
             names = ", ".join(heads)
             raise PlayerError(
-                f"{evaluator.name} has no head {head!r} for {name} positions: there are {names}"
-                + (" (--class leaves other positions out)" if class_name is None else "")
+                f"{evaluator.name} has no head {head!r} for {name} positions: it has {names}"
+                + (" (--class selects one class)" if class_name is None else "")
             )
     return weights
 
@@ -357,10 +354,10 @@ def analysis_of(
     head: str = "win",
     class_name: str | None = None,
 ) -> EvaluatorAnalysis:
-    """Analyse one head of an evaluator on `boards` (n, 26), which are all of the class that is named.
+    """Analyse one head of an evaluator on `boards` (n, 26), all of the class `class_name` if given.
 
-    `source` says where they are from.  Raises `PlayerError` as `checked_weights` does, `SettingError`
-    when no feature varies on the positions.
+    `source` describes where the boards come from.  Raises `PlayerError` as `checked_weights` does, and
+    `SettingError` if no feature varies.
     """
     weights = checked_weights(evaluator, head, class_name)
     scale = scale_of(evaluator, head)
@@ -390,12 +387,10 @@ def analysis_of(
 
 
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
-    """Return raw sums of one head on `boards` (n, 26), times `factor`, and their sources, by class.
+    """Return the raw sums of one head on `boards` (n, 26), times `factor`, with slopes and contributions.
 
-    What points add to a raw sum, through hidden units, is no feature's.
-
-    Of a hidden unit each feature has its share of what the unit is more than it would be without features
-    and points, as it has of a pair: weight times feature times the secant of the squash.
+    A feature's share of a hidden unit is weight times feature times the secant of the squash, measured from
+    the unit's value without features and points.  The contributions of points belong to no feature.
     """
     rows = features(weights.parameters, boards).astype(np.float64)
     packed = pack_many(boards)
@@ -427,13 +422,13 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
 def _secants(
     steps: Floats, rises: npt.NDArray[np.floating[Any]], tangents: npt.NDArray[np.floating[Any]]
 ) -> Floats:
-    """Return the `rises` a unit of the `steps`; the `tangents` where a step is nothing."""
+    """Return `rises` divided by `steps`, or the `tangents` where a step is 0."""
     nothing = np.abs(steps) < _NO_STEP
     return np.asarray(np.where(nothing, tangents, rises / np.where(nothing, 1, steps)))
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:
-    """Return the numbers of each feature; `sensitivity` (n, p) is that of each position."""
+    """Return the statistics of each feature; `sensitivity` is (n, p)."""
     weight, std = judged.slopes.mean(axis=0), judged.features.std(axis=0)
     return FeatureTable(
         weight=weight,
@@ -449,7 +444,7 @@ def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> Featur
 
 
 def features_csv(analysis: EvaluatorAnalysis) -> str:
-    """Return a row a feature, in the set's order: its name and the numbers of `FeatureTable`."""
+    """Return one row per feature, in the set's order: its name and the columns of `FeatureTable`."""
     names = [field.name for field in fields(FeatureTable)]
     columns = [getattr(analysis.table, name) for name in names]
     rows = ([name, *row] for name, *row in zip(analysis.parameters.names, *columns, strict=True))
@@ -457,14 +452,14 @@ def features_csv(analysis: EvaluatorAnalysis) -> str:
 
 
 def correlation_csv(analysis: EvaluatorAnalysis) -> str:
-    """Return the correlations of the features, with their names; empty for a constant feature."""
+    """Return the correlation matrix with names; cells of constant features are empty."""
     names = analysis.parameters.names
     rows = ([name, *row] for name, row in zip(names, analysis.correlation, strict=True))
     return _csv(["name", *names], rows)
 
 
 def components_csv(analysis: EvaluatorAnalysis) -> str:
-    """Return a row per principal component: the share that it explains, and its correlations."""
+    """Return one row per principal component: its explained share and its correlations."""
     components = analysis.components
     rows = (
         [number, share, *loadings]
@@ -476,7 +471,7 @@ def components_csv(analysis: EvaluatorAnalysis) -> str:
 
 
 def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]:
-    """Return the main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
+    """Return the main numbers and the names of the `files` with the rest."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
         "format": FORMAT,
@@ -508,14 +503,14 @@ def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]
 
 
 def spread(values: Floats) -> dict[str, float]:
-    """Mean, standard deviation and quantiles."""
+    """Return the mean, standard deviation and quantiles."""
     quantiles = np.percentile(values, _QUANTILES)
     by_share = {f"p{share}": rounded(value) for share, value in zip(_QUANTILES, quantiles, strict=True)}
     return {"mean": rounded(values.mean()), "std": rounded(values.std()), **by_share}
 
 
 def rounded(value: float) -> float:
-    """Return a number with the digits that tables show."""
+    """Return a number rounded as in tables."""
     return float(format(float(value), _DIGITS))
 
 
@@ -532,10 +527,9 @@ def _cell(value: Any) -> str:
 def self_play_positions(
     player: Player, wanted: int, class_name: str | None, *, seed: int, jobs: int | None = None
 ) -> Board:
-    """`wanted` positions (n, 26) before a roll, of one class or of all, from `player`'s money games.
+    """Return `wanted` positions (n, 26) before a roll, of one class or all, from `player`'s money games.
 
-    The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when positions
-    of the class hardly occur.
+    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class hardly occurs.
     """
     most_games = _GAMES_AT_ONCE + _GAMES_A_POSITION * wanted
     calls = ((first, _GAMES_AT_ONCE) for first in count_from(0, _GAMES_AT_ONCE))
@@ -555,15 +549,15 @@ def self_play_positions(
                 break
     if count < wanted:
         raise PlayerError(
-            f"{games} games of {player.name!r} hold {count} {class_name or ''} positions, not {wanted}"
+            f"{games} games of {player.name!r} have only {count} {class_name or ''} positions, not {wanted}"
         )
     return np.concatenate(pieces)
 
 
 def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
-    """At most `most` positions (n, 26) of a dataset, of one class or of all, evenly spread over it.
+    """Return at most `most` positions (n, 26) of a dataset, of one class or all, spread evenly over it.
 
-    Raises `DatasetError` for a dataset that cannot be read, or holds fewer than `FEWEST`.
+    Raises `DatasetError` for an unreadable dataset or fewer than `FEWEST` positions.
     """
     boards = np.concatenate([_of_class(piece.boards, class_name) for piece in read_parts(folder)])
     if len(boards) < FEWEST:
@@ -581,11 +575,11 @@ def _of_class(boards: Board, class_name: str | None) -> Board:
 
 
 def _game_positions(player: Player, seed: int, first: int, games: int) -> Board:
-    """One in `EVERY` of the positions of the games first .. first + games - 1, game by game."""
+    """Return every `EVERY`-th position of games first .. first + games - 1, game by game."""
     taken = []
     dice = SeededDice(seed).of(np.arange(first, first + games))
     for ply in lockstep(player.choose_many, dice, starts(games)):
-        # Games begin to count at different plies, so that all stages of games occur.
+        # Games start at different plies, so that all stages occur.
         due = (ply.points == 0) & ((ply.number + first + ply.games) % EVERY == 0)
         taken.append((ply.games[due], ply.boards[due]))
     numbers, boards = (np.concatenate(column) for column in zip(*taken, strict=True))

@@ -1,4 +1,4 @@
-"""The default judge of positions and plays, and the match and cube that it judges for."""
+"""The default judge of positions and plays, and options for the match and cube."""
 
 import json
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from motif.players.ranking import CubeContext
 
 JUDGE = f"{default_player()}@2"
-"""The default judge: as deep as is fast enough, see docs/explanation/frontier.md."""
+"""The default judge; see docs/explanation/frontier.md."""
 _DEEP = "@2:rollout"
 
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """The match, the cube and the rules, as options of commands or keywords of the library tell them."""
+    """Match, cube and rules, as given by command options or library keywords."""
 
     length: int | None = setting(None, "Points of the match; 0 for money play.")
     score: str | None = setting(None, "Score of the player on roll and of the opponent.")
@@ -34,13 +34,13 @@ class MatchOptions:
     raccoons: bool | None = setting(None, "Beavers and raccoons in money play.")
 
     def given_state(self, match: "MatchState | None") -> "MatchState | None":
-        """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
+        """Return `state_of`, or None if neither an option nor an ID specifies a match or a cube."""
         return None if match is None and self == MatchOptions() else self.state_of(match)
 
     def state_of(self, match: "MatchState | None") -> "MatchState":
-        """Return the state that they make of `match`, the state of an ID, before the roll.
+        """Apply the options to `match`, the state of an ID, before the roll.
 
-        Without an ID's state it is money play with the cube in the centre.  Raises `SettingError`.
+        Without an ID's state, start from money play with a centred cube.  Raises `SettingError`.
         """
         from motif.board.match_state import MatchState
 
@@ -51,12 +51,12 @@ class MatchOptions:
         # A raccoon answers a beaver.
         changes["beavers"] = self.raccoons or self.beavers
         if self.raccoons and self.beavers is False:
-            raise SettingError("raccoons are answers to beavers, which are not allowed", "raccoons")
+            raise SettingError("raccoons need beavers, which are not allowed", "raccoons")
         owner = None if self.owner is None else _OWNERS.get(self.owner)
         if self.owner is not None and owner is None:
             raise SettingError(f"owner must be me, you or none, not {shown(self.owner)}", "owner")
         changes["cube_owner"] = owner
-        # A cube that somebody owns has been turned.
+        # An owned cube has been turned.
         turned = owner in ("me", "opponent") and state.cube == 1
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
         if self.length is not None and self.length != state.length:
@@ -65,9 +65,7 @@ class MatchOptions:
         length = state.length if self.length is None else self.length
         if self.score is not None:
             if not length:
-                raise SettingError(
-                    "score belongs to a match: {length} says how long it is", "score", "length"
-                )
+                raise SettingError("score needs a match: give {length}", "score", "length")
             changes["own_score"], changes["opponent_score"] = _score(self.score)
         if length and (self.jacoby or self.beavers or self.raccoons):
             raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
@@ -84,26 +82,26 @@ _OWNERS = {
 def _score(text: str) -> tuple[int, int]:
     own, dash, opponent = text.partition("-")
     if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
-        raise SettingError(f"score must be two numbers of points such as 3-5, not {shown(text)}", "score")
+        raise SettingError(f"invalid score {shown(text)}: it must be two numbers such as 3-5", "score")
     return int(own), int(opponent)
 
 
 def evaluator_of(name: str) -> "Evaluator":
-    """Return the evaluator of the player called `name`; raises `PlayerError` for one without any."""
+    """Return the evaluator of the player called `name`; raises `PlayerError` if it has none."""
     from motif.players import load
 
     return load(name).require_evaluator()
 
 
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
-    """Return the name and evaluator of the judge: of `player`, or of `JUDGE`.
+    """Return the name and evaluator of the judge: `player`, by default `JUDGE`.
 
-    With `fast` or `deep` it looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
-    for an evaluator that cannot look ahead so; `SettingError` for both.
+    `fast` removes its lookahead, `deep` deepens it.  Raises `PlayerError` as `evaluator_of` does and for an
+    evaluator that cannot look ahead, `SettingError` if both are set.
     """
     name = judge_name(player, fast, deep)
     if player is None:
-        # Only now: it takes a while to import.
+        # A slow import.
         from motif.compiler.background import precompile_in_background
 
         precompile_in_background("motif.evaluators.lookahead:warm_up")
@@ -112,9 +110,9 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
 
 
 def judge_name(player: str | None, fast: bool, deep: bool) -> str:
-    """Name of the evaluator that `judge_of` gives; raises `SettingError` for both `fast` and `deep`."""
+    """Return the judge's name; raises `SettingError` if both `fast` and `deep` are set."""
     if fast and deep:
-        raise SettingError("--fast and --deep: one of them")
+        raise SettingError("--fast and --deep exclude each other")
     name = JUDGE if player is None else player
     return without_plies(name) + _DEEP * deep if fast or deep else name
 
@@ -122,8 +120,8 @@ def judge_name(player: str | None, fast: bool, deep: bool) -> str:
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
 ) -> "tuple[CubeContext, dict[str, Any]]":
-    """Return what `evaluator` values plays for, by options and an ID's state, and what to say of it."""
-    # Only now: they take a while to import.
+    """Return the context in which `evaluator` values plays, and its JSON record."""
+    # Slow imports.
     from motif.board.diagram import describe_score
     from motif.evaluators.cube_model import gammon_values
     from motif.players.ranking import MONEY, CubeContext
@@ -135,18 +133,16 @@ def for_match(
     if evaluator.with_cube(context.cube_model) is evaluator:
         if options.given_state(None) is None:
             return MONEY, {}
-        raise PlayerError(
-            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
-        )
+        raise PlayerError(f"{evaluator.name!r} ranks plays by a score that ignores match and cube")
     won, lost = gammon_values(context.cube_model)
     return context, {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
 
 
 @cache
 def known_error_rate(name: str) -> float | None:
-    """Return the error rate of player `name` on benchmark lines with contact, if measured.
+    """Return the measured error rate of player `name` in contact positions, or None.
 
-    The unit is millipoints per decision; `make frontier` measures it.
+    The unit is millipoints per decision; `make frontier` measures it on benchmark lines.
     """
     text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
     return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)

@@ -1,9 +1,9 @@
-"""Clusters of an analysis's positions: groups whose features are alike, and what tells each from the rest.
+"""Clusters of an analysis's positions with similar features, and the features that characterise them.
 
-Ward's method joins positions into a tree by their standardised features, each time the two groups whose
-union adds least to the squared distances from centres.  The tree is cut where groups differ most, by
-the mean silhouette (Rousseeuw 1987): of each position (b - a) / max(a, b), a its mean distance from its own
-group, b that from the nearest other one.  It is 1 for groups far apart and about 0 for a cloud cut at will.
+Ward's method builds a tree from the standardised features.  The tree is cut at the number of groups with the
+highest mean silhouette (Rousseeuw 1987).  The silhouette of a position is (b - a) / max(a, b), where a is its
+mean distance from its own group and b that from the nearest other group: 1 for well separated groups, about 0
+for a cloud without gaps.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,9 @@ from motif.runtime.files import csv_text
 from motif.runtime.parallel import one_thread
 
 MIN_GROUPS, MAX_GROUPS = 3, 8
-"""Two groups would mostly be who is ahead and who is behind, which the score tells already."""
+"""Two groups would mostly separate winning from losing positions, which the value already shows."""
 SAMPLED = 2000
-"""Positions of which the tree is made: its distances grow with their square.  The others join the group with
-the nearest centre."""
+"""Maximum number of positions in the tree; the others join the group with the nearest centre."""
 MARKS = 4
 """Features named for a group."""
 
@@ -29,48 +28,48 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PositionCluster:
-    """A group of positions with like features."""
+    """A group of positions with similar features."""
 
     number: int
-    """From 1 on, the largest first."""
+    """Counted from 1, largest group first."""
     positions: int
     share: float
     classes: dict[str, int]
-    """Positions by class; only classes that occur."""
+    """Number of positions by class, for the classes that occur."""
     raw: float
     """Mean raw sum."""
     value: float
     """Mean value."""
     value_sd: float
     centre: Floats
-    """(p,) mean of each feature, in standard deviations from the mean of all positions; 0 for a constant."""
+    """(p,): mean of each feature, in standard deviations from the mean of all positions; 0 if constant."""
     typical: int
-    """Row of the position that is nearest to the centre."""
+    """Row of the position nearest to the centre."""
 
     def marks(self, names: tuple[str, ...]) -> list[tuple[str, float]]:
-        """Return the features in which the group differs most from all positions, and by how many SD."""
+        """Return the features that differ most from the mean of all positions, in SD."""
         order = np.argsort(-np.abs(self.centre), kind="stable")[:MARKS]
         return [(names[k], float(self.centre[k])) for k in order if self.centre[k] != 0]
 
 
 @dataclass(frozen=True)
 class PositionClusters:
-    """All groups of an analysis's positions."""
+    """All clusters of an analysis's positions."""
 
     labels: Numbers
-    """(n,) number of each position's group."""
+    """(n,): number of each position's group."""
     groups: tuple[PositionCluster, ...]
     silhouettes: dict[int, float]
-    """Mean silhouette by number of groups tried."""
+    """Mean silhouette by number of groups."""
 
     @property
     def silhouette(self) -> float:
-        """That of the groups chosen."""
+        """Mean silhouette of the chosen groups."""
         return max(self.silhouettes.values(), default=0.0)
 
 
 def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
-    """Group the positions of an analysis by their features; the same positions give the same groups."""
+    """Group the positions of an analysis by their features."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     rows = np.linspace(0, len(standard) - 1, min(len(standard), SAMPLED)).astype(np.int64)
     with one_thread():
@@ -84,7 +83,7 @@ def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
 
 
 def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
-    """Centres of the groups of `rows` (n, p) that differ most, and the silhouettes of all tried."""
+    """Return the centres of the best grouping of `rows` (n, p), and the silhouettes of all groupings."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     distinct = np.unique(rows, axis=0)
@@ -104,14 +103,14 @@ def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
 
 
 def _silhouette(distances: Floats, groups: npt.NDArray[np.integer]) -> float:
-    """Mean silhouette of points with `distances` (n, n) in `groups` (n,); 0 for a point by itself."""
+    """Return the mean silhouette of `groups` (n,) with `distances` (n, n)."""
     from sklearn.metrics import silhouette_score
 
     return float(silhouette_score(distances, groups, metric="precomputed"))
 
 
 def _squared_distances(rows: Floats, others: Floats) -> Floats:
-    """(n, m): squared distance of each of `rows` (n, p) from each of `others` (m, p)."""
+    """Return the squared distances (n, m) between `rows` (n, p) and `others` (m, p)."""
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(rows, others, "sqeuclidean"))
@@ -139,7 +138,7 @@ def _cluster(
 
 
 def clusters_csv(analysis: EvaluatorAnalysis, clusters: PositionClusters) -> str:
-    """Return a row a group: its numbers, its positions by class, and its centre in SD of each feature."""
+    """Return one row per group: its numbers, positions by class, and centre in SD of each feature."""
     names = analysis.parameters.names
     header = ["cluster", "positions", "share", *CLASS_NAMES, "raw", "value", "value_sd", *names]
     rows = [

@@ -1,6 +1,6 @@
-"""What evaluate, plays and hint print of each position, computed for many positions at once.
+"""JSON records of evaluate, plays and hint for many positions at once.
 
-Batch files: one position, or one position and roll, a line.
+Batch files have one position, or one position and roll, per line.
 """
 
 import sys
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 SHOWN = 10
-"""Best plays of a hint that come with their probabilities."""
+"""Number of best plays in a hint that include probabilities."""
 _COMMENT = "#"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DICE = 2
@@ -58,7 +58,7 @@ class _BatchLine(NamedTuple):
 
 
 class _BatchFile:
-    """Numbered lines that hold something; they can be gone through again."""
+    """The numbered non-empty lines of a file; can be iterated repeatedly."""
 
     def __init__(self, path: str) -> None:
         """Read the file at `path`, or standard input; raises `SettingError`."""
@@ -78,10 +78,10 @@ class _BatchFile:
 
 
 def read_positions(path: str) -> Board:
-    """Return the boards (n, 26) in a file of one position a line; ``-`` is standard input.
+    """Read the boards (n, 26) from a file with one position per line; ``-`` is standard input.
 
-    Empty lines and those that start with # are passed over.  Raises a `MotifError` that names the file
-    and the line for one that holds no position.
+    Empty lines and lines starting with # are skipped.  Raises a `MotifError` naming the file and line of an
+    invalid position.
     """
     lines = _BatchFile(path)
     try:
@@ -91,10 +91,7 @@ def read_positions(path: str) -> Board:
 
 
 def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
-    """Return the positions in such a file, with what surrounds each where its identifier says that.
-
-    Otherwise like `read_positions`.
-    """
+    """Read positions like `read_positions`, with the match state of each ID that has one."""
     lines = _BatchFile(path)
     try:
         return [parse_position(_only_word(line.words)) for line in lines]
@@ -103,7 +100,7 @@ def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
 
 
 def read_decisions(path: str) -> tuple[Board, Rolls]:
-    """Return the boards (n, 26) and rolls (n, 2), higher die first, in a file of ``ID D1 D2`` a line.
+    """Read boards (n, 26) and rolls (n, 2), higher die first, from lines ``ID D1 D2``.
 
     Otherwise like `read_positions`.
     """
@@ -121,9 +118,9 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
 
 
 def boards_of(texts: Sequence[str]) -> Board:
-    """Return the boards (n, 26) of positions in any form; GNUbg IDs, the usual form, are decoded all at once.
+    """Return the boards (n, 26) of position IDs in any format; GNUbg IDs are decoded in bulk.
 
-    Raises `PositionError`, which does not say which of them is none.
+    Raises `PositionError` without naming the invalid ID.
     """
     usual = np.array([len(text) == ID_LENGTH for text in texts], np.bool_)
     boards = np.empty((len(texts), BOARD_SIZE), np.int8)
@@ -140,7 +137,7 @@ def _check_go_on(boards: Board) -> None:
 
 def _only_word(words: Sequence[str]) -> str:
     if len(words) != 1:
-        raise SettingError(f"expected a position alone, got {len(words)} words")
+        raise SettingError(f"expected one position, got {len(words)} words")
     return words[0]
 
 
@@ -156,7 +153,7 @@ def _parse_decision(words: Sequence[str]) -> None:
 
 
 def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: MotifError) -> MotifError:
-    """Return the `error` of the first line that `read` cannot read, saying which one that is."""
+    """Return the error of the first line that `read` rejects, with its line number."""
     for number, words in lines:
         try:
             read(words)
@@ -166,7 +163,7 @@ def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: Moti
 
 
 Record = dict[str, Any]
-# Small parts keep every worker busy with lookahead; large ones are quicker without.
+# Small batches keep all workers busy with lookahead; without it, large batches are faster.
 _ROWS_AT_ONCE = 2048
 _LOOKAHEAD_ROWS_AT_ONCE = 64
 _PLAYS_AT_ONCE = 1 << 17
@@ -175,12 +172,12 @@ _PLAYS_AT_ONCE = 1 << 17
 def evaluations(
     boards: Board, evaluator: Evaluator, player: str, jobs: int | None = None
 ) -> Iterator[Record]:
-    """For each of `boards` its five probabilities, equity and class."""
+    """Yield the five probabilities, equity and class of each of `boards`."""
     return _spread(partial(_evaluations, evaluator, player), evaluator, jobs, boards)
 
 
 def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
-    """For each of `boards` and `rolls` the legal plays; raises `PositionError` for a game that is over."""
+    """Yield the legal plays of each board and roll; raises `PositionError` for a finished game."""
     _check_go_on(boards)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         yield from _listed(boards, rolls, batch, _described(batch, rolls))
@@ -194,7 +191,7 @@ def hints(
     jobs: int | None = None,
     context: CubeContext = MONEY,
 ) -> Iterator[Record]:
-    """For each of `boards` and `rolls` the legal plays with the mover's equities in a context, best first."""
+    """Yield the legal plays of each board and roll with the mover's equities, best first."""
     return _spread(partial(_hints, evaluator, context, player), evaluator, jobs, boards, rolls)
 
 
@@ -206,9 +203,9 @@ def hint(
     player: str,
     options: MatchOptions,
 ) -> tuple[Ranking, Record]:
-    """Return the ranked plays of a roll, with the probabilities of the best, and their JSON.
+    """Return the ranked plays of a roll, the best with probabilities, and their JSON record.
 
-    They are valued for the score and the cube of `options` and, where an ID says so, of `match`.
+    Plays are valued at the score and cube given by `options` and by the ID's `match`.
     """
     context, valued = for_match(evaluator, options, match)
     ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=player)
@@ -216,32 +213,32 @@ def hint(
 
 
 class Details(NamedTuple):
-    """What a player sees in a position."""
+    """How an evaluator sees a position."""
 
     seen: Record
     """`Evaluator.details`: features, raw sums, scores."""
     explanation: "PositionExplanation | None"
-    """What makes up the value, where it is made of terms."""
+    """The value's parts, if it is made of terms."""
 
     def to_dict(self) -> Record:
-        """Return what JSON has of it, beside the evaluation."""
+        """Return the JSON record, without the evaluation."""
         words = {} if self.explanation is None else {"explanation": self.explanation.to_dict()}
         return {"details": self.seen, **words}
 
 
 def details(position: Position, evaluator: Evaluator) -> Details:
-    """Return what `evaluator` sees in `position`; raises `PlayerError` where there is nothing to see."""
+    """Return how `evaluator` sees `position`; raises `PlayerError` if it has no details."""
     from motif.analysis.explain import explain_position
 
     seen = evaluator.details(position)
-    # Raw sums are those of a weight file, made of terms.
+    # Only weight files have raw sums, which are made of terms.
     return Details(seen, explain_position(evaluator, position) if "raw" in seen else None)
 
 
 def _spread(
     function: Callable[..., list[Record]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
 ) -> Iterator[Record]:
-    """Record that `function` makes of slices of `arrays`; lookahead is spread over worker processes."""
+    """Yield records of `function` on slices of `arrays`; lookahead runs in worker processes."""
     quick = isinstance(evaluator, StaticEvaluator)
     size = _ROWS_AT_ONCE if quick else _LOOKAHEAD_ROWS_AT_ONCE
     total = len(arrays[0])
@@ -283,7 +280,7 @@ def _hints(
             play["moves"] = [list(move) for move in _moves(path, *roll)]
             play["equity"], play["source"] = equity, source_words(source)
         order = best_first(values, before, batch, evaluator)
-        # The first of each decision's plays in that order have probabilities.
+        # The best plays of each decision get probabilities.
         places = np.arange(len(order)) - batch.offsets[batch.decision]
         shown = np.sort(order[places < SHOWN])
         chances = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
@@ -296,7 +293,7 @@ def _hints(
 
 
 def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
-    """Notation and resulting position of each play of `batch`."""
+    """Return the notation and resulting position of each play of `batch`."""
     dice = rolls[batch.decisions][batch.decision].tolist()
     return [
         {"notation": _notation(path, high, low), "position": position}
@@ -317,7 +314,7 @@ def _moves(path: int, high: int, low: int) -> tuple[tuple[int, int], ...]:
 
 
 def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:
-    """Yield the record of each decision, with its share of the plays `described`."""
+    """Yield the record of each decision with its plays."""
     ends, here = batch.offsets.tolist(), batch.decisions
     places = zip(ends[:-1], ends[1:], gnubg_ids(boards[here]), rolls[here].tolist(), strict=True)
     for start, end, position, roll in places:

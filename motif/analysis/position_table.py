@@ -1,9 +1,8 @@
-"""The positions of an analysis as a table, a row per position, and their values by range of the raw sum.
+"""The positions of an analysis as a table, and their values by range of the raw sum.
 
-The table is written as CSV, which every program reads, and as Parquet, which keeps types.  Columns:
-``position`` (GNUbg ID), ``class``, ``cluster``, one for each feature, the raw sum and the value under their
-own names: ``x`` and ``win_percent``, ``equity`` ...; for BRAS ``D``, ``S_me`` and ``S_op``, as its article's
-dataset.csv has them.
+The table is written as CSV and Parquet, one row per position.  Columns: ``position`` (GNUbg ID), ``class``,
+``cluster``, one for each feature, the raw sum and the value under their own names: ``x`` and ``win_percent``,
+``equity`` ...; for BRAS ``D``, ``S_me`` and ``S_op``, as in its article's dataset.csv.
 """
 
 from collections.abc import Sequence
@@ -20,8 +19,8 @@ from motif.runtime.files import csv_text, replacing, write_text
 
 POSITIONS_CSV, POSITIONS_PARQUET = "positions.csv", "positions.parquet"
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
-"""Widths that a range of raw sums may have: the first that is at least a seventh of what is squashed to
-tanh(1).  For BRAS that is 0.5, as in its article, for x 0.2."""
+"""Possible widths of a range of raw sums; the first that is at least a seventh of the raw factor is used: 0.5
+for BRAS, as in its article, and 0.2 for x."""
 _PARTS = 7
 _HUNDRED = 100.0
 
@@ -29,7 +28,7 @@ Column = npt.NDArray[np.generic] | Sequence[str]
 
 
 def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
-    """Return the columns by their names, n rows each; `clusters` (n,) are the groups' numbers."""
+    """Return the columns (n,) by name; `clusters` (n,) are group numbers."""
     judged, scale = analysis.judged, analysis.scale
     columns: dict[str, Column] = {
         "position": gnubg_ids(analysis.boards),
@@ -37,7 +36,6 @@ def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64
         "cluster": clusters,
     }
     for k, name in enumerate(analysis.parameters.names):
-        # Features are float32: more digits would be noise.
         columns[name] = judged.features[:, k].astype(np.float32)
     columns[scale.raw] = judged.raw
     if scale.value == "S":
@@ -46,25 +44,20 @@ def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64
 
 
 def write_positions(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64], folder: Path) -> None:
-    """Write the table to `folder`, as CSV and as Parquet; raises `FileError`."""
+    """Write the table to `folder` as CSV and Parquet; raises `FileError`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = position_columns(analysis, clusters)
-    rows = zip(*(_texts(column) for column in columns.values()), strict=True)
+    rows = zip(*(map(str, column) for column in columns.values()), strict=True)
     write_text(folder / POSITIONS_CSV, csv_text(columns, rows))
     with replacing(folder / POSITIONS_PARQUET) as temporary:
         pq.write_table(pa.table(columns), temporary, compression="zstd")
 
 
-def _texts(column: Column) -> list[str]:
-    """Its values with all digits that they have."""
-    return [str(value) for value in column]
-
-
 @dataclass(frozen=True)
 class ValueRange:
-    """The positions whose raw sum lies in a range."""
+    """Positions whose raw sum is in a range."""
 
     low: float
     high: float
@@ -76,17 +69,14 @@ class ValueRange:
 
 
 def value_ranges(analysis: EvaluatorAnalysis) -> list[ValueRange]:
-    """Return the values of the positions by ranges of the raw sum, which begin at multiples of their width.
-
-    Ranges without positions are left out.
-    """
+    """Return the values by range of the raw sum, without empty ranges."""
     factor = analysis.scale.raw_factor / _PARTS
     width = next((step for step in _STEPS if step >= factor), _STEPS[-1])
     numbers = np.floor(analysis.judged.raw / width).astype(np.int64)
     ranges = []
     for number in np.unique(numbers).tolist():
         values = analysis.values[numbers == number]
-        # Rounded: 3 x 0.1 is 0.30000000000000004.
+        # Rounding removes floating-point error such as 0.30000000000000004.
         low, high = (round(place * width, 9) for place in (number, number + 1))
         share = len(values) / len(numbers)
         ranges.append(ValueRange(low, high, len(values), share, float(values.mean()), float(values.std())))
@@ -94,7 +84,7 @@ def value_ranges(analysis: EvaluatorAnalysis) -> list[ValueRange]:
 
 
 def ranges_csv(ranges: Sequence[ValueRange]) -> str:
-    """Return a row a range."""
+    """Return one row per range."""
     names = [field.name for field in fields(ValueRange)]
     rows = (
         [one.low, one.high, one.positions, *map(rounded, (one.share, one.value, one.value_sd))]
@@ -104,5 +94,5 @@ def ranges_csv(ranges: Sequence[ValueRange]) -> str:
 
 
 def ranges_record(ranges: Sequence[ValueRange]) -> list[dict[str, float]]:
-    """Return what the summary has of them."""
+    """Return the ranges for the JSON summary."""
     return [{name: rounded(value) for name, value in asdict(one).items()} for one in ranges]

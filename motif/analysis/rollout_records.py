@@ -1,4 +1,4 @@
-"""Rollouts that commands and servers are asked for, and what they say of them as JSON."""
+"""Rollouts for commands and servers, and their JSON records."""
 
 from typing import Any, NamedTuple
 
@@ -20,11 +20,11 @@ Record = dict[str, Any]
 
 
 class RolloutQuestion(NamedTuple):
-    """What is rolled out, and how."""
+    """A rollout's position and settings."""
 
     position: Position
     match: MatchState | None
-    """That of the ID; with a cube, of the options as well."""
+    """The state of the ID; with a cube, after applying the options."""
     evaluator: Evaluator
     settings: RolloutSettings
     cubeful: bool = False
@@ -32,24 +32,24 @@ class RolloutQuestion(NamedTuple):
 
     @property
     def state(self) -> MatchState:
-        """The match where there is a cube."""
+        """The match state of a cubeful rollout."""
         assert self.match is not None
         return self.match
 
     def record(self, record: Record) -> Record:
-        """`record`, what JSON has of a result, with what goes for all results."""
+        """Add the fields common to all results to the JSON `record`."""
         settings = self.settings
         played = {"player": self.evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
         cubeful = {"cubeful": True} if self.cubeful else {}
         return record | played | cubeful | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
-        """Return the position without a cube; raises `PositionError` when the game is over."""
+        """Roll out the position without a cube; raises `PositionError` if the game is over."""
         check_goes_on(self.position)
         return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
 
     def decide(self) -> tuple[CubeRollout, CubeDecision]:
-        """Return the cube decision, and the static one."""
+        """Roll out the cube decision; also return the static decision."""
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
         chances = self.evaluator.evaluate(self.position)
         return result, cube_decision_at(self.position, chances, result.state)
@@ -57,7 +57,7 @@ class RolloutQuestion(NamedTuple):
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
-        """Return the plays of a roll, those `named` or the best, and what they are valued for."""
+        """Compare the `named` plays of a roll, or the best ones; also return their context for JSON."""
         context, valued = for_match(self.evaluator, options, self.match)
         comparison = compare_plays(
             self.position,
@@ -74,7 +74,7 @@ class RolloutQuestion(NamedTuple):
 
 
 def result_record(result: RolloutResult) -> Record:
-    """Return what JSON has of a position that was rolled out."""
+    """Return the JSON record of a rolled-out position."""
     return {
         "mean": by_name(result.mean[0]),
         "se": by_name(result.se[0]),
@@ -86,7 +86,7 @@ def result_record(result: RolloutResult) -> Record:
 
 
 def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
-    """Return what JSON has of a cube decision that was rolled out, and of the static one."""
+    """Return the JSON record of a rolled-out cube decision, with the static one."""
     shown = ("action", "no_double", "double_take", "double_pass", "exact")
     return result.to_dict() | {"static": {name: getattr(static, name) for name in shown}}
 

@@ -1,9 +1,9 @@
-"""Statistical tests of an evaluator's scores: properties that it claims, and how its scores are spread.
+"""Statistical tests of an evaluator's scores: its properties and the distribution of its scores.
 
-Two kinds.  A property is looked for on every position, and holds or does not: bounds, antisymmetry, that the
-score falls where a position gets worse.  A hypothesis about the positions has a p-value: that raw sums are
-normal, that their mean is 0, that classes do not differ.  Positions of one game resemble each other, so
-p-values are somewhat too small; with thousands of positions a tiny difference is significant, too.
+A property is checked on every position and holds or does not: bounds, antisymmetry, a lower score for a worse
+position.  A hypothesis has a p-value: raw sums are normal, their mean is 0, classes do not differ.  Positions
+of one game resemble each other, so p-values are somewhat too small; with thousands of positions, even a tiny
+difference is significant.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,16 +22,16 @@ from motif.runtime.parallel import one_thread
 
 HOLDS, FAILS, KNOWN = "holds", "does not hold", "for information"
 REJECTED, KEPT = "rejected", "not rejected"
-"""Verdicts: on a property, on what is merely told, and on a hypothesis."""
+"""Verdicts on properties and on hypotheses."""
 LEVEL = 0.05
 """P-value below which a hypothesis is rejected."""
 
 _EXACT = 1e-6
-"""Relative error of float32: a difference below it is rounding."""
+"""Relative rounding error of float32."""
 _PLAYED = 1e-4
-"""Share of the value's range by which the compiled evaluator, in single precision, may differ."""
+"""Tolerance for the single-precision evaluator, as a share of the value's range."""
 _FEWEST = 20
-"""Positions that a test needs."""
+"""Minimum number of positions of a test."""
 _PERCENT = 100
 
 Values = Callable[[Board], npt.NDArray[np.float64]]
@@ -39,23 +39,23 @@ Values = Callable[[Board], npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class ScoreTest:
-    """One test and what came of it."""
+    """One test and its result."""
 
     name: str
     question: str
     found: str
-    """In words and numbers."""
+    """The result in words."""
     verdict: str
     p: float | None = None
     """P-value; None for a property."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON has of it."""
+        """Return the JSON record."""
         return asdict(self)
 
 
 def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list[ScoreTest]:
-    """Test the scores that `evaluator` gives to the positions of `analysis`, which is an analysis of it."""
+    """Test the scores of `evaluator` on the positions of `analysis`, its own analysis."""
     weights = evaluator.weights
     if weights is None:
         raise PlayerError(f"the player {evaluator.name!r} has no weights to test")
@@ -83,18 +83,18 @@ def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     sizes = np.abs(features).max(axis=0)
     beyond = int((np.abs(features) > 1 + _EXACT).sum())
     largest = analysis.parameters.names[int(sizes.argmax())]
-    # BRAS's differences cannot leave -1 to 1; other sets scale by what is large, not by what is possible.
+    # BRAS's differences are bounded by 1; other sets scale by large rather than maximum values.
     claimed = scale.value == "S"
     yield ScoreTest(
         "bounds of features",
-        "Does every feature lie within -1 and 1?",
-        f"the largest is {largest}, {sizes.max():.3f}; {beyond:,} of {features.size:,} values lie beyond",
+        "Is every feature between -1 and 1?",
+        f"the largest is {largest}, {sizes.max():.3f}; {beyond:,} of {features.size:,} values are outside",
         _verdict(beyond == 0) if claimed or beyond == 0 else KNOWN,
     )
     low, high = float(analysis.values.min()), float(analysis.values.max())
     yield ScoreTest(
         f"bounds of {scale.named}",
-        f"Does {scale.named} lie within {scale.low:g} and {scale.high:g}?",
+        f"Is {scale.named} between {scale.low:g} and {scale.high:g}?",
         f"{scale.shown(low)} to {scale.shown(high)}",
         _verdict(scale.low <= low and high <= scale.high),
     )
@@ -103,7 +103,7 @@ def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
 def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
     scale = analysis.scale
     if scale.value != "S" and analysis.head not in ("win", "equity"):
-        # The other side of a chance to win a gammon is another head's.
+        # The opponent's gammon probability belongs to another head.
         return
     switched = np.ascontiguousarray(-analysis.boards[:, ::-1])
     rest = analysis.values + values(switched) - (scale.low + scale.high)
@@ -112,10 +112,10 @@ def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[Score
     holds = largest <= _EXACT * (scale.high - scale.low)
     found = f"the sum is off by {largest:.2g}{unit} at most and by {rest.mean():+.2g}{unit} on average"
     if not claimed and not holds:
-        found += ": half of the mean is what it is worth on average to be on roll"
+        found += "; half of the mean is the average value of being on roll"
     yield ScoreTest(
         "antisymmetry",
-        f"Is the sum of {scale.named} before and after sides are switched always {scale.low + scale.high:g}?",
+        f"Do {scale.named} before and after switching sides always add up to {scale.low + scale.high:g}?",
         found,
         _verdict(holds) if claimed or holds else KNOWN,
     )
@@ -124,28 +124,28 @@ def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[Score
 def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator[ScoreTest]:
     weights = evaluator.weights
     if analysis.head != "win" or weights is None or weights.calibration or weights.bearoff:
-        # Calibrated probabilities and those of the tables are not functions of a raw sum.
+        # Calibrated and table probabilities are not functions of a raw sum.
         return
     chances = _PERCENT * evaluator.evaluate_many(analysis.boards)[:, 0].astype(np.float64)
     largest = float(np.abs(chances - analysis.values).max())
     yield ScoreTest(
         "the playing evaluator",
-        f"Is {analysis.scale.named} the win chance that the evaluator plays by, in percent?",
+        f"Does {analysis.scale.named} equal the win chance used in play, in per cent?",
         f"the largest difference is {largest:.2g}",
         _verdict(largest <= _PLAYED * (analysis.scale.high - analysis.scale.low)),
     )
 
 
 def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
-    """Where a position gets worse and stays legal, BRAS's score claims to fall.
+    """Test whether the score falls if a position gets worse, which BRAS claims.
 
-    Others need not: a pip more can be worth having, to keep a prime for one roll longer.
+    Other evaluators need not: one more pip can help to keep a prime for another roll.
     """
     scale = analysis.scale
     claimed = scale.value == "S"
     for name, what, make in (
-        ("one pip more", "a checker moves back by one pip, both points still made", _moved_back),
-        ("a blot is hit", "a blot of the player on roll goes to the bar", _hit),
+        ("one pip more", "a checker moves back one pip and both points stay made", _moved_back),
+        ("a blot is hit", "a blot of the player on roll is hit", _hit),
     ):
         rows, worse = make(analysis.boards)
         if len(rows) < _FEWEST:
@@ -154,7 +154,7 @@ def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest
         falls = change < 0
         yield ScoreTest(
             name,
-            f"Does {scale.named} fall where {what}?",
+            f"Does {scale.named} fall if {what}?",
             f"in {_PERCENT * falls.mean():.1f} % of {len(rows):,} positions; "
             f"by {-change.mean():.2f} on average",
             _verdict(bool(falls.all())) if claimed or falls.all() else KNOWN,
@@ -162,12 +162,12 @@ def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest
 
 
 def _moved_back(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
-    """Rows with neighbouring made points, and their boards with a checker moved from the lower to the upper.
+    """Return rows with adjacent made points, and boards with a checker moved from the lower to the upper one.
 
-    Three to five checkers below and two to four above: no blot comes or goes, and no stack.
+    With three to five checkers on the lower and two to four on the upper point, no blot or stack changes.
     """
     own = boards[:, 1 : POINTS + 1]
-    # Within one part of the board (1 to 6, 7 to 18, 19 to 24), whose points may count differently.
+    # Only within points 1 to 6, 7 to 18 or 19 to 24, which may be weighted differently.
     same_part = np.array([point % HOME != 0 for point in range(1, POINTS)])
     fits = (own[:, :-1] >= 3) & (own[:, :-1] <= 5) & (own[:, 1:] >= 2) & (own[:, 1:] <= 4) & same_part
     rows = np.flatnonzero(fits.any(axis=1))
@@ -179,7 +179,7 @@ def _moved_back(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
 
 
 def _hit(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
-    """Rows with an own blot, and their boards with the one nearest to bearing off on the bar."""
+    """Return rows with an own blot, and boards with the foremost one on the bar."""
     blots = boards[:, 1 : POINTS + 1] == 1
     rows = np.flatnonzero(blots.any(axis=1))
     places = blots[rows].argmax(axis=1) + 1
@@ -191,7 +191,7 @@ def _hit(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
 
 
 def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
-    # Imported where they are used: the statistics of SciPy take half a second.
+    # A slow import.
     from scipy.stats import kruskal, normaltest
 
     raw, name = analysis.judged.raw, analysis.scale.raw
@@ -212,7 +212,7 @@ def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
         statistic, p = (float(number) for number in kruskal(*groups))
         yield _hypothesis(
             "classes",
-            f"Is {name} spread alike in {len(groups)} classes? (Kruskal and Wallis)",
+            f"Does {name} have the same distribution in all {len(groups)} classes? (Kruskal and Wallis)",
             f"H = {statistic:,.1f}",
             p,
         )
@@ -232,7 +232,7 @@ def _hypothesis(name: str, question: str, found: str, p: float) -> ScoreTest:
 
 
 def moments(values: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Skewness and excess kurtosis, both 0 for a normal distribution."""
+    """Return skewness and excess kurtosis; both are 0 for a normal distribution."""
     from scipy.stats import kurtosis, skew
 
     return float(skew(values)), float(kurtosis(values))

@@ -1,4 +1,4 @@
-"""What to do now, in one answer: roll or double, take or pass, or the best play of a roll."""
+"""The best action of a turn: roll or double, take or pass, or the best play of a roll."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,18 +19,18 @@ Action = Literal["play", "roll", "double", "take", "beaver", "pass"]
 
 @dataclass(frozen=True, repr=False)
 class TurnDecision(Tabular):
-    """The best action of the player who decides."""
+    """The best action of the player to decide."""
 
     action: Action
     play: Play | None = None
-    """The play, where a roll is to be played."""
+    """The best play of a roll; None for a cube decision."""
     ranking: Ranking | None = None
-    """All legal plays then."""
+    """All legal plays of a roll."""
     cube: CubeDecision | None = None
-    """The cube decision, where none is."""
+    """The cube decision; None if there is a roll to play."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return the JSON record."""
         return {
             "action": self.action,
             "play": None if self.play is None else self.play.notation,
@@ -52,10 +52,10 @@ def decide_turn(
     options: MatchOptions,
     name: str = "",
 ) -> TurnDecision:
-    """Decide what to do: play a `roll`, or without one roll or double, or answer a double on offer.
+    """Play a `roll`; without one, decide whether to double, or answer a double on offer.
 
-    The position is seen by the player on roll, who is the one that has doubled where a double is on offer;
-    `match` may be the state of an ID.  Raises `PositionError` when the game is over.
+    The position is seen by the player on roll, who is the doubler if a double is on offer; `match` may be the
+    state of an ID.  Raises `PositionError` if the game is over.
     """
     if roll is not None:
         context, _ = for_match(evaluator, options, match)

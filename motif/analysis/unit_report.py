@@ -1,7 +1,4 @@
-"""The hidden units of a weight file along positions: how often each is large, where, and what it is worth.
-
-Positions where a unit is largest and smallest are drawn as text and as Markdown.
-"""
+"""Hidden units of a weight file along positions: when each is on, and its effect on the equity."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,32 +26,32 @@ from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
 ON = 0.5
-"""From here on a unit's value is large, and from minus this on small."""
+"""A unit is on from this value, and off from minus this value."""
 _TENTHS = (10, 90)
 _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class UnitSummary:
-    """What a hidden unit does along positions."""
+    """Statistics of a hidden unit along positions."""
 
     name: str
     words: str
-    """What is there where it is large."""
+    """Description of positions where it is large."""
     share: float
-    """Of what it is over typical positions, how much these words tell: R^2, 0 to 1."""
+    """R^2 of the described inputs along typical positions, 0 to 1."""
     amount: float
-    """What it adds to the raw sum where it is 1."""
+    """Output weight: its contribution to the raw sum at value 1."""
     on: float
-    """Share of the positions on which it is `ON` or more."""
+    """Share of positions with a value of at least `ON`."""
     off: float
-    """Share of those on which it is -`ON` or less."""
+    """Share of positions with a value of at most -`ON`."""
     moves: float
-    """How far it moves the equity: one standard deviation, in points."""
+    """Standard deviation of its effect on the equity, in points."""
     high: float
-    """What it adds to the equity on the tenth of the positions where it is largest, beside its mean."""
+    """Mean effect on the equity over the tenth of positions where it is largest, less the overall mean."""
     low: float
-    """The same where it is smallest."""
+    """The same for the tenth where it is smallest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +61,16 @@ class UnitBoard:
     board: Board
     """(26,)"""
     squashed: float
-    """The unit there, -1 to 1."""
+    """Value of the unit, -1 to 1."""
     equity: float
-    """What the weights say of the position, in points."""
+    """Equity of the position, in points."""
     adds: float
-    """How much more that is than with the unit at its mean."""
+    """Equity less the equity with the unit at its mean."""
 
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """Where a unit is largest and where it is smallest, the most extreme first."""
+    """Positions where a unit is largest and smallest, most extreme first."""
 
     largest: tuple[UnitBoard, ...]
     smallest: tuple[UnitBoard, ...]
@@ -81,11 +78,9 @@ class Extremes:
 
 @one_thread()
 def unit_summaries(weights: WeightFile, class_name: str, head: str, boards: Board) -> tuple[UnitSummary, ...]:
-    """Return the hidden units that add to a head of a class along its own of `boards` (n, 26).
+    """Return the hidden units of a head along those of `boards` (n, 26) in the class, largest effect first.
 
-    Those that move most come first; there may be none.
-
-    Raises `DatasetError` where no board is of the class.
+    Raises `DatasetError` if no board is of the class.
     """
     layer = weights.hidden_of(class_name)
     if layer is None or layer.added_to(head) is None:
@@ -119,12 +114,11 @@ def unit_summaries(weights: WeightFile, class_name: str, head: str, boards: Boar
 
 @one_thread()
 def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, count: int) -> Extremes:
-    """Return the `count` of the class's `boards` (n, 26) where a unit is largest, and smallest.
+    """Return the `count` boards of the class, out of `boards` (n, 26), where a unit is largest and smallest.
 
-    Raises `SettingError` for a unit that the class does not have, `DatasetError` where no board is of it.
+    Raises `SettingError` for an unknown unit, `DatasetError` if no board is of the class.
     """
     layer = layer_with(weights, class_name, name)
-    # The same board twice says nothing new.
     seen = _seen(weights, class_name, np.unique(boards, axis=0))
     place = layer.names.index(name)
     squashed = squash_units(seen.sums[:, place])
@@ -142,33 +136,33 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
 
 
 def layer_with(weights: WeightFile, class_name: str, name: str) -> HiddenLayer:
-    """Return the hidden layer of a class; raises `SettingError` unless it has a unit called `name`."""
+    """Return the hidden layer of a class; raises `SettingError` if it has no unit called `name`."""
     layer = weights.hidden_of(class_name)
     if layer is None:
         raise SettingError(f"the weights {weights.name!r} have no hidden units for {class_name} positions")
     if name not in layer.names:
         few = ", ".join(layer.names[:3])
         raise SettingError(
-            f"no hidden unit of {class_name} positions is called {shown(name)}: there are "
-            f"{len(layer.names)}, such as {few}"
+            f"unknown hidden unit {shown(name)} for {class_name} positions: there are {len(layer.names)}, "
+            f"such as {few}"
         )
     return layer
 
 
 @dataclass(frozen=True, eq=False)
 class _Head:
-    """A head of a class that hidden units add to."""
+    """A head with hidden units."""
 
     raw: _Floats
-    """(n,): its raw sums, with all units."""
+    """(n,): raw sums."""
     outputs: _Floats
-    """(m,): what each unit adds to the raw sum where it is 1."""
+    """(m,): output weights."""
     bound: float
-    """The equity that its value, -1 to 1, is multiplied by."""
+    """Equity per unit of its value, -1 to 1."""
 
     @property
     def worth(self) -> float:
-        """What a unit of the raw sum is worth on average, in points."""
+        """Mean derivative of the equity with respect to the raw sum, in points."""
         return float((self.bound * (1 - np.tanh(self.raw) ** 2)).mean())
 
 
@@ -179,12 +173,12 @@ class _UnitSums:
     boards: Board
     """(n, 26)"""
     heads: dict[str, _Head]
-    """Those that the units add to, which make the equity."""
+    """Heads with hidden units, which make up the equity."""
     sums: _Floats
-    """(n, m), before they are squashed."""
+    """(n, m), before squashing."""
 
     def equities(self, less: _Floats, place: int) -> _Floats:
-        """Return the equities (n,) where a unit is smaller by `less` (n,)."""
+        """Return the equities (n,) with a unit reduced by `less` (n,)."""
         squashed = {name: np.tanh(of.raw - of.outputs[place] * less) for name, of in self.heads.items()}
         rows = np.zeros((len(less), len(OUTPUTS)))
         for name, values in squashed.items():
@@ -196,7 +190,7 @@ class _UnitSums:
 def _seen(weights: WeightFile, class_name: str, boards: Board) -> _UnitSums:
     own = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
     if not len(own):
-        raise DatasetError(f"there are no {class_name} positions to see hidden units on")
+        raise DatasetError(f"there are no {class_name} positions to evaluate hidden units on")
     packed = pack_many(own)
     layer = weights.hidden_of(class_name)
     assert layer is not None
@@ -210,28 +204,28 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _UnitSums:
 
 
 def facts_of(unit: UnitSummary) -> str:
-    """How often a unit is large, and what it is worth, in a sentence or two."""
+    """Return sentences on how often a unit is on, and its effect on the equity."""
     return (
-        f"These inputs tell {unit.share:.0%} of it. It is on in {unit.on:.0%} of the positions, off in "
-        f"{unit.off:.0%}. On the tenth where it is largest it is worth {unit.high:+.3f} points beside "
-        f"its mean, on the tenth where it is smallest {unit.low:+.3f}."
+        f"These inputs explain {unit.share:.0%} of it. It is on in {unit.on:.0%} of the positions and off in "
+        f"{unit.off:.0%}. Over the tenth where it is largest it adds {unit.high:+.3f} points to the equity "
+        f"relative to its mean, over the tenth where it is smallest {unit.low:+.3f}."
     )
 
 
 def board_blocks(found: Sequence[UnitBoard]) -> Iterator[tuple[str, str]]:
-    """Yield a line on each board, and the board drawn; X is the player on roll."""
+    """Yield a line on each board and its text diagram; X is the player on roll."""
     for one in found:
-        line = f"unit {one.squashed:+.2f}, worth {one.adds:+.3f} of an equity of {one.equity:+.3f}"
+        line = f"unit {one.squashed:+.2f}, adds {one.adds:+.3f} to an equity of {one.equity:+.3f}"
         yield line, text_diagram(Position(one.board))
 
 
 def kinds(found: Extremes) -> tuple[tuple[str, tuple[UnitBoard, ...]], ...]:
-    """Both kinds of boards with their headings."""
+    """Return both kinds of boards with headings."""
     return ("Where it is largest", found.largest), ("Where it is smallest", found.smallest)
 
 
 def extremes_text(found: Extremes) -> str:
-    """Return the boards as text."""
+    """Return the boards as text diagrams."""
     blocks: list[str] = []
     for heading, boards in kinds(found):
         blocks += [heading, *("\n".join(block) for block in board_blocks(boards))]
@@ -239,7 +233,7 @@ def extremes_text(found: Extremes) -> str:
 
 
 def unit_markdown(unit: UnitSummary, found: Extremes, level: int = 3) -> Iterator[str]:
-    """Yield what a unit is about, and its boards, as lines of Markdown below a heading of a `level`."""
+    """Yield a unit's description and boards as Markdown lines below a heading of a `level`."""
     yield from (f"{'#' * level} {unit.name}", "", f"*{unit.words}*", "", facts_of(unit), "")
     for heading, boards in kinds(found):
         yield from (f"**{heading}**", "")

@@ -408,7 +408,7 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
     for sentence in explanation.detailed_lines:
         say(sentence)
     parts, words = explanation.static.parts, explanation.words
-    rows = [(words.group(name), parts.scale.told(value, words)) for name, value in parts.shown_groups]
+    rows = [(words.group(name), parts.scale.in_words(value, words)) for name, value in parts.shown_groups]
     print_table((words.say("detail", "group_column"), explanation.unit), rows[:most])
     terms, about = sorted(parts.terms, key=lambda term: -abs(term[1])), parts.term_words
     print_table(

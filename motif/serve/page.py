@@ -284,7 +284,7 @@ async def _review_lines(
             part = next(parts, None)
         if part is None:
             return None
-        records = review.told(part)
+        records = review.records(part)
         if kept is not None:
             kept.add(records)
         return _line({"decisions": records})

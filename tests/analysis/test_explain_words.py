@@ -117,7 +117,7 @@ def test_a_hit_is_one_matter():
     sentences = found.static.parts.sentences
     assert name == "hitting"
     assert contribution > 0.9 * found.static.difference_x
-    amount = found.static.parts.scale.told(contribution, found.words)
+    amount = found.static.parts.scale.in_words(contribution, found.words)
     opening = f"Hitting {amount}. The opponent's checkers on the bar: 1, not 0. "
     assert sentences[0].startswith(opening)
     # More shots against you count against a play, and are shown with that sign.
@@ -202,5 +202,5 @@ def test_the_page_is_whole_and_needs_nothing_else():
     assert len(re.findall(r"<tr><td>[+-]\d", text)) == len(found.static.parts.terms)
     for name, value in found.static.parts.shown_groups:
         assert f"{name}</th>" in text
-        assert f"<td>{found.static.parts.scale.told(value, found.words)}</td>" in text
+        assert f"<td>{found.static.parts.scale.in_words(value, found.words)}</td>" in text
     assert explanation_page(found) == text

@@ -382,7 +382,7 @@ def test_records_that_cannot_be_analysed():
         analyse_match(late, evaluator)
     turn = walk_start()[0]
     illegal = replace(turn, roll=(6, 5))
-    with pytest.raises(RecordError, match="game 1, move 1: the play is not legal"):
+    with pytest.raises(RecordError, match="game 1, move 1: illegal play"):
         analyse_match(MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (illegal,)),)), evaluator)
     with pytest.raises(SettingError, match="-1"):
         analyse_match(MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (turn,)),)), evaluator, worst=-1)

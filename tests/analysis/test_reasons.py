@@ -289,7 +289,7 @@ def test_lookahead_shows_which_rolls_hit():
     better, worse = (find_play(text, plays) for text in ("24/13", "24/18 13/8"))
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), START, (6, 5), better, worse)
     assert told.evidence.replies is not None
-    hits = told.evidence.replies.told(told.evidence.replies.of_hits, told.names, told.words)
+    hits = told.evidence.replies.main_reason(told.evidence.replies.of_hits, told.names, told.words)
     assert hits.phrase == "hits"
     assert re.match(
         r"After 24/18 13/8, the opponent's best reply hits with \d+ rolls: any 6, ", hits.sentence

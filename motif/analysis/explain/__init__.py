@@ -1,4 +1,4 @@
-"""Why a play is better than another, and what makes up the value of a position."""
+"""Explanations of plays and of position values."""
 
 from motif.analysis.explain.explanation import (
     Explanation,

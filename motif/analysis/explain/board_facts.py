@@ -1,8 +1,7 @@
-"""What a play has on the board that another does not: facts, each with a phrase and its numbers.
+"""Facts that distinguish a play from another on the board, each with a phrase and its numbers.
 
-Every fact can be counted on the boards before and after the plays, and is true of the play that it speaks
-for and false of the other.  What both plays do is not shown.  Which of the facts an event is shown by
-depends on the `Situation`.
+Every fact can be counted on the boards before and after the plays, is true of the play it favours and false
+of the other.  The `Situation` determines which fact represents an event.
 """
 
 from collections.abc import Iterator, Mapping
@@ -96,28 +95,28 @@ CONCEPTS: Mapping[str, str] = {
 }
 """Concept of each phrase."""
 UNNAMED = "unnamed"
-"""Instead of a phrase, where there is nothing that can be said in a few words."""
+"""The phrase of an event that has no short description."""
 WEAK = ("hold", "place", "move", "keep_from_off")
-"""Phrases that say no more than where a checker stands."""
+"""Phrases that only give the place of a checker."""
 _BAR_POINT, _MIDPOINT = 7, 13
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
-"""The last point where a checker is buried; checkers of a stack, at least."""
+"""Highest point where a checker is buried; minimum number of checkers in a stack."""
 _TOLD_SHOTS, _TOLD_CALM = 2, 2
-"""Shots, and next rolls that leave one, that an event must save to be shown by them."""
+"""Minimum number of shots, and of next rolls leaving one, that an event must save to be described so."""
 _TOLD_HELD, _TOLD_SPARE = 3, 3
-"""Rolls that must be taken from the opponent's last checker, and pips that must be kept, to be shown."""
+"""Minimum number of rolls taken from the opponent's rearmost checker, and of pips kept, to be shown."""
 _HELD = 18
-"""Rolls that the opponent's rearmost checker cannot play in full if it is held."""
+"""Minimum number of rolls that a contained checker cannot play in full."""
 _SOON = 3
-"""Rolls within which points that break break soon."""
+"""Number of rolls within which a point breaks soon."""
 _PIPS_A_ROLL = 49 / 6
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
-"""The points, those first that one would name of several made at once."""
+"""The points, in the order in which they are named if several are made at once."""
 
 
 class BoardFact(NamedTuple):
-    """What a play has of an event: a phrase and what fills its places."""
+    """A phrase and the values of its placeholders."""
 
     phrase: str
     facts: Mapping[str, Any]
@@ -145,7 +144,7 @@ _RACE: Kinds = ("borne_off", "saved", "home", "smoothed", "placed")
 
 
 def kinds_of(situation: Situation) -> Kinds:
-    """Return the kinds of facts that count in a situation, what matters most first."""
+    """Return the kinds of facts that matter in a situation, most important first."""
     orders = (
         (situation.is_race, _RACE),
         (situation.is_saving_gammon, _SAVE),
@@ -158,26 +157,26 @@ def kinds_of(situation: Situation) -> Kinds:
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """An event seen from the play it speaks for."""
+    """An event seen from the play it favours."""
 
     event: Event
-    """Its moves lead from the other play to this one."""
+    """The event whose moves lead from the other play to this one."""
     situation: Situation
     board: Board
-    """(26,) after this play, as the mover sees it."""
+    """(26,): after this play, seen by the mover."""
     other_board: Board
-    """(26,) after the other."""
+    """(26,): after the other play."""
     ways: Moves
-    """From where to where this play moved its checkers."""
+    """The moves of this play's checkers."""
     exposures: tuple[Exposure, Exposure]
-    """After this play, and after the other."""
+    """After this play and the other."""
     counted: tuple[Counted, Counted]
-    """What is counted after this play, and after the other."""
+    """Counts after this play and the other."""
     gain: Counted
-    """How much more of it because of the event; see `Contribution.gain`."""
+    """Increase of the counts due to the event; see `Contribution.gain`."""
 
     def facts(self) -> Iterator[BoardFact]:
-        """Yield what this play has of the event, what matters most first; at least one fact."""
+        """Yield at least one fact about the event, most important first."""
         for kind in kinds_of(self.situation):
             yield from getattr(self, f"_{kind}")()
 
@@ -199,11 +198,11 @@ class Sight:
 
     @cached_property
     def _contact(self) -> bool:
-        """Whether the opponent has a checker behind one of the mover's."""
+        """Whether there is contact."""
         return meets(self.board)
 
     def _more(self, low: int, high: int) -> int:
-        """How many checkers more this play has on the points from `low` to `high`."""
+        """Return how many more checkers this play has on the points from `low` to `high`."""
         return int(self._own[low : high + 1].sum() - self._other[low : high + 1].sum())
 
     def _won(self) -> Iterator[BoardFact]:
@@ -244,7 +243,7 @@ class Sight:
             yield BoardFact("hit_home", {"point": point})
 
     def _hit_instead(self, point: int) -> BoardFact:
-        """Both plays hit as many, each where the other does not, or this one on fewer points."""
+        """Return the fact if the other play hits as many checkers elsewhere."""
         places = range(1, OWN_BAR)
         before = self.situation.before
         alone = [p for p in places if before[p] < 0 <= self.other_board[p] and self.board[p] < 0]
@@ -253,7 +252,7 @@ class Sight:
         return BoardFact("hit_there", {"point": point})
 
     def _closed(self) -> Iterator[BoardFact]:
-        """Yield a made point that lets nobody in."""
+        """Yield a point that closes the board."""
         yield from (fact for fact in self._made() if fact.phrase == "close_out")
 
     def _made(self) -> Iterator[BoardFact]:
@@ -276,7 +275,7 @@ class Sight:
 
     @property
     def _held(self) -> tuple[int, int] | None:
-        """Rolls that free the opponent's rearmost checker, here and there, if this play holds it."""
+        """Rolls that free the opponent's rearmost checker after both plays, if this play contains it."""
         own, other = (int(counted.held) for counted in self.counted)
         more = min(self.gain.held, own - other)
         return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
@@ -311,7 +310,7 @@ class Sight:
                 yield BoardFact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
 
     def _points(self, *, new: bool) -> list[int]:
-        """Return the points that this play alone has of the event, new ones or those that were there."""
+        """Return the event's points that only this play has made (`new`) or kept."""
         there = {point for point in self._targets if 1 <= point <= POINTS}
         return [
             point
@@ -320,9 +319,9 @@ class Sight:
         ]
 
     def _prime(self, point: int) -> int:
-        """Length of the run of points of this play at `point` if the other play has none as long; else 0.
+        """Return the length of this play's prime at `point`; 0 unless it is longer than the other play's.
 
-        Where checkers are brought home past others a run of points is no prime.
+        There are no primes while bringing checkers home past others.
         """
         if point >= BACK or self.situation.is_bringing_in:
             return 0
@@ -347,7 +346,7 @@ class Sight:
         yield from self._out(_MIDPOINT - 1)
 
     def _out(self, least: int) -> Iterator[BoardFact]:
-        """Checkers that this play brings out of the opponent's home board, as far as the point `least`."""
+        """Yield checkers that this play brings out of the opponent's home board to `least` or beyond."""
         escaped = {to for at, to in self.ways if at > BACK}
         out = [
             to
@@ -364,7 +363,7 @@ class Sight:
             yield BoardFact("escape" if self._contact else "pass", {"point": min(out), "count": more})
 
     def _passed(self) -> Iterator[BoardFact]:
-        """Checkers that have met the last of the opponent's here, and have not there."""
+        """Yield checkers that only this play brings past the opponent's rearmost checker."""
         behind = [_behind(own, board) for own, board in self._both]
         last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
         past = any(OFF < to < last < at for at, to in self.event.moves)
@@ -389,13 +388,13 @@ class Sight:
                 yield BoardFact("no_blot", {"point": at})
 
     def _calmed(self) -> Iterator[BoardFact]:
-        """Next rolls that leave a shot there, and none here."""
+        """Yield next rolls that leave a shot only after the other play."""
         own, other = (int(counted.calm) for counted in self.counted)
         if min(self.gain.calm, own - other) >= _TOLD_CALM:
             yield BoardFact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
 
     def _evened(self) -> Iterator[BoardFact]:
-        """Yield an even number of checkers on the highest point, and an odd one there."""
+        """Yield an even number of checkers on the highest point, if the other play leaves an odd one."""
         point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
         counts = int(self._own[point]), int(self._other[point])
         highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
@@ -431,14 +430,14 @@ class Sight:
                 yield BoardFact("unstack", {"point": at})
 
     def _timed(self) -> Iterator[BoardFact]:
-        """Yield that more can be played before a point breaks, where it will soon."""
+        """Yield more pips to play before a point breaks, if it would break soon."""
         own, other = self.counted
         enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
         if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
             yield BoardFact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
     def _saved(self) -> Iterator[BoardFact]:
-        """Yield what brings the first checker nearer to being borne off, with a gammon to lose."""
+        """Yield progress towards bearing off the first checker, if a gammon is at stake."""
         if not self.situation.is_saving_gammon:
             return
         more = self._more(OFF, HOME)
@@ -460,7 +459,7 @@ class Sight:
             yield BoardFact("home_safely", {"count": more})
 
     def _smoothed(self) -> Iterator[BoardFact]:
-        """In a race, that more points are filled at home, or fewer checkers stand high."""
+        """Yield a filled gap, or fewer checkers on a high point, in a race."""
         points = range(HOME, OFF, -1)
         filled = [point for point in points if self._own[point] > 0 == self._other[point]]
         empty = [point for point in points if self._own[point] == 0 < self._other[point]]
@@ -493,7 +492,7 @@ class Sight:
 
 
 def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
-    """Return that one play leaves fewer shots than the other, its own exposure first."""
+    """Return the fact of fewer shots; the play's own exposure comes first."""
     own, other = exposures
     outside = "_outside" * (own.blots_back or other.blots_back)
     if own.shots:
@@ -502,6 +501,6 @@ def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
 
 
 def _behind(own: npt.NDArray[np.int64], board: Board) -> int:
-    """How many of the own checkers (26,) have one of the opponent's behind them on the board (26,)."""
+    """Return how many of `own` (26,) still have to pass the opponent's rearmost checker on `board` (26,)."""
     last = int(np.flatnonzero(board < 0).min(initial=OWN_BAR + 1))
     return int(own[max(last + 1, 1) :].sum())

@@ -1,20 +1,17 @@
-"""The difference of two plays, shared among what changed on the board.
+"""The difference between two plays, split over the changes on the board.
 
-After two plays of a roll the boards differ by a few checkers: those that stand elsewhere, and the opponent's
-that one of the plays hit.  Each of them is matched with where it stands after the other play: a checker that
-only one play moved with where it came from, the others in order, so that their ways do not cross.  Moves that
-only together mean something are one `Event`: those that make a point or leave it, and those that need a hit.
+After two plays of a roll, the boards differ by the places of a few checkers and by hits.  Each checker is
+matched with its place after the other play: one that only one play moved with its origin, the others in
+order. Moves that belong together form one `Event`: those that make or break a point, and those that depend on
+a hit.
 
-Every set of events, applied to the board after the one play, is a position, and is worth what the evaluator
-says of it.  What an event brings is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953):
-its effect on that value, averaged over all orders in which the events may happen.  So the parts add up to the
-difference, an event that changes nothing brings nothing, and a change of game plan or class goes to whatever
-changes it.
+Every subset of events, applied to the board after the second play, is a position that the evaluator can
+value. An event's contribution is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953): its
+effect, averaged over all orders of events.  So contributions add up to the difference, an irrelevant event
+contributes nothing, and a change of game plan or class is attributed to the events that cause it.
 
-Exposure is separate from the events that bring it about: what is measured of rolls that hit is taken from
-the one board or from the other, as if that were an event.  This is done where it brings what a player
-expects, more for the play that leaves fewer shots.  Elsewhere such measurements stand for something else as
-well, and the events keep it.
+Exposure is treated as an additional event that exchanges the measurements of hitting rolls, if it favours the
+play that leaves fewer shots.  Otherwise these measurements stay with the events.
 """
 
 from collections import Counter
@@ -39,83 +36,84 @@ from motif.parameters.named_sets import features
 from motif.runtime.streams import THROWS
 
 _MOST = 8
-"""Events that are shown separately: with their exposure, 512 positions."""
+"""Maximum number of separate events: with exposure, 512 positions."""
 _MAX_CALM = 5
-"""Events up to which the next rolls are counted after every set of them: 32 positions, 21 rolls each."""
+"""Maximum number of events for counting next rolls: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
-"""Parameters that measure what may be hit, by whatever set."""
+"""Parameters that measure shots, in any set."""
 _COUNTED = [
     MOTIF_SET.names.index(name) for name in ("hitting_rolls", "contained_opponent", "spare_pips_opponent")
 ]
-"""What the mover counts, who is not on roll any more; see `Counted`."""
+"""Parameters of `Counted`, seen by the mover, who is no longer on roll."""
 Moves = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Event:
-    """What belongs together of that by which one play's board differs from another's."""
+    """A set of related changes between the boards after two plays."""
 
     moves: tuple[tuple[int, int], ...]
-    """Of own checkers: from where each stands after the other play, to where after this one; 0 is off."""
+    """Own checkers' places after the other play and after this one; 0 is off."""
     hits: tuple[int, ...] = ()
-    """Points where this play alone hit."""
+    """Points where only this play hit."""
     missed: tuple[int, ...] = ()
-    """Points where the other play alone hit."""
+    """Points where only the other play hit."""
 
     def arrives(self, point: int) -> bool:
-        """Whether it brings a checker to a point, or hits there."""
+        """Return whether the event brings a checker to a point or hits there."""
         return point in self.hits or any(target == point for _, target in self.moves)
 
     def leaves(self, point: int) -> bool:
-        """Whether it takes a checker away from a point, or what was hit there back."""
+        """Return whether the event takes a checker away from a point or undoes a hit there."""
         return point in self.missed or any(source == point for source, _ in self.moves)
 
     @property
     def turned(self) -> "Event":
-        """The same seen from the other play."""
+        """The event seen from the other play."""
         moves = tuple((target, source) for source, target in self.moves)
         return Event(moves, self.missed, self.hits)
 
     def joined(self, other: "Event") -> "Event":
-        """Both as one."""
+        """Return both events as one."""
         return Event(self.moves + other.moves, self.hits + other.hits, self.missed + other.missed)
 
 
 class Counted(NamedTuple):
-    """What a player counts on the board that the mover leaves; or how much more of it there is."""
+    """Counts on the board after a play, or differences of such counts."""
 
     safe: float
-    """Rolls of 36 that do not hit."""
+    """Opponent's rolls, of 36, that do not hit."""
     held: float
-    """Rolls of 36 that the opponent's rearmost checker cannot play in full because of the mover's points."""
+    """Rolls, of 36, that the opponent's rearmost checker cannot play in full because of the mover's
+    points."""
     spare: float
-    """Pips that can be played before a point breaks or a back checker moves."""
+    """Pips to play before a point breaks or a back checker moves."""
     calm: float = 0.0
-    """The mover's next rolls of 36 that leave no shot; 0 where nobody counts them."""
+    """The mover's next rolls, of 36, that leave no shot; 0 if not counted."""
 
     @property
     def turned(self) -> "Counted":
-        """How much less of it there is."""
+        """The counts with opposite signs."""
         return Counted(*(-number for number in self))
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one thing brings of the difference of two plays."""
+    """The contribution of one event to the difference between two plays."""
 
     event: Event | None
     """None for the exposure."""
     amount: float
-    """In the evaluator's values; below 0 where it speaks for the second play."""
+    """In the evaluator's values; negative if it favours the second play."""
     gain: Counted
-    """About how much more there is of each after the first play because of it; the exposure has nothing but
-    safe rolls, and all of them."""
+    """Approximate increase of each count after the first play due to the event; the exposure takes all safe
+    rolls and nothing else."""
 
 
 def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
-    """By what the board `first` (26,) differs from `second`, as the mover sees them; at most `_MOST`.
+    """Return at most `_MOST` events that turn the board `second` (26,) into `first`, seen by the mover.
 
-    `moves` are those of single dice by which the two plays led there.
+    `moves` are those of the two plays by single dice.
     """
     own = own_checkers(first), own_checkers(second)
     points = range(1, OWN_BAR)
@@ -125,7 +123,7 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
     events += [Event((), hits=(point,)) for point in sorted(hits)]
     events += [Event((), missed=(point,)) for point in sorted(missed)]
     for point in points:
-        # A point that only one of the two has is made, or left, by all its checkers at once.
+        # All checkers that make or leave a point belong together.
         if own[0][point] >= 2 > own[1][point] or point in hits:
             events = _together(events, partial(Event.arrives, point=point))
         if own[1][point] >= 2 > own[0][point] or point in missed:
@@ -138,11 +136,10 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
 def parts_between(
     static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
 ) -> tuple[Contribution, ...]:
-    """Return what makes the play `first` worth more than `second`.
+    """Return the contributions to the difference between the plays `first` and `second`.
 
-    `fewer` is how many rolls of 36 fewer hit after the first, by the opponent's best replies.  The amounts
-    are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play does is one
-    thing, for nothing else is there to weigh it against.
+    `fewer` is the number of rolls, of 36, by which fewer hit after the first play.  The amounts are the
+    mover's and add up to the difference of `Judged.value`.  In a race, all changes form one event.
     """
     boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))
@@ -168,7 +165,7 @@ def parts_between(
 
 
 def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
-    """Return what a player counts who leaves `boards` (n, 26) to the opponent: (n, 4), as in `Counted`."""
+    """Return the counts (n, 4) of `Counted` for `boards` (n, 26) with the opponent on roll."""
     measured = np.round(
         features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
     )
@@ -178,7 +175,7 @@ def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
 
 
 def shapley(values: FloatArray) -> list[float]:
-    """Return the Shapley value of each of k players, of `values` (2^k,) of sets with bit i for player i."""
+    """Return the Shapley values of k players from `values` (2^k,) of sets, bit i standing for player i."""
     players = len(values).bit_length() - 1
     sets = np.arange(len(values))
     sizes = np.array([bin(k).count("1") for k in sets])
@@ -196,11 +193,11 @@ def shapley(values: FloatArray) -> list[float]:
 def _matched(
     first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], moves: tuple[Moves, Moves]
 ) -> Moves:
-    """From where in `second` to where in `first` each checker went that stands elsewhere."""
+    """Return the moves that turn the checkers `second` into `first`."""
     sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
     pairs = []
     back = [(target, source) for source, target in whole_ways(moves[1])]
-    # In an order that is the same when the plays are exchanged.
+    # The order does not depend on which play comes first.
     for source, target in sorted([*whole_ways(moves[0]), *back], key=sorted):
         if sources[source] and targets[target]:
             pairs.append((source, target))
@@ -212,7 +209,7 @@ def _matched(
 
 
 def whole_ways(moves: Moves) -> Moves:
-    """Return the moves of single dice with those of one checker joined."""
+    """Return the moves with those of one checker joined."""
     ways: list[tuple[int, int]] = []
     for source, target in moves:
         before = next((way for way in ways if way[1] == source), None)
@@ -223,7 +220,7 @@ def whole_ways(moves: Moves) -> Moves:
 
 
 def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Event]:
-    """Return the `events` with those that belong together as one."""
+    """Return the `events` with those that belong together joined."""
     those = [event for event in events if belongs(event)]
     if len(those) < 2:
         return events
@@ -231,7 +228,7 @@ def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Eve
 
 
 def hybrid(board: Board, events: Iterable[Event]) -> Board:
-    """Return the board (26,) after the second play, with `events`."""
+    """Return the `board` (26,) after the second play with `events` applied."""
     board = board.copy()
     for event in events:
         for point in event.hits:
@@ -247,10 +244,7 @@ def hybrid(board: Board, events: Iterable[Event]) -> Board:
 
 
 def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np.bool_]) -> FloatArray:
-    """Mover's values (2n,) of the boards `seen` (n, 26), the first and the last those of the plays.
-
-    The first n are exposed as the first is, the others as the last.
-    """
+    """Return the mover's values (2n,) of `seen` (n, 26) with the first and the last board's exposure."""
     count = len(seen)
 
     def exchanged(rows: FloatArray) -> FloatArray:
@@ -263,6 +257,6 @@ def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np
 
 
 def _exposed(static: StaticEvaluator) -> npt.NDArray[np.bool_]:
-    """Which parameters (n,) measure how the mover, who is not on roll any more, may be hit."""
+    """Return which parameters (n,) measure shots at the mover."""
     _, weights = explainable(static)
     return np.array([one.side == "own" and one.name in _SHOTS for one in weights.parameters.parameters])

@@ -1,4 +1,4 @@
-"""What is known of two plays beyond the board after them: score and cube, lookahead, a rollout."""
+"""Evidence on two plays beyond the board: score and cube, lookahead and rollout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,59 +26,58 @@ from motif.evaluators.probabilities import switched_equities
 from motif.players.ranking import EXACT
 
 LITTLE, _MUCH = 0.3, 1.3
-"""Values of a gammon, of 1 for money, below which it counts for little, and beyond which for more."""
+"""Gammon values (1 in money play) below which gammons count for little, and above which for more."""
 _POINTS = np.arange(-EVEN, EVEN + 1)
-"""What games are worth for money, as in `CubeModel.equities`."""
+"""Values of games in money play."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found out about two plays beyond the static values of the board."""
+    """The evidence on two plays beyond the static value of the board."""
 
     player: str
     pair: ComparedPair
-    """Both plays with the best estimate of each."""
+    """Both plays with their best estimates."""
     cube_model: CubeModel = field(repr=False)
     cubeful: tuple[float, float] | None
-    """Static values at the score and with the cube where it lies, in normalised equity; None where plays are
-    valued for money without a cube."""
+    """Static normalised equities at the score with the cube; None in cubeless money play."""
     looks_ahead: bool
     """Whether the plays were chosen by lookahead."""
     replies: Replies | None
-    """The replies that it saw; None without lookahead, and where a play ends the game."""
+    """The opponent's replies; None without lookahead or if a play ends the game."""
     played_out: bool
     """Whether lookahead played a late ending to its end."""
 
     @property
     def ahead(self) -> tuple[float, float] | None:
-        """Values of both plays by the lookahead that chose them; None without any."""
+        """Equities of both plays by lookahead; None without lookahead."""
         return (self.pair.better.equity, self.pair.worse.equity) if self.looks_ahead else None
 
     @property
     def rolled(self) -> tuple[float, float] | None:
-        """The equities of both plays by a rollout; None where there was none."""
+        """Equities of both plays by a rollout; None without a rollout."""
         return None if self.pair.rolled is None else self.pair.rolled.equities
 
     @property
     def judged(self) -> tuple[float, float]:
-        """The best estimate of both plays: exact, rolled out, looked ahead, or that of the board."""
+        """Best estimates of both plays: exact, rollout, lookahead or static."""
         return self.pair.equities
 
     @property
     def difference(self) -> float:
-        """By how much the first play is better, by the best estimate."""
+        """Equity of the first play less that of the second, by the best estimate."""
         return _difference(self.judged)
 
     def overrules(self, static_difference: float) -> bool:
-        """Whether lookahead prefers the play that is not better by the terms alone."""
+        """Return whether lookahead prefers the play that is worse by the terms."""
         return self.ahead is not None and static_difference < 0 < _difference(self.ahead)
 
     def rows(
         self, known: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
     ) -> tuple[Reason, ...]:
-        """Return a row for each step from the difference `known` from the board to the best estimate.
+        """Return a reason for each step from the static difference `known` to the best estimate.
 
-        `board` are the board's reasons: what a larger one of these counts is not counted again.
+        Facts covered by a larger reason of the `board` are not repeated.
         """
         rows = []
 
@@ -116,7 +115,7 @@ class Evidence:
     def ahead_in_words(
         self, names: tuple[str, str], words: Phrases, static_difference: float
     ) -> tuple[str, ...]:
-        """Return what lookahead, and a rollout, say of both plays; nothing without lookahead."""
+        """Return sentences on lookahead and rollout; empty without lookahead."""
         if self.ahead is None or self.replies is None:
             return ()
         view = self._compared("ending" if self.played_out else "ahead", self.ahead, names, words)
@@ -126,7 +125,7 @@ class Evidence:
         return view, *rolled, *self.replies.sentences(names, words)
 
     def in_words(self, names: tuple[str, str], words: Phrases, static_difference: float) -> tuple[str, ...]:
-        """Return the values of both plays at the score, and what lookahead and a rollout say of them."""
+        """Return sentences on score and cube, lookahead and rollout."""
         cubeful = () if self.cubeful is None else (self._compared("staked", self.cubeful, names, words),)
         return *cubeful, *self.ahead_in_words(names, words, static_difference)
 
@@ -137,7 +136,7 @@ class Evidence:
         return words.say("detail", key, better=names[0], worse=names[1], **facts)
 
     def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, Any]:
-        """Return what JSON has of it, where there is something."""
+        """Return the JSON record."""
         facts: dict[str, Any] = {} if self.cubeful is None else {"staked": list(self.cubeful)}
         if self.ahead is None or self.replies is None:
             return facts
@@ -174,7 +173,7 @@ def gather_evidence(
 
 
 def gammon_worth(cube_model: CubeModel) -> tuple[float, float]:
-    """Return what a gammon won, and one lost, count beyond a single game, which is 1 for money."""
+    """Return the values of a gammon won and lost beyond a single game; both are 1 in money play."""
     worth = _POINTS if cube_model.is_cubeless else cube_model.equities[cube_model.state, 0, 0]
     won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
     return float(won), float(lost)
@@ -187,8 +186,8 @@ def _difference(two: Sequence[float]) -> float:
 def _of_replies(
     seen: Replies, change: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
 ) -> Reason:
-    told = seen.told(change, names, words)
-    if counted_as_well(told.phrase, abs(change), board):
-        told = seen.of_rolls(change, names, words)
-    concept = LOOKAHEAD_HITS if told.phrase == "hits" else LOOKAHEAD
-    return row(concept, change, told.sentence, told.phrase, **told.facts)
+    reply = seen.main_reason(change, names, words)
+    if counted_as_well(reply.phrase, abs(change), board):
+        reply = seen.of_rolls(change, names, words)
+    concept = LOOKAHEAD_HITS if reply.phrase == "hits" else LOOKAHEAD
+    return row(concept, change, reply.sentence, reply.phrase, **reply.facts)

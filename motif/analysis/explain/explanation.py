@@ -1,11 +1,11 @@
-"""Why one play is better than another, and what makes up the value of one position.
+"""Explanations of why one play is better than another, and of the value of a position.
 
-What changed on the board is shown in words, each thing with what it brings (`concepts`, `reasons`); the terms
-of the weights, and the groups that they are filed under (`split`, `groups`), make up the same difference.
+The difference between two plays is split twice: over the changes on the board, in words (`concepts`,
+`reasons`), and over the terms of the weights and their groups (`split`, `groups`).
 
-The yardstick of one position is the same position with the sides exchanged, the same player on roll.  Half
-the difference of the two values is how much better your checkers are placed than the opponent's, split over
-terms as for plays; half their sum, which belongs to neither, is what being on roll is worth.
+A position is compared with its mirror image, in which the sides are exchanged and the same player is on roll.
+Half the difference of the two values measures how much better your checkers are placed, and is split over
+terms as for plays; half their sum is the value of being on roll.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from motif.analysis.explain.groups import (
     Measurement,
     Viewpoint,
     group_facts,
+    group_lines,
     grouped,
     listed,
-    told_groups,
 )
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
-from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, rows_told
+from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, shown_rows
 from motif.analysis.explain.replies import hit_rolls
 from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import Terms, split
@@ -54,28 +54,28 @@ from motif.runtime.layout import html_lines, side_by_side
 from motif.runtime.streams import THROWS
 
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
-"""What gammons must make of a difference to be shown: so many points, and such a share."""
+"""Minimum points and minimum share of a difference due to gammons for a sentence on them."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
-"""How many times the average error a difference is that is called so (docs/how-to/explain.md)."""
+"""Minimum ratio of a difference to the average error for each word (docs/how-to/explain.md)."""
 
 
 @dataclass(frozen=True)
 class WeighedTerms:
-    """What makes up a raw sum, or a difference of two: terms of the weights, and groups of them."""
+    """The terms and groups that add up to a raw sum or a difference."""
 
     terms: Terms
-    """Name and contribution of every term that counts, in the names of the weight file."""
+    """Name in the weight file and contribution of every nonzero term."""
     groups: tuple[tuple[str, float], ...]
-    """What players would file the terms under, largest first; contributions add up to the same."""
+    """Groups of terms with their contributions, largest first; same sum."""
     sentences: tuple[str, ...]
-    """The largest groups with what is measured of them, and the rest; amounts in the unit of `scale`."""
+    """Sentences on the largest groups and the rest; amounts in the unit of `scale`."""
     scale: AmountScale = field(repr=False)
     weights: WeightFile = field(repr=False, compare=False)
-    """Those that the terms are of."""
+    """The weights the terms belong to."""
 
     @property
     def term_words(self) -> dict[str, str]:
-        """What the hidden units among the `terms` are about, by name."""
+        """Descriptions of the hidden units among the `terms`, by name."""
         there = {name for name, _ in self.terms}
         named = {
             unit_term(class_name, name): about.words
@@ -86,11 +86,11 @@ class WeighedTerms:
 
     @property
     def shown_groups(self) -> tuple[tuple[str, float], ...]:
-        """The `groups` that are not nothing in the digits shown."""
+        """The `groups` that do not round to 0."""
         return tuple(group for group in self.groups if self.scale.counts(group[1]))
 
     def to_dict(self, sentences: Sequence[str]) -> dict[str, Any]:
-        """Return groups and terms for JSON, beside `sentences`; `amount` has the unit of `scale`."""
+        """Return the JSON record with `sentences`; `amount` is in the unit of `scale`."""
         about = self.term_words
         return {
             "sentences": list(sentences),
@@ -107,17 +107,16 @@ class WeighedTerms:
 
 @dataclass(frozen=True)
 class StaticComparison:
-    """Two plays by the weights alone, without lookahead, for money without a cube, seen by the mover.
+    """The static, cubeless comparison of two plays, seen by the mover.
 
-    Contributions are parts of `difference_x`; negative ones speak for the second play.  The player on roll
-    whom terms speak of is the opponent.
+    Contributions add up to `difference_x`; negative ones favour the second play.  To the terms, the player on
+    roll is the opponent.
     """
 
     x: tuple[float, float]
-    """The raw sums of both plays."""
+    """Raw sums of both plays."""
     equities: tuple[float, float]
-    """What both plays are ranked by: equities in points, 3 tanh x; of a file that has only win chances
-    2 win - 1 = tanh x."""
+    """Equities in points, 3 tanh x; 2 win - 1 = tanh x for a file with only win chances."""
     parts: WeighedTerms
 
     @property
@@ -131,7 +130,7 @@ class StaticComparison:
         return self.equities[0] - self.equities[1]
 
     def in_words(self, words: Phrases) -> str:
-        """Return the values of both plays, and how they come from x."""
+        """Return a sentence with x and the values of both plays."""
         first, second = (words.signed(each, 4) for each in self.x)
         key, (better, worse) = "value", map(words.signed, self.equities)
         if self.parts.scale.win_only:
@@ -141,39 +140,39 @@ class StaticComparison:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Tabular):
-    """How the value of one play exceeds that of another, all of it seen by the player who makes them."""
+    """Why one play is better than another, seen by the mover."""
 
     evaluator: str
     position: Position
-    """Before the roll, seen by the mover."""
+    """The position before the roll."""
     roll: tuple[int, int]
     better: Play
-    """The play that was asked for as the better one, even where it is not."""
+    """The play named as the better one, even if it is not."""
     worse: Play
     static: StaticComparison = field(repr=False)
-    """By the weights alone, term by term."""
+    """Static comparison by terms."""
     evidence: Evidence = field(repr=False)
-    """What score and cube, lookahead and a rollout say beyond that."""
+    """Values by score and cube, lookahead and a rollout."""
     reasons: tuple[Reason, ...]
-    """What makes the `difference`, the largest first, in points: what the plays do on the board, what score,
-    lookahead and rollout change, and the rest.  They add up to it exactly."""
+    """The parts of the `difference` in points, largest first: changes on the board, the effects of score,
+    lookahead and rollout, and the rest.  They add up exactly."""
     parts: tuple[Contribution, ...] = field(repr=False)
-    """What the board brings, all of it, without the words: the parts of the static equity difference."""
+    """All parts of the static equity difference, without words."""
     summary: str
     gammons: str
-    """How the plays differ in gammons, in a sentence; empty where that makes little of the difference."""
+    """A sentence on the difference in gammons; empty if it matters little."""
     certainty: str
-    """How sure it is, in a sentence; empty where nobody knows."""
+    """A sentence on the certainty; empty if unknown."""
     words: Phrases = field(repr=False)
 
     @property
     def difference(self) -> float:
-        """By how much the first play is better, by the best estimate."""
+        """Equity of the first play less that of the second, by the best estimate."""
         return self.evidence.difference
 
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
-        """The `reasons` that are not nothing in the digits shown."""
+        """The `reasons` that do not round to 0."""
         return tuple(reason for reason in self.reasons if reason.amount >= SHOWN)
 
     @property
@@ -183,42 +182,39 @@ class Explanation(Tabular):
 
     @property
     def grid(self) -> list[list[float]] | None:
-        """By how much the first play is better after each roll of the opponent, by its two dice: 6 rows of 6.
-
-        None without lookahead.
-        """
+        """Advantage of the first play by the opponent's dice (6 x 6); None without lookahead."""
         return None if self.evidence.replies is None else self.evidence.replies.grid
 
     @property
     def names(self) -> tuple[str, str]:
-        """The two plays as they are written."""
+        """The two plays in notation."""
         return _named((self.better, self.worse), self.words)
 
     @property
     def unit(self) -> str:
-        """Unit of the amounts of reasons in the language of the `words`."""
+        """Unit of the reasons' amounts, in the language of `words`."""
         return self.static.parts.scale.unit_in(self.words)
 
     def amount_in_words(self, reason: Reason) -> str:
-        """Return what a reason brings, signed, such as ``+0.042``; in per cent for a file of win chances."""
+        """Return a reason's contribution in `unit`, such as ``+0.042``."""
         if self.static.parts.scale.win_only and self.evidence.cubeful is None:
             return self.words.signed(50 * reason.contribution, 1)
         return self.words.signed(reason.contribution)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All that it says in words, the reasons with what each brings."""
+        """The explanation in words, with the contribution of each reason."""
         rows = (f"{self.amount_in_words(reason)}  {reason.sentence}" for reason in self.shown_reasons)
         return tuple(filter(None, (self.summary, *rows, self.gammons, self.certainty)))
 
     @property
     def detailed_lines(self) -> tuple[str, ...]:
-        """How the values come about: formula, score, lookahead, and the groups with what is measured."""
+        """Details: formula, score, lookahead, and groups with measurements."""
         beyond = self.evidence.in_words(self.names, self.words, self.static.equity_difference)
         return self.static.in_words(self.words), *beyond, *self.static.parts.sentences
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each term that counts."""
+        """Return one row per nonzero term."""
         return list(self.to_dict()["terms"])
 
     def __str__(self) -> str:
@@ -232,7 +228,7 @@ class Explanation(Tabular):
         return side_by_side(*boards) + html_lines(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; `amount` is a contribution in `unit`."""
+        """Return the JSON record; `amount` is a contribution in `unit`."""
         static, evidence = self.static, self.evidence
         better, worse = (
             {"notation": play.notation, "position": gnubg_id(play.position), "x": x, "equity": equity}
@@ -262,17 +258,17 @@ class Explanation(Tabular):
 
 @dataclass(frozen=True)
 class PositionExplanation:
-    """The value of a position for the player on roll, in parts."""
+    """The parts of a position's value for the player on roll."""
 
     x: float
-    """By which the position is ranked; see `motif.analysis.explain.judged.Judged`."""
+    """See `motif.analysis.explain.judged.Judged`."""
     on_roll: float
-    """The part of x that exchanging the sides leaves as it is; with the contributions it adds up to x."""
+    """The part of x due to being on roll; the contributions make up the rest of x."""
     parts: WeighedTerms
     summary: str
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; `amount` is a contribution in `unit`."""
+        """Return the JSON record; `amount` is a contribution in `unit`."""
         facts = {"x": self.x, "on_roll": self.on_roll, "unit": self.parts.scale.unit, "summary": self.summary}
         return {**facts, **self.parts.to_dict(self.parts.sentences)}
 
@@ -290,14 +286,12 @@ def explain_play(
 ) -> Explanation:
     """Explain why `evaluator` prefers one play of `roll` to another.
 
-    By default the best play is compared with the second best; where one of the two is given, with the best
-    of the others, for the score and the cube of `context`; the terms are those of money without a cube.
-    An evaluator that looks ahead chooses the plays by that, lets a rollout confirm what looks like an error
-    (`motif.analysis.confirmation`) and tells what it saw, while the terms are those of the weights without
-    lookahead.  `choice` is what is known of the two plays already; `language` is one of
-    `motif.analysis.phrases.languages`.
-    Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase), `PlayError` for a play
-    that is not legal, and where there is only one; `SettingError` for a language that there is not.
+    By default, compare the best play with the second best; if only one is given, compare it with the best of
+    the others.  Plays are ranked at the score and cube of `context`, with lookahead and confirming rollouts
+    (`motif.analysis.confirmation`) if the evaluator looks ahead; terms are static and cubeless.  `choice` is
+    an existing comparison of the two plays; `language` is one of `motif.analysis.phrases.languages`.
+    Raises `PlayerError` unless the evaluator is a weight file, bras or phase, `PlayError` for an illegal or
+    forced play, `SettingError` for an unknown language.
     """
     words = phrases(language)
     static, _ = explainable(evaluator.without_lookahead)
@@ -326,7 +320,7 @@ def explain_play(
         worse=worse,
         static=comparison,
         evidence=evidence,
-        reasons=rows_told(board, beyond, difference, names, words),
+        reasons=shown_rows(board, beyond, difference, names, words),
         parts=parts,
         summary=_verdict(names, difference, in_chances, words),
         gammons=_gammons(evaluator, plays, cube_model, difference, words),
@@ -336,12 +330,12 @@ def explain_play(
 
 
 def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases) -> StaticComparison:
-    """Return two plays compared by the weights alone, in terms and groups."""
+    """Compare two plays statically, by terms and groups."""
     _, weights = explainable(static)
     two = first, second = judged(static, plays[0].position), judged(static, plays[1].position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = AmountScale.between(first, second, bound_of(static))
-    # After a play the opponent is on roll, whose checkers come first: they differ by hits alone.
+    # The opponent's checkers come first after a play and differ only by hits.
     hit = not np.array_equal(first.seen.checkers[0], second.seen.checkers[0])
     view = Viewpoint(you_are_on_roll=False, race=both_races(first, second), hit=hit)
     groups = grouped(weights.parameters, pieces, view)
@@ -357,7 +351,7 @@ def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases)
         WeighedTerms(
             pieces.terms,
             tuple((group.name, group.contribution) for group in groups),
-            tuple(told_groups(groups, scale, words, facts)),
+            tuple(group_lines(groups, scale, words, facts)),
             scale,
             weights,
         ),
@@ -372,7 +366,7 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
 def _gammons(
     evaluator: Evaluator, plays: tuple[Play, Play], cube_model: CubeModel, difference: float, words: Phrases
 ) -> str:
-    """How often the `plays` win gammons, or lose them, where that is a good part of their `difference`.
+    """Return a sentence on gammons won or lost, if these make up much of the `difference`.
 
     Gammons, which include backgammons, count their value beyond a single game.
     """
@@ -392,7 +386,7 @@ def _gammons(
 
 
 def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words: Phrases) -> str:
-    """Which of the plays is better, and by how much."""
+    """Return a sentence on which play is better, and by how much."""
     table = ("on_chances",) if in_chances else ()
     amount = words.amount(50 * abs(difference), 1) if in_chances else words.amount(abs(difference))
     key = "equal" if abs(difference) < SHOWN else "better" if difference > 0 else "worse"
@@ -400,7 +394,7 @@ def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words:
 
 
 def _certainty(player: str, difference: float, words: Phrases) -> str:
-    """How sure a `difference` is, beside the player's average error."""
+    """Return a sentence that compares a `difference` with the player's average error."""
     rate = known_error_rate(player)
     if rate is None:
         return words.say("certainty", "unknown")
@@ -412,9 +406,9 @@ def _certainty(player: str, difference: float, words: Phrases) -> str:
 def explain_position(
     evaluator: Evaluator, position: Position, language: str = LANGUAGE
 ) -> PositionExplanation:
-    """Explain what makes up the value that `evaluator` gives to `position`, without lookahead.
+    """Explain the static value of `position` by `evaluator`.
 
-    Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase).
+    Raises `PlayerError` unless the evaluator is a weight file, bras or phase.
     """
     static, weights = explainable(evaluator)
     words = phrases(language)
@@ -428,13 +422,13 @@ def explain_position(
     def facts(group: Group) -> list[str]:
         news: list[Measurement] = []
         for fact in group_facts(group, pieces.cause, weights.parameters, two, view, words):
-            # The same thing told of the other side says nothing new.
+            # Skip the same measurement seen from the other side.
             if all((fact.second, fact.first) != (other.first, other.second) for other in news):
                 news.append(fact)
         return [fact.sentence(words, "of_one") for fact in news]
 
     def of_values(value: float) -> str:
-        return AmountScale(1.0, scale.win_only).told(value, words)
+        return AmountScale(1.0, scale.win_only).in_words(value, words)
 
     on_roll = f"{words.say('position', 'on_roll')} {of_values((two[0].value + two[1].value) / 2)}"
     summary = words.say(
@@ -448,7 +442,7 @@ def explain_position(
     parts = WeighedTerms(
         tuple((name, value / 2) for name, value in pieces.terms),
         tuple((group.name, group.contribution / 2) for group in groups),
-        tuple(told_groups(groups, half, words, facts)),
+        tuple(group_lines(groups, half, words, facts)),
         scale,
         weights,
     )
@@ -463,11 +457,11 @@ def _chosen(
     worse: Play | None,
     context: CubeContext,
 ) -> ComparedPair:
-    """Return the two plays to compare, of the legal ones, and what they are worth."""
+    """Return the comparison of the chosen legal plays."""
     plays = legal_plays(position, roll)
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):
-            raise PlayError(f"{play.notation or NO_MOVE!r} is not a legal play of this roll")
+            raise PlayError(f"illegal play {play.notation or NO_MOVE!r} for this roll")
     if len(plays) == 1:
         raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
     choice = compare_plays(position, checked_roll(*roll), evaluator, context, better, worse)

@@ -1,8 +1,7 @@
-"""How a play leaves itself open: shots as players count them, now and after the next roll of your own.
+"""Shots that a play leaves, immediately and after your own next roll.
 
-A shot is a roll of the opponent's that can hit: with one checker or another, with both dice together, from
-the bar.  Whether it can is asked of the legal plays.  Blots in the opponent's home board, where hits cost
-little, are not counted; players do not count them either.
+A shot is an opponent's roll with a legal play that hits.  Blots in the opponent's home board, where hits cost
+little, are not counted.
 """
 
 from collections.abc import Sequence
@@ -23,30 +22,27 @@ _HITTING = MOTIF_SET.names.index("hitting_rolls")
 
 
 class Exposure(NamedTuple):
-    """What a play leaves to hit."""
+    """The shots a play leaves."""
 
     shots: int
     """Rolls of 36 that can hit a blot outside the opponent's home board."""
     blots_back: bool
-    """Whether there are blots inside it, too."""
+    """Whether there are blots inside it."""
 
     @classmethod
     def of(cls, board: Board) -> "Exposure":
-        """Return that of a `board` (26,) after a play, as the player sees it who has made it."""
+        """Return the exposure on a `board` (26,) after a play, seen by the mover."""
         rolls = shots_by_roll(board)
         return cls(int(rolls @ ROLL_COUNTS), bool((board[BACK + 1 : BOARD_SIZE - 1] == 1).any()))
 
 
 def shots_by_roll(board: Board) -> npt.NDArray[np.bool_]:
-    """Which of `motif.board.movegen.ROLLS` can hit a blot of the `board` (26,) up to the point `BACK`: (21,).
-
-    The board is that after a play, as the player sees it who has made it.
-    """
+    """Return which rolls (21,) can hit the mover's blots up to the point `BACK` of a `board` (26,)."""
     return _hit_by(board[None], BACK)[0]
 
 
 def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
-    """Which rolls can hit a blot of each of `boards` (n, 26) up to the point `last`: (n, 21)."""
+    """Return which rolls (n, 21) can hit a blot of each of `boards` (n, 26) up to the point `last`."""
     hits = np.zeros((len(boards), len(ROLLS)), np.bool_)
     blots = boards[:, : last + 1] == 1
     open_ones = np.flatnonzero(blots.any(axis=1) & (boards < 0).any(axis=1))
@@ -62,11 +58,10 @@ def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
 
 
 def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
-    """With how many of 36 rolls of your own nothing can be hit after the next play: (n,).
+    """Return how many of your next 36 rolls have a safe play: (n,).
 
-    `boards` (n, 26) are those after this play, as the player sees them; the opponent does not move.  The
-    measured rolls that hit, which are faster, differ from the legal ones at times; so what is shown is
-    counted `exactly`.
+    `boards` (n, 26) are seen by the mover after a play; the opponent does not move in between.  Counting
+    `exactly`, by legal plays, is slower than using the measured hitting rolls.
     """
     flat, first = np.zeros(len(boards) * len(ROLLS), np.bool_), 0
     for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
@@ -83,7 +78,7 @@ def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float6
 
 
 def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
-    """Of your own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
+    """Return how many of your next 36 rolls must leave a shot after each of two plays' `boards` (26,)."""
     calm = calm_rolls(np.array(boards), exactly=True)
     first, second = (THROWS - calm).astype(int).tolist()
     return first, second

@@ -1,8 +1,7 @@
-"""The difference of two values in groups under the names that players use, with what is measured of each.
+"""Groups of a value difference under names players use, with measurements.
 
-The contributions of a split add up to groups, which are shown one by one, the largest first; amounts are
-points of equity, or per cent of winning chances.  After a play the other player is on roll, and the player
-who reads has just moved.
+Amounts are points of equity, or per cent of winning chances.  After a play the opponent is on roll, and the
+reader has just moved.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,38 +22,38 @@ BACK_CHECKERS, PLACEMENT, DISTRIBUTION, RACE = "back checkers", "placement", "di
 ATTACK, HITTING, SAFETY = "attack", "hitting", "safety"
 _OF_RACES = (RACE, "timing")
 _GROUPS = {"back game": BACK_CHECKERS}
-"""Groups whose name says too much of an ordinary play."""
+"""Groups that are shown under another name."""
 _MIN_SHARE = 0.2
-"""Share of the largest measurement of its group from which on another is shown."""
+"""Minimum size of a measurement relative to the largest of its group."""
 _SAME = 1e-9
 _MAX_GROUPS, _LEFT_UNTOLD = 5, 0.1
-"""Groups are shown until those left bring less than this share of all, or so many have been."""
+"""Maximum number of groups, and the share of the total that may be left out."""
 _SUMMED_UP = 5
 _MAX_FACTS = 3
-"""Measurements that are shown of a group."""
+"""Maximum number of measurements of a group."""
 _CHANCES_PER_VALUE = 50
-"""Per cent of winning chances for each unit of 2 win - 1."""
+"""Per cent of winning chances per unit of 2 win - 1."""
 
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Whose eyes a position is seen with that is given by the player on roll."""
+    """The viewer of a position that is given from the side of the player on roll."""
 
     you_are_on_roll: bool
     race: bool = False
-    """Whether there is no contact: then nobody blocks or attacks, and all but the race is distribution."""
+    """Whether there is no contact: then everything except the race is distribution."""
     hit: bool = False
-    """Whether the opponent's checkers differ: then all that they bring is one matter, that of the hit."""
+    """Whether the opponent's checkers differ, by a hit: then they make up the group of the hit."""
 
     def label(self, parameter: Parameter, words: Phrases) -> str:
-        """Return what the parameter measures in a few words, such as "your blots outside"."""
+        """Return the parameter's label, such as "your blots outside"."""
         yours = (parameter.side == "own") == self.you_are_on_roll
         whose = words.say("measured", "yours" if yours else "theirs")
         label = words.find("parameters", parameter.base_name, default=parameter.template)
         return label.replace("{side}", whose)
 
     def value(self, parameter: Parameter, feature: float, words: Phrases) -> str:
-        """Return a feature as the measured value that `label` speaks of."""
+        """Return the measured value of a feature, as described by `label`."""
         amount = feature / parameter.scale
         if parameter.unit == "yes or no":
             return words.say("measured", "positive" if amount > 0.5 else "negative")
@@ -63,7 +62,7 @@ class Viewpoint:
         return words.number(amount)
 
     def point_group(self, side: int, point: int) -> str:
-        """Return the group of the checkers of side 0, the player on roll, or 1, on a point counted from 0."""
+        """Return the group of checkers of `side` (0 is the player on roll) on a point counted from 0."""
         if self.race:
             return DISTRIBUTION
         yours = (side == 0) == self.you_are_on_roll
@@ -73,19 +72,19 @@ class Viewpoint:
             return PLACEMENT
         return BACK_CHECKERS if yours else ATTACK
 
-    def tells(self, parameter: Parameter) -> bool:
-        """Whether the parameter's value says something where it is seen: in a race nobody blocks or hits."""
+    def is_relevant(self, parameter: Parameter) -> bool:
+        """Return whether the parameter matters here: in a race, nobody blocks or hits."""
         return not self.race or parameter.group in _OF_RACES
 
     def speaks_for(self, parameter: Parameter, more: bool) -> bool | None:
-        """Whether more of a parameter, or less, speaks for the viewer; None where that depends."""
+        """Return whether more (or less) of a parameter favours the viewer; None if that varies."""
         group = self.group(parameter)
         if self.race or group not in (ATTACK, SAFETY) or parameter.side not in ("own", "opponent"):
             return None
         return more == (group == ATTACK)
 
     def group(self, parameter: Parameter) -> str:
-        """Return the viewer's group: a threat of the opponent's is a matter of the viewer's own safety."""
+        """Return the group for the viewer; the opponent's threats belong to safety."""
         if self.race:
             return parameter.group if parameter.group == RACE else DISTRIBUTION
         if parameter.side not in ("own", "opponent"):
@@ -93,7 +92,7 @@ class Viewpoint:
             return HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
         yours = parameter.side == ("own" if self.you_are_on_roll else "opponent")
         group = self._side_group(parameter, yours)
-        # Besides the attack on the opponent and their own measurements, a hit changes how one stands to them.
+        # A hit also changes measurements relative to the opponent's rearmost checker.
         if self.hit and (group == ATTACK or (parameter.hint == OF_REAR if yours else group != SAFETY)):
             return HITTING
         return group
@@ -102,7 +101,7 @@ class Viewpoint:
         group = parameter.group
         if parameter.hint == OF_BACK:
             return BACK_CHECKERS if yours else ATTACK
-        # A checker on the bar is under attack; everything else in that group attacks.
+        # A checker on the bar is attacked; the group's other parameters attack.
         if group == ATTACK and parameter.hint != OF_BAR:
             return ATTACK if yours else SAFETY
         if group in (ATTACK, SAFETY):
@@ -112,25 +111,25 @@ class Viewpoint:
 
 @dataclass
 class Group:
-    """The part of a difference of x that players would file under one name."""
+    """The part of a difference of x that belongs to one group."""
 
     name: str
     parameters: list[tuple[Parameter, float]] = field(default_factory=list)
     """Parameters that differ, with their contributions."""
     points: list[tuple[int, int, float]] = field(default_factory=list)
-    """Side (0 is the player on roll) and point (24 is the bar) where checkers differ, with contributions."""
+    """Side (0 is the player on roll), point (24 is the bar) and contribution where checkers differ."""
     rest: float | None = None
-    """What the change of weights brings, in the group that it belongs to."""
+    """Contribution of a change of weights."""
 
     @property
     def contribution(self) -> float:
-        """The sum of all that is in it."""
+        """The sum of all contributions."""
         terms = sum(value for _, value in self.parameters) + sum(value for *_, value in self.points)
         return terms + (self.rest or 0.0)
 
     @property
     def telling(self) -> list[Parameter]:
-        """The parameters that bring most of what the group brings, the largest first."""
+        """The parameters with the largest contributions of the group's sign, largest first."""
         side = 1 if self.contribution >= 0 else -1
         for_it = sorted((side * value, k) for k, (_, value) in enumerate(self.parameters) if side * value > 0)
         least = _MIN_SHARE * for_it[-1][0] if for_it else 0.0
@@ -138,7 +137,7 @@ class Group:
 
     @property
     def telling_points(self) -> list[tuple[int, int]]:
-        """The points that bring most of what the group brings, the largest first."""
+        """The points with the largest contributions of the group's sign, largest first."""
         side = 1 if self.contribution >= 0 else -1
         for_it = sorted((-side * value, owner, k) for owner, k, value in self.points if side * value > 0)
         return [(owner, point) for value, owner, point in for_it if value <= _MIN_SHARE * for_it[0][0]]
@@ -146,18 +145,15 @@ class Group:
 
 @dataclass(frozen=True)
 class AmountScale:
-    """Turns parts of a difference of x into parts of the difference of values that it makes."""
+    """Converts parts of a difference of x into parts of the difference of values."""
 
     per_x: float
-    """Points of equity (twice the winning chance, for a file that ignores gammons) for each unit of x."""
+    """Points of equity (or twice the winning chance, for a file with only win chances) per unit of x."""
     win_only: bool
 
     @classmethod
     def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
-        """Return the secant of the squash between two positions, so that the parts add up there too.
-
-        `bound` is that of the values, 3 or 1.
-        """
+        """Return the secant of the squash between two positions; `bound` is that of the values, 3 or 1."""
         step = first.x - second.x
         if abs(step) > _SAME:
             slope = (first.value - second.value) / step
@@ -178,31 +174,31 @@ class AmountScale:
         """Return a part of a difference of x in `unit`."""
         return x * self.per_x * (_CHANCES_PER_VALUE if self.win_only else 1)
 
-    def told(self, x: float, words: Phrases) -> str:
-        """Return a part of a difference of x as text, in `unit`, as ``+0.042`` or ``-1.3``."""
+    def in_words(self, x: float, words: Phrases) -> str:
+        """Return a part of a difference of x in `unit`, such as ``+0.042`` or ``-1.3``."""
         value, digits = self.amount(x), 1 if self.win_only else 3
         return words.signed(value, digits) if round(value, digits) else words.amount(0.0, digits)
 
     def counts(self, x: float) -> bool:
-        """Whether a part is large enough to be seen in the digits that are shown."""
+        """Return whether a part does not round to 0."""
         return abs(self.amount(x)) >= (0.05 if self.win_only else 0.0005)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Something that differs between two positions."""
+    """A measurement that differs between two positions."""
 
     what: str
     first: str
     second: str
 
     def sentence(self, words: Phrases, key: str) -> str:
-        """Return it in words: ``compared`` of two plays, ``of_one`` of one position and its mirror image."""
+        """Return a sentence: ``compared`` for two plays, ``of_one`` for a position and its mirror image."""
         return words.say("measured", key, what=capitalized(self.what), first=self.first, second=self.second)
 
 
 def grouped(parameters: ParameterSet, division: Split, view: Viewpoint) -> tuple[Group, ...]:
-    """Return the groups of a split, largest first; their contributions add up to its difference."""
+    """Return the groups of a split, largest first; they add up to its difference."""
     groups: dict[str, Group] = {}
 
     def group(name: str) -> Group:
@@ -218,13 +214,10 @@ def grouped(parameters: ParameterSet, division: Split, view: Viewpoint) -> tuple
     return tuple(sorted(groups.values(), key=lambda each: -abs(each.contribution)))
 
 
-def told_groups(
+def group_lines(
     groups: Sequence[Group], scale: AmountScale, words: Phrases, facts: Callable[[Group], Sequence[str]]
 ) -> Iterator[str]:
-    """Yield a line each for the `groups` that matter, largest first, and one for the rest.
-
-    `facts` gives the sentences that belong to a group.
-    """
+    """Yield one line per important group, largest first, with its `facts`, and one line for the rest."""
     counting = [group for group in groups if scale.counts(group.contribution)]
     remainder = everything = sum(abs(group.contribution) for group in groups)
     count = 0
@@ -232,24 +225,24 @@ def told_groups(
         if count and remainder < _LEFT_UNTOLD * everything and count + 1 < len(counting):
             break
         said = list(facts(group)) or [words.say("measured", "limits")] * (group.name == LIMITS)
-        name, amount = capitalized(words.group(group.name)), scale.told(group.contribution, words)
+        name, amount = capitalized(words.group(group.name)), scale.in_words(group.contribution, words)
         yield " ".join([words.say("detail", "group", group=name, amount=amount), *said])
         remainder -= abs(group.contribution)
         count += 1
     if counting[count:]:
-        rest = scale.told(sum(group.contribution for group in groups[count:]), words)
+        rest = scale.in_words(sum(group.contribution for group in groups[count:]), words)
         names = ", ".join(_with_amount(group, scale, words) for group in counting[count:])
         yield words.say("detail", "rest", amount=rest, groups=names)
 
 
 def listed(groups: Sequence[Group], scale: AmountScale, words: Phrases) -> list[str]:
-    """Return the largest of `groups` with their amounts, such as ``safety +0.061``."""
+    """Return the largest groups with their amounts, such as ``safety +0.061``."""
     counting = [group for group in groups if scale.counts(group.contribution)]
     return [_with_amount(group, scale, words) for group in counting[:_SUMMED_UP]]
 
 
 def _with_amount(group: Group, scale: AmountScale, words: Phrases) -> str:
-    return f"{words.group(group.name)} {scale.told(group.contribution, words)}"
+    return f"{words.group(group.name)} {scale.in_words(group.contribution, words)}"
 
 
 def group_facts(
@@ -260,16 +253,16 @@ def group_facts(
     view: Viewpoint,
     words: Phrases,
 ) -> list[Measurement]:
-    """Return the few things that differ most in a group; `cause` is that of the split's rest."""
+    """Return the main measurements of a group; `cause` is that of the split's rest."""
     facts = list(_cause_facts(cause, two, view, words)) if group.rest is not None else []
     if group.name == HITTING:
         facts.append(_point_fact(0, PACKED_BAR, two, view, words))
-    telling = [each for each in group.telling if view.tells(each)] or group.telling
+    telling = [each for each in group.telling if view.is_relevant(each)] or group.telling
 
     def is_plain(parameter: Parameter) -> bool:
-        """Whether a parameter moved the way that a player would expect from what its group brings.
+        """Return whether a parameter changed in the direction of its group's contribution.
 
-        Blots and shots count together, so that one of them may have a weight that alone makes no sense.
+        Blots and shots overlap, so a single weight may have an unexpected sign.
         """
         column = parameters.names.index(parameter.name)
         first, second = (one.seen.features[column] for one in two)
@@ -287,7 +280,7 @@ def group_facts(
 def _point_fact(
     side: int, point: int, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
 ) -> Measurement:
-    """Return the checkers of side 0, the player on roll, or 1, on a point in that side's numbering from 0."""
+    """Return the checkers of `side` on a point, in that side's numbering from 0."""
     yours = (side == 0) == view.you_are_on_roll
     key = "checkers_on_bar" if point == PACKED_BAR else "checkers_on_point"
     whose = words.say("measured", "yours" if yours else "theirs")
@@ -298,7 +291,7 @@ def _point_fact(
 def _cause_facts(
     cause: str, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
 ) -> Iterator[Measurement]:
-    """Yield what is behind the part of a difference that no terms make up."""
+    """Yield measurements for the part of a difference outside all terms."""
 
     def said(key: str) -> str:
         return words.say("measured", key)

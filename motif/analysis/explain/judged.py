@@ -1,10 +1,8 @@
-"""How a weight file comes to its value of one position: by which rule, weights and raw sum.
+"""The value of a position by a weight file: its source, weights and raw sum, in float64.
 
-The raw sum is written out: bias, linear and second-degree weights and hidden units, in float64.
-
-x = bias + sum w_i f_i + sum over i <= j of w_ij f_i f_j + what each hidden unit adds, its output weight times
-the squash of a sum of parameters and points.
-Forms may be added and scaled, so that several heads, or the weights of two classes, become one.
+x = bias + sum w_i f_i + sum over i <= j of w_ij f_i f_j + the hidden units' contributions, each an output
+weight times the squash of a sum of parameters and points.  Forms can be added and scaled to combine several
+heads or the weights of two classes.
 """
 
 import math
@@ -40,54 +38,54 @@ from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError
 
 FINISHED, TABLES, WEIGHTS = SOURCES[:3]
-"""What a value comes from."""
+"""Sources of a value."""
 EQUITY = "equity"
 _WIN_NAME = OUTPUTS[WIN]
 
 FloatArray = npt.NDArray[np.float64]
 _SAME = 1e-9
-"""Sums of a unit nearer to each other than this are taken for the same: the secant becomes the tangent."""
+"""Difference of sums below which the secant is replaced by the tangent."""
 _KEPT = 8
-"""Hidden layers of so many classes are kept as they are computed with."""
+"""Number of cached hidden layers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What a form reads of one position."""
+    """The inputs of a form for one position."""
 
     features: FloatArray
-    """(n,) scaled features."""
+    """(n,): scaled features."""
     checkers: npt.NDArray[np.int64]
-    """(2, 25) checkers of the player on roll and of the other by point, each in its own numbering."""
+    """(2, 25): checkers of the player on roll and the opponent by point, each in its own numbering."""
 
 
 @dataclass(frozen=True, eq=False)
 class TermChange:
-    """By how much each term of a form differs between two positions."""
+    """The change of each term of a form between two positions."""
 
     linear: FloatArray
     """(n,)"""
     quadratic: FloatArray
-    """(n, n), in the upper triangle."""
+    """(n, n): upper triangle."""
     units: tuple[FloatArray, ...]
-    """(m,) of each class whose hidden layer the form has."""
+    """(m,) for each hidden layer of the form."""
     by_feature: FloatArray
-    """(n,): everything but checkers on places, by the feature whose change makes it differ."""
+    """(n,): the changes due to each feature."""
     by_place: FloatArray
-    """(2, 25): what points bring through hidden units; with `by_feature` all of the change."""
+    """(2, 25): the changes due to points, through hidden units."""
     table: FloatArray
-    """(2, 25, 16): the point table that differs between the two positions as `by_place` does."""
+    """(2, 25, 16): the point table whose change is `by_place`."""
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The total change."""
         by_units = sum(float(values.sum()) for values in self.units)
         return float(self.linear.sum() + self.quadratic.sum() + by_units)
 
 
 @dataclass(frozen=True, eq=False)
 class UnitTerms:
-    """The m hidden units of a class in a raw sum."""
+    """The m hidden units of a class, as part of a raw sum."""
 
     class_name: str
     names: tuple[str, ...]
@@ -102,21 +100,18 @@ class UnitTerms:
 
     def sums(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
         """Return the raw sums (rows, m) of features (rows, n) and checkers (rows, 2, 25)."""
-        # No matrix product: its last bits may depend on the machine's threads.
+        # Not a matrix product: its last bits may depend on the number of threads.
         sums = np.einsum("ri,mi->rm", features, self.inputs, optimize=False) + self.bias
         for side, place in np.argwhere(self.points.any(axis=(2, 3))).tolist():
             sums += self.points[side, place, checkers[:, side, place]]
         return sums
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-        """Return what all of them add to the raw sums (rows,) of positions; arguments as those of `sums`."""
+        """Return the units' total contribution to raw sums (rows,); arguments as for `sums`."""
         return np.asarray((squash_units(self.sums(features, checkers)) * self.amounts).sum(axis=1))
 
     def secants(self, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
-        """Return how much each differs between two positions, and how much it rises per unit of its sum.
-
-        The positions are `to` and the one in `since` (m,); sums rise on the way from the latter.
-        """
+        """Return each unit's change (m,) from `since` to `to`, and its secant (m,)."""
         sums = self.sums(np.stack([to.features, since.features]), np.stack([to.checkers, since.checkers]))
         steps = sums[0] - sums[1]
         squashed = squash_units(sums)
@@ -128,7 +123,7 @@ class UnitTerms:
 
 @lru_cache(maxsize=_KEPT)
 def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
-    """Return the hidden layer of a class as it adds to a head, which must be a probability."""
+    """Return the hidden units of a class in the raw sum of `head`, a probability."""
     outputs = layer.added_to(head)
     assert outputs is not None
     return UnitTerms(
@@ -149,13 +144,13 @@ class Form:
     linear: FloatArray
     """(n,)"""
     quadratic: FloatArray
-    """(n, n): zero below the diagonal."""
+    """(n, n): upper triangle."""
     layers: tuple[UnitTerms, ...] = ()
-    """Hidden units of a class, or of several."""
+    """Hidden units by class."""
 
     @classmethod
     def of_head(cls, head: HeadWeights, *layers: UnitTerms) -> "Form":
-        """Return the weights of a head, as a weight file has them, and the hidden units that add to it."""
+        """Return the raw sum of a head with its hidden units."""
         size = len(head.linear)
         quadratic = np.zeros((size, size))
         quadratic[head.pairs[:, 0], head.pairs[:, 1]] = head.quadratic
@@ -164,25 +159,23 @@ class Form:
     def value(self, seen: Seen) -> float:
         """Return the raw sum of a position."""
         row = seen.features
-        # Not matrix products: their last bits may depend on the machine's threads.
+        # Not matrix products: their last bits may depend on the number of threads.
         by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
         by_units = sum(float(of.values(row[None], seen.checkers[None])[0]) for of in self.layers)
         return float(self.bias + by_features + by_units)
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
         """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
-        # No matrix products here either; `optimize` would make some.
+        # No matrix products here either; `optimize` would use some.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
         values = self.bias + (features * (self.linear + pairs)).sum(axis=1)
         return np.asarray(sum((of.values(features, checkers) for of in self.layers), values))
 
     def change(self, to: Seen, since: Seen) -> TermChange:
-        """How every term differs in the position `to` from the one in `since`.
+        """Return the change of every term from `since` to `to`.
 
-        The features' shares are exact: of a second-degree function the difference is the step times the
-        slope half-way, so w f g - w f' g' = w (f - f') (g + g') / 2 + w (g - g') (f + f') / 2.  That of a
-        squash is its secant times the difference of the sum, whose inputs so have their shares, each its
-        weight times its step.
+        The shares of features are exact.  For a pair, w f g - w f' g' = w (f - f') (g + g') / 2 +
+        w (g - g') (f + f') / 2.  For a hidden unit, an input's share is secant times weight times step.
         """
         step, middle = to.features - since.features, (to.features + since.features) / 2
         slope = self.linear + ((self.quadratic + self.quadratic.T) * middle).sum(axis=1)
@@ -204,12 +197,12 @@ class Form:
 
 
 def _looked_up(table: FloatArray, seen: Seen) -> FloatArray:
-    """Entries (2, 25) of `table` (2, 25, 16) for the checkers there."""
+    """Return the entries (2, 25) of `table` (2, 25, 16) for a position's checkers."""
     return np.take_along_axis(table, seen.checkers[..., None], axis=-1)[..., 0]
 
 
 def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
-    """Return the sum of `forms`, each times its factor; there must be one at least."""
+    """Return the weighted sum of one or more `forms`."""
     pairs = list(zip(forms, factors, strict=True))
     layers: dict[str, UnitTerms] = {}
     for form, factor in pairs:
@@ -227,7 +220,7 @@ def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A position and its value, both seen by the player on roll."""
+    """A position and its value, seen by the player on roll."""
 
     position: Position
     seen: Seen
@@ -235,17 +228,16 @@ class Judged:
     source: str
     """`WEIGHTS`, `TABLES` or `FINISHED`."""
     x: float
-    """By which plays are ranked: the raw sum of the head ``equity``, or of ``win`` where the file has nothing
-    else; without either the raw sum that stands for the equity of all chances, or for a table's value."""
+    """The raw sum that ranks plays: that of the head ``equity``, or of ``win`` for a file with only win
+    chances; otherwise artanh of the equity of all probabilities, or of a table's value."""
     value: float
-    """The squashed x: equity, -3 to 3; of a file that has only win chances 2 win - 1."""
+    """The squashed x: equity, -3 to 3, or 2 win - 1 for a file with only win chances."""
     forms: Mapping[str, Form]
-    """The raw sums that x is made of: that of one head, or those of all chances that are not ruled out;
-    none where the value does not come from weights."""
+    """The raw sums that make up x, by head; empty if the value does not come from weights."""
     direct: bool
-    """Whether the one form is enough: x is its raw sum, or what the calibration makes of that."""
+    """Whether x is the raw sum of one form, possibly calibrated."""
     knots: FloatArray
-    """(k, 2): the calibration of the win chance here (`motif.evaluators.calibration`); none where k is 0."""
+    """(k, 2): calibration of the win chance (`motif.evaluators.calibration`); none if k is 0."""
 
 
 def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
@@ -259,17 +251,17 @@ def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
 
 
 def bound_of(evaluator: StaticEvaluator) -> float:
-    """Return the largest value of a play: 3 points, or 1 for a file that has only win chances."""
+    """Return the largest value of a play: 3 points, or 1 for a file with only win chances."""
     return 1.0 if evaluator.model.win_only else EQUITY_BOUND
 
 
 def both_races(first: Judged, second: Judged) -> bool:
-    """Whether nothing but the race is left in both."""
+    """Return whether both positions are races."""
     return first.class_name == second.class_name == CLASS_NAMES[RACE]
 
 
 def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
-    """How `evaluator` comes to its value of `position`; raises `PlayerError` for one without weights."""
+    """Return the value of `position` and how it is computed; raises `PlayerError` without weights."""
     _, weights = explainable(evaluator)
     trace = evaluator.trace(position)
     counts = checkers_by_place(pack_many(position.board[None]))[0].astype(np.int64)
@@ -297,10 +289,10 @@ def values_of(
     boards: Board,
     mixed: Callable[[FloatArray], FloatArray] = lambda rows: rows,
 ) -> FloatArray:
-    """Return what `boards` (n, 26) are worth to the player on roll (n,): `Judged.value` of each.
+    """Return `Judged.value` of each of `boards` (n, 26): (n,).
 
-    `mixed` may change the features (n, k) that weights are multiplied with; bearoff tables and finished games
-    know nothing of these.  Raises `PlayerError` as `judged` does.
+    `mixed` may change the features (n, k), except for bearoff tables and finished games.  Raises
+    `PlayerError` as `judged` does.
     """
     _, weights = explainable(evaluator)
     packed = pack_many(boards)
@@ -329,7 +321,7 @@ def values_of(
 
 
 def _form(weights: WeightFile, class_name: str, name: str) -> Form:
-    """Return the raw sum of the head `name` in force in a class, with its hidden layer."""
+    """Return the raw sum of the head `name` in a class, with its hidden layer."""
     head, layer = weights.heads_of(class_name)[name], weights.hidden_of(class_name)
     if layer is None or name == EQUITY:
         return Form.of_head(head)
@@ -337,13 +329,13 @@ def _form(weights: WeightFile, class_name: str, name: str) -> Form:
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:
-    """Return the calibration of the win chance in a class (k, 2)."""
+    """Return the calibration (k, 2) of the win chance in a class."""
     tables = evaluator.model.knots
     return tables[CLASS_NAMES.index(class_name)] if len(tables) else np.zeros((0, 2))
 
 
 def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[str, ...]:
-    """Those of `heads` that x comes from; one alone where that is enough."""
+    """Return the `heads` that determine x."""
     alone = _WIN_NAME if evaluator.model.win_only else EQUITY
     return (alone,) if alone in heads else tuple(name for name in OUTPUTS if name in heads)
 
@@ -351,7 +343,7 @@ def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[
 def _ranked_by(
     evaluator: StaticEvaluator, raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray
 ) -> float:
-    """Return the x of the ranking heads' raw sums, with so many checkers borne off by either side."""
+    """Return x from the ranking heads' raw sums and the checkers borne off."""
     win_only = evaluator.model.win_only
     if set(raws) == {EQUITY}:
         return raws[EQUITY]
@@ -361,7 +353,7 @@ def _ranked_by(
 
 
 def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray) -> FloatArray:
-    """Return the five probabilities (5,) that `raws` give a position, calibrated and made to agree."""
+    """Return the five probabilities (5,) from `raws`, calibrated and consistent."""
     row = np.zeros(len(OUTPUTS))
     for head, raw in raws.items():
         row[OUTPUTS.index(head)] = PROBABILITY.inverse_link(raw)
@@ -374,7 +366,7 @@ def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: 
 
 @kernel
 def calibrated_raw(knots, raw):
-    """Return what a calibration (k, 2) makes of the raw sum of a win chance; the same where k is 0."""
+    """Return the calibrated raw sum of a win chance; unchanged if k is 0."""
     return calibrated(knots, raw) if knots.shape[0] > 0 else raw
 
 

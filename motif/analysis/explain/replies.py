@@ -1,4 +1,4 @@
-"""What lookahead saw in the replies: the rolls that make two plays differ, and how many of them hit."""
+"""The opponent's replies to two plays: the rolls that make them differ, and the hits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ from motif.runtime.streams import THROWS
 
 DICE = 6
 _NAMED = 3
-"""Rolls that are named."""
+"""Maximum number of rolls named."""
 _SHARE = 0.5
-"""What hits make at least of a change that is shown by them."""
+"""Minimum share of a change that is explained by hits."""
 _WORTH_NAMING = 0.05
-"""Equity by which a roll must make the plays differ to be named."""
+"""Minimum difference in equity after a roll that is named."""
 
 
 class ReplySentence(NamedTuple):
-    """What is said of a change, with the phrase and its numbers."""
+    """A sentence on a change, with its phrase and numbers."""
 
     phrase: str
     sentence: str
@@ -36,50 +36,50 @@ class ReplySentence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Replies:
-    """The opponent's best replies to two plays, roll by roll; values are those of the plays' player."""
+    """The opponent's best replies to two plays by roll; values are the mover's."""
 
     evaluator: str
     values: FloatArray
-    """(2, 21): after the reply to each of `motif.board.movegen.ROLLS`, by play."""
+    """(2, 21): by play and roll, after the reply."""
     hits: tuple[int, int]
-    """How many of 36 rolls hit after each play by the opponent's best replies."""
+    """Number of rolls, of 36, whose best reply hits, by play."""
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
-    """(2, 21): which rolls do."""
+    """(2, 21): which rolls hit."""
     risks: tuple[int, int] = (0, 0)
-    """Of the mover's own next 36 rolls, those that leave a shot, by play, if the opponent does not move;
-    counted where checkers are brought home past others."""
+    """Number of the mover's next 36 rolls that leave a shot, by play, if the opponent does not move; counted
+    while bringing checkers home past others."""
 
     @property
     def differences(self) -> FloatArray:
-        """(21,): by how much each roll is better for the first play."""
+        """(21,): value of the first play less that of the second, by roll."""
         return np.asarray(self.values[0] - self.values[1])
 
     @property
     def difference(self) -> float:
-        """By how much the first play is better over all rolls."""
+        """The mean difference over all rolls."""
         return float(self.differences @ ROLL_COUNTS) / THROWS
 
     @property
     def of_hits(self) -> float:
-        """The part of `difference` that comes from rolls that hit after either play."""
+        """The part of `difference` from rolls that hit after either play."""
         either = self.hit_rolls.any(axis=0)
         return float((self.differences * either) @ ROLL_COUNTS) / THROWS
 
     @property
     def grid(self) -> list[list[float]]:
-        """`differences` by the opponent's two dice, of which either may be the first: 6 rows of 6."""
+        """`differences` by the opponent's two dice: 6 rows of 6."""
         table = np.zeros((DICE, DICE))
         high, low = ROLLS.T - 1
         table[high, low] = table[low, high] = self.differences
         return [[float(value) for value in row] for row in table]
 
     def is_of_hits(self, change: float) -> bool:
-        """Whether the opponent's hits make the `change` that lookahead sees, or much of it."""
+        """Return whether hits explain much of the `change` by lookahead."""
         more = self.hits[1] - self.hits[0]
         return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
 
-    def told(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
-        """Which replies make the `change` that lookahead sees in the difference of the plays `names`."""
+    def main_reason(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
+        """Return a sentence on the replies behind the `change` by lookahead."""
         better = 0 if change > 0 else 1
         if self.is_of_hits(change):
             hitting, count = self._hitting(1 - better, words), self.hits[1 - better]
@@ -93,7 +93,7 @@ class Replies:
         return self.of_rolls(change, names, words)
 
     def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
-        """Return the rolls that make most of the `change`, whatever they do."""
+        """Return a sentence on the rolls that contribute most to the `change`."""
         better = 0 if change > 0 else 1
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
@@ -103,7 +103,7 @@ class Replies:
         return ReplySentence("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
 
     def _hitting(self, play: int, words: Phrases) -> str:
-        """Return the rolls that hit after a play, those of one die together."""
+        """Return the rolls that hit after a play; a die whose rolls all hit is named once."""
         hits = self.hit_rolls[play]
         dice = [die for die in range(DICE, 0, -1) if hits[np.isin(ROLLS, die).any(axis=1)].all()]
         rest = hits & ~np.isin(ROLLS, dice).any(axis=1)
@@ -111,7 +111,7 @@ class Replies:
         return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")
 
     def sentences(self, names: tuple[str, str], words: Phrases) -> tuple[str, ...]:
-        """Return the replies that matter, in words; `names` are those of the plays."""
+        """Return sentences on the important replies; `names` are those of the plays."""
         lines = []
         if self.hits != (0, 0):
             first, second = self.hits
@@ -122,12 +122,12 @@ class Replies:
             order = np.argsort(-sign * parts)[:_NAMED]
             rolls = [k for k in order if sign * self.differences[k] > _WORTH_NAMING]
             if rolls:
-                told = (f"{_roll(k)} ({words.signed(self.differences[k], 2)})" for k in sorted(rolls))
-                lines.append(words.say("detail", "rolls", play=name, rolls=", ".join(told)))
+                named = (f"{_roll(k)} ({words.signed(self.differences[k], 2)})" for k in sorted(rolls))
+                lines.append(words.say("detail", "rolls", play=name, rolls=", ".join(named)))
         return tuple(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the JSON record."""
         rolls = {
             f"{high}{low}": float(value)
             for (high, low), value in zip(ROLLS.tolist(), self.differences, strict=True)
@@ -159,13 +159,13 @@ def replies(
 
 
 def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], cube_model: CubeModel) -> npt.NDArray[np.bool_]:
-    """After which of `plays` (n,) which rolls hit, by the best reply without lookahead: (n, 21)."""
+    """Return which rolls (n, 21) hit after each of `plays` (n,), by the best static reply."""
     hits = np.zeros((len(plays), len(ROLLS)), np.bool_)
     going = [number for number, play in enumerate(plays) if not outcome(play.position)]
     if going:
         boards = _before_replies([plays[number] for number in going])
         replied = evaluator.with_cube(cube_model, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
-        # The opponent was on roll before the reply: whose bar is whose changes with the view.
+        # The board is seen by the opponent before the reply, and by the mover after it.
         before = -boards[:, OPPONENT_BAR]
         hits[going] = (replied.boards[:, OWN_BAR] > before).reshape(len(going), len(ROLLS))
     return hits
@@ -177,5 +177,5 @@ def _before_replies(plays: Sequence[Play]) -> Board:
 
 
 def _roll(number: int) -> str:
-    """Return the roll with a number, as players write it."""
+    """Return the roll with an index in `ROLLS`, such as ``3-1``."""
     return f"{ROLLS[number, 0]}-{ROLLS[number, 1]}"

@@ -1,8 +1,7 @@
-"""What a decision is about: a race, bringing checkers home past others, holding a checker back, and so on.
+"""The kind of game a decision belongs to, such as a race, a back game or containing a checker.
 
-A player judges the same move by another measure in another game: a checker on the 2 point is buried in a
-prime and safe in a bearoff.  So the situation decides what a part of a difference is called, not how large
-it is.
+The same move means different things in different games: a checker on the 2 point is buried in a priming game
+and safe in a bearoff.  The situation decides how a contribution is described, not how large it is.
 """
 
 from dataclasses import dataclass
@@ -15,60 +14,60 @@ from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Bo
 from motif.parameters.position_class import AIMS, BACK_GAME, plan_name, plans_many
 
 OFF = 0
-"""Where a checker that was borne off stands, as in notation."""
+"""The place of checkers borne off."""
 BACK = POINTS - HOME
 """The highest point outside the opponent's home board."""
 PRIME = 4
-"""Points of a prime, at least."""
+"""Minimum length of a prime."""
 _LOW = 5
-"""A prime ends here at least: deeper points hold nobody who has not come in yet."""
+"""Minimum highest point of a prime; deeper points contain nobody."""
 _MIDPOINT = 13
 _REACH = 6
-"""A prime is in front of a checker if it begins within so many points."""
+"""Maximum distance from a checker to a prime in front of it."""
 _PIPS_A_ROLL = 49 / 6
 _NEAR = 0.6
-"""A gammon is at stake if one needs more rolls for the first checker than this share of the opponent's."""
+"""A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2
 
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """The game that both plays of a decision are part of; boards are (26,), as the mover sees them."""
+    """The situation of both plays of a decision; boards (26,) are seen by the mover."""
 
     before: Board
     after: tuple[Board, Board]
     gammons_cost: bool = True
-    """Whether a gammon lost costs more than a single game, at the score and with the cube."""
+    """Whether losing a gammon costs more than losing a single game."""
 
     @cached_property
     def is_race(self) -> bool:
-        """Whether nobody has anybody left to block or to hit, after either play."""
+        """Whether there is no contact after either play."""
         return not any(meets(board) for board in self.after)
 
     @cached_property
     def may_lose_gammon(self) -> bool:
-        """Whether the mover has borne off nobody, and the opponent has begun to or is about to."""
+        """Whether the mover has no checker off and the opponent is bearing off or about to."""
         opponent = np.maximum(-self.before, 0)
         begun = opponent.sum() < CHECKERS or opponent[BACK + 1 : OWN_BAR].sum() == CHECKERS
         return bool(begun and own_checkers(self.before)[OFF] == 0)
 
     @cached_property
     def is_saving_gammon(self) -> bool:
-        """Whether the opponent may be off before the mover has borne off one checker."""
+        """Whether the mover may lose a gammon that counts."""
         rolls = pips_to_home(own_checkers(self.before)) / _PIPS_A_ROLL + 1
         others = min(_rolls_to_bear_off(-board[::-1]) for board in self.after)
         return self.gammons_cost and self.may_lose_gammon and bool(rolls > _NEAR * others)
 
     @cached_property
     def is_back_game(self) -> bool:
-        """Whether the mover holds two anchors and waits: after a hit there is somebody to contain."""
+        """Whether the mover plays a back game and has not yet hit."""
         name = plan_name(int(plans_many(pack_many(self.before[None]))[0]))
         waits = all(board[OPPONENT_BAR] == 0 for board in self.after)
         return waits and name is not None and name.startswith(f"{AIMS[BACK_GAME]} against")
 
     @cached_property
     def is_bringing_in(self) -> bool:
-        """Whether the mover has nobody back, and brings checkers home, or off, past others there."""
+        """Whether the mover has no back checkers and comes home, or bears off, against contact."""
         own = own_checkers(self.before)
         rear = int(np.flatnonzero(own).max())
         if self.is_race or rear > _MIDPOINT or not meets(self.before):
@@ -78,38 +77,35 @@ class Situation:
 
     @cached_property
     def is_containing(self) -> bool:
-        """Whether the opponent's rearmost checker stands behind a prime of the mover's, after either play."""
+        """Whether the opponent's rearmost checker is behind a prime of the mover after either play."""
         return not self.is_bringing_in and any(_held_by(board) for board in self.after)
 
 
 def own_checkers(board: Board) -> npt.NDArray[np.int64]:
-    """Return the mover's checkers (26,) by point, those off at 0 and those on the bar at 25."""
+    """Return the mover's checkers (26,) by point; 0 is off, 25 the bar."""
     own = np.maximum(board, 0).astype(np.int64)
     own[OFF] = CHECKERS - own.sum()
     return own
 
 
 def meets(board: Board) -> bool:
-    """Whether on a `board` (26,), as the mover sees it, the opponent has a checker behind one of theirs."""
+    """Return whether there is contact on a `board` (26,) seen by the mover."""
     own = np.flatnonzero(board > 0)
     return bool(len(own)) and bool((board[: own.max()] < 0).any())
 
 
 def pips_to_home(own: npt.NDArray[np.int64]) -> int:
-    """Pips that bring all of a side's checkers (26,) to its 6 point at least."""
+    """Return the pips needed to bring all of a side's checkers (26,) home."""
     return int((own[1:] * np.maximum(np.arange(1, len(own)) - HOME, 0)).sum())
 
 
 def _rolls_to_bear_off(board: Board) -> float:
-    """About how many rolls the player needs whose view the `board` (26,) is in."""
+    """Estimate the rolls needed to bear off, for the player who sees the `board` (26,)."""
     return pips_to_home(own_checkers(board)) / _PIPS_A_ROLL + float(np.maximum(board[1:], 0).sum()) / 2
 
 
 def run_at(own: npt.NDArray[np.int64], point: int) -> int:
-    """How many points in a row a side has made around `point`; 0 where it has not made that.
-
-    Points from the 4 point down, which hold nobody who has not come in yet, are none.
-    """
+    """Return the length of the run of points around `point`; 0 if it is not made or too deep for a prime."""
     low = high = point
     while low > 0 and own[low] >= 2:
         low -= 1
@@ -119,7 +115,7 @@ def run_at(own: npt.NDArray[np.int64], point: int) -> int:
 
 
 def _held_by(board: Board) -> bool:
-    """Whether the opponent's rearmost checker on a `board` (26,) stands behind a prime within its reach."""
+    """Return whether the opponent's rearmost checker on a `board` (26,) is behind a nearby prime."""
     others = np.flatnonzero(board < 0)
     if not len(others):
         return False

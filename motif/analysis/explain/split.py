@@ -1,27 +1,21 @@
-"""The difference of two values, split exactly over the terms of the weights.
+"""The exact split of a value difference over the terms of the weights.
 
-Two positions may be judged by other weights: of another class, or by bearoff tables.
-The difference of x is then R(first) - R(second), which terms make up, and a rest that the change of weights
-itself brings.  R are the weights of both positions, half and half, so that neither counts for more and
-exchanging the positions changes nothing but the sign.  Where only one of the two is a race R are the
-other's alone, because the weights of races know nothing of contact; where only one is judged by weights R
-are those; where none is the rest is all.
+Two positions may be evaluated by different weights (of another class) or by bearoff tables.  The difference
+of x is then R(first) - R(second), which is split over terms, plus a rest due to the change of weights.  R is
+the mean of both positions' weights, which makes the split antisymmetric.  If only one of them is a race, R is
+the other's weights, because race weights ignore contact; if only one is evaluated by weights, R is those; if
+neither is, everything is rest.
 
-Where plays are ranked by an equity made of chances, several heads become one form: x = artanh(E / 3) with E =
-2 win - 1 + gammons, and every chance is the squash of its own raw sum, that of winning after its calibration.
-Between two positions the differences go through these curves by their secants: the difference of E is exactly
-the sum over the heads of weight times secant times the difference of the raw sum, and that of x is the secant
-of artanh times that.
+If plays are ranked by an equity made of probabilities, several heads are combined: x = artanh(E / 3) with
+E = 2 win - 1 + gammons, each probability being the squash of its own (for wins, calibrated) raw sum.
+Differences pass through these curves by their secants, which keeps the split exact.
 
-The difference that a hidden unit makes, its output weight times the difference of its values, is one term.
-By parameter and point it goes through the secant of the squash in the same way: the share of each input is
-output weight times secant times weight times step, and the shares add up to the term.
+The change of a hidden unit, output weight times the change of its value, is one term.  An input's share is
+output weight times secant times weight times step; the shares add up to the term.
 
-The difference is shown by parameters as far as they go.  Points and parameters overlap: "home points made" is
-a sum over points too, so a weight of one can be moved to the other without changing any value, and a fit
-leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by the
-point.  Here what the points share with the parameters that are sums over points moves to those parameters'
-linear weights, by least squares over points and numbers of checkers; the points keep what no parameter says.
+Points and parameters overlap: "home points made" is also a sum over points, so weight can move between them
+without changing any value.  To avoid large opposite amounts, the part of the point weights that parameters
+can express is moved to the parameters, by least squares over points and numbers of checkers.
 """
 
 import math
@@ -59,37 +53,36 @@ from motif.parameters.position_class import CLASS_NAMES, RACE
 
 Terms = tuple[tuple[str, float], ...]
 _SAME = 1e-9
-"""Raw sums nearer to each other than this are taken for the same: the secant becomes the tangent."""
+"""Difference of raw sums below which the secant is replaced by the tangent."""
 _STEP = 1e-4
 _INSIDE = EQUITY_BOUND * (1 - 1e-6)
-"""Equities of chances that do not agree may lie beyond the bounds; they are taken back to this."""
+"""Limit for equities of inconsistent probabilities, which may be out of bounds."""
 _PROBES = 400
 _TOLERANCE = 1e-4
 _RARER = 0.6
-"""Each further checker on a place is that much rarer, and counts that much less in the fit."""
+"""Factor of the weight in the fit per further checker on a point."""
 _RIDGE = 0.05
-"""Keeps parameters that say the same from taking large opposite weights."""
+"""Ridge against large opposite weights of correlated parameters."""
 CLASS = "class of position"
 END, LIMITS = "end of the game", "limits of the chances"
-"""Causes of a rest: another class, a finished game, probabilities that have to agree with each other; and the
-bearoff tables."""
+"""Causes of a rest, besides bearoff tables: another class, a finished game, limits of the probabilities."""
 _NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A difference of x: `terms` add up to it, and so do `by_parameter`, `places` and `rest`."""
+    """A split difference of x; `terms` add up to it, as do `by_parameter`, `places` and `rest`."""
 
     terms: Terms
-    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``,
-    hidden units ``contact unit NAME``, and what the change of weights brings comes last."""
+    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, hidden units
+    ``contact unit NAME``; the effect of a change of weights comes last."""
     by_parameter: FloatArray
-    """(n,): the features' terms and shares in hidden units, by the parameter whose change makes them."""
+    """(n,): contributions by parameter, including shares of hidden units."""
     places: FloatArray
-    """(2, 25): what each point brings, through hidden units, beyond what parameters say."""
+    """(2, 25): contributions by point, through hidden units, beyond the parameters."""
     rest: float
     cause: str
-    """What the rest comes from."""
+    """Cause of the rest."""
 
     @property
     def difference(self) -> float:
@@ -98,7 +91,7 @@ class Split:
 
 
 def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
-    """How x of `first` exceeds that of `second`, for the player on roll in both, or for the other one."""
+    """Split the difference of x of `first` and `second`, for the player on roll or for the other player."""
     judges = _judges(first, second)
     difference = first.x - second.x
     size = len(weights.parameters)
@@ -125,9 +118,9 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
 
 
 def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second: Seen) -> Form:
-    """Return the form whose value differs between two positions as x does, where no chance is at a limit.
+    """Return the form whose value differs between two positions as x does, unless probabilities are limited.
 
-    `forms` are those of the judge's heads that count in both.
+    `forms` are those of the judge's heads that count in both positions.
     """
     raws = {head: (form.value(first), form.value(second)) for head, form in forms.items()}
     if judge.direct:
@@ -149,7 +142,7 @@ def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second
 
 
 def secant(curve: Callable[[float], float], first: float, second: float) -> float:
-    """How much a curve rises for each unit between two places; at one place its slope there."""
+    """Return the slope of a curve between two places."""
     if abs(first - second) < _SAME:
         first, second = first - _STEP, second + _STEP
     return (curve(first) - curve(second)) / (first - second)
@@ -160,7 +153,7 @@ def _calibration(judge: Judged) -> Callable[[float], float]:
 
 
 def _judges(first: Judged, second: Judged) -> list[Judged]:
-    """Return the positions, of the two, whose weights judge both; see the module."""
+    """Return the positions whose weights are used for both; see the module."""
     if FINISHED in (first.source, second.source):
         return []
     by_weights = [one for one in (first, second) if one.source == WEIGHTS]
@@ -171,9 +164,9 @@ def _judges(first: Judged, second: Judged) -> list[Judged]:
 
 
 def _form(judge: Judged, first: Judged, second: Judged) -> Form:
-    """Return the raw sum of a judge, as one form between the two positions."""
+    """Return the combined form of a judge between the two positions."""
     other = second if judge is first else first
-    # A chance that is ruled out in one of the two is no matter of terms.
+    # A probability that is ruled out in one position does not depend on terms.
     both = judge.forms if judge.direct or other.direct or not other.forms else other.forms
     shared = {head: form for head, form in judge.forms.items() if head in both}
     return effective_form(judge, shared, first.seen, second.seen)
@@ -206,7 +199,7 @@ def _cause(first: Judged, second: Judged) -> str:
 
 
 def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:
-    """Return the rest, where two raw sums are compared by their biases and their other weights."""
+    """Return the rest as terms: biases and other weights, if both positions have one raw sum."""
     if len(judges) == 2 and all(judge.direct for judge in judges):
         first, second = (next(iter(judge.forms.values())).bias for judge in judges)
         bias = first - second
@@ -216,23 +209,22 @@ def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """The parameters of a set that are sums over the places."""
+    """The parameters of a set that are sums over the points."""
 
     numbers: npt.NDArray[np.int64]
-    """(k,) their places among the features."""
+    """(k,): indices of the features."""
     tables: FloatArray
-    """(2, 25, 16, k): what the checkers on a place add to each feature."""
+    """(2, 25, 16, k): contribution of the checkers on a point to each feature."""
     shares: FloatArray
-    """(k, 800): by these the entries of a point table make the weights that come nearest to it."""
+    """(k, 800): matrix that maps a point table to the nearest weights."""
 
 
 def moved_to_parameters(
     table: FloatArray, parameters: ParameterSet, to: Seen, since: Seen
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what a point table (2, 25, 16) shares with parameters.
+    """Return the change of the part of a point table (2, 25, 16) that parameters can express.
 
-    How the shared part differs between two positions: (n,) by parameter, and (2, 25) by side and place; the
-    two have the same sum.
+    It is given by parameter (n,) and by side and point (2, 25), with the same sum.
     """
     sums = _sums(parameters)
     by_parameter = np.zeros(len(parameters))
@@ -247,14 +239,14 @@ def moved_to_parameters(
 
 
 def _looked_up(tables: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-    """Entries (..., 2, 25, k) of `tables` for the numbers of checkers (..., 2, 25) there."""
+    """Return the entries (..., 2, 25, k) of `tables` for the numbers of checkers (..., 2, 25)."""
     places = np.broadcast_to(tables, (*checkers.shape[:-2], *tables.shape))
     return np.take_along_axis(places, checkers[..., None, None], axis=-2)[..., 0, :]
 
 
 @cache
 def _sums(parameters: ParameterSet) -> _Sums:
-    """Which features are sums over places is found by measuring stacks, and then whole boards."""
+    """Find the features that are sums over points, by measuring stacks and then whole boards."""
     sides, places, most = TABLE_SHAPE
     stacks = np.zeros((sides, places, most, BOARD_SIZE), np.int8)
     for place in range(places):
@@ -272,7 +264,7 @@ def _sums(parameters: ParameterSet) -> _Sums:
 
 
 def _shares(tables: FloatArray) -> FloatArray:
-    """Return the solution of the least squares fit of a point table by `tables`, as a matrix."""
+    """Return the least squares solution for fitting a point table by `tables`, as a matrix."""
     rarity = _RARER ** (np.arange(CHECKERS + 1) / 2)
     rarity[0] = 0
     count = tables.shape[-1]
@@ -282,7 +274,7 @@ def _shares(tables: FloatArray) -> FloatArray:
 
 
 def _probes() -> npt.NDArray[np.int8]:
-    """Boards (n, 26) with checkers placed anywhere."""
+    """Return random boards (n, 26)."""
     random = np.random.default_rng(0)
     boards = np.zeros((_PROBES, BOARD_SIZE), np.int8)
     for board in boards:

@@ -1,4 +1,4 @@
-"""Matches that were played, analysed: error rates, luck, cube mistakes, and the worst decisions explained."""
+"""Match analysis: error rates, luck, cube mistakes and the worst decisions with reasons."""
 
 from motif.analysis.match.decisions import PlayerAnalysis
 from motif.analysis.match.match_analysis import WORST, MatchAnalysis, analyse_match, over_all

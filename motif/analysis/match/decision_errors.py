@@ -1,21 +1,18 @@
-"""What the decisions of a match cost against the best ones, and how lucky its rolls were.
+"""Errors of the decisions of a match, and the luck of its rolls.
 
-Values are normalised equities of a player at the score, with the cube where it lies and a cube decision at
-every node (see `motif.evaluators.cube_model`): losing and winning a single game at the present cube are -1
-and +1, as gnubg does (EMG), which makes errors at different scores and cubes, of plays and with the cube,
-comparable.  Where nobody has a cube, a game ends at the present one.
+Values are normalised cubeful equities at the score (see `motif.evaluators.cube_model`): winning and losing a
+single game at the current cube are +1 and -1, as in gnubg (EMG), so errors at different scores and cubes, of
+plays and of cube actions, are comparable.
 
-The error of a play is the value of the best one less that of the play made; the luck of a roll is the value
-of its best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also
-decides who begins: its luck is measured against the mean over the 15 openings of either player.
+The error of a play is the value of the best play less that of the play made.  The luck of a roll is the value
+of its best play less the mean over all rolls, that is, 1-ply lookahead.  The first roll of a game also
+decides who starts, so its luck is measured against the mean over both players' 15 opening rolls.
 
-With the cube every turn on which the player on roll may double is judged, and every answer to a double.  As
-gnubg does, a double that was not made is counted as a decision only where it was close: where doubling would
-have cost less than `CLOSE`, or would have been right.  Doubles, takes and passes always count; a beaver is
-judged as a take, and a raccoon is not judged.
+Every possible double and every answer to a double is judged.  As in gnubg, not doubling counts as a decision
+only if it was close: if doubling would have cost less than `CLOSE` or been right.  Doubles, takes and passes
+always count; a beaver is judged as a take, and raccoons are not judged.
 
-What looks like an error is confirmed by a rollout, of the best play and the play made or of the cube
-decision: see `motif.analysis.confirmation`.
+Apparent errors are confirmed by rollouts (`motif.analysis.confirmation`).
 """
 
 from collections.abc import Sequence
@@ -61,19 +58,19 @@ from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
 CLOSE = 0.16
-"""Normalised equity that a double costs at most where leaving the cube alone is a decision (gnubg's
+"""Normalised equity: not doubling counts as a decision if a double costs less (gnubg's
 `isCloseCubedecision`)."""
 NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
 _MISTAKES = {NO_DOUBLE: "missed double", DOUBLE: "wrong double", TAKE: "wrong take", PASS: "wrong pass"}
 KINDS = tuple(_MISTAKES.values())
 CANDIDATES = 5
-"""Plays that are kept of a roll, to be shown beside the one made."""
+"""Number of plays kept for each roll."""
 _NEGLIGIBLE = 1e-6
-"""Probabilities are float32: less than this is no mistake."""
+"""Smallest error that counts as a mistake, because probabilities are float32."""
 _PLAYS_AT_ONCE = 1 << 17
 _DECISIONS_AT_ONCE = 512
 _LOOKAHEAD_DECISIONS_AT_ONCE = 8
-"""Lookahead is slow enough for small parts to keep every worker busy."""
+"""Small batches keep all workers busy with lookahead."""
 
 
 class CubeSide(NamedTuple):
@@ -82,60 +79,60 @@ class CubeSide(NamedTuple):
     cube_model: CubeModel
     side: int
     unit: float
-    """What 1 of normalised equity is worth: points in money play (the cube), MWC in a match."""
+    """Value of 1 normalised equity: points in money play (the cube), MWC in a match."""
 
     def turned(self) -> "CubeSide":
-        """Return it for the other player, on roll."""
+        """Return the stakes with the other player on roll."""
         return self._replace(side=1 - self.side)
 
 
 class JudgedCandidate(NamedTuple):
-    """A play that could be made, and what it is worth."""
+    """A legal play and its equity."""
 
     number: int
     """Its index among `legal_plays`."""
     equity: float
-    """Normalised, by the best estimate."""
+    """Best available estimate, normalised."""
     source: str
-    """Where `equity` comes from: see `motif.players.ranking.RankedPlay`."""
+    """Source of `equity`; see `motif.players.ranking.RankedPlay`."""
     lookahead: float
-    """Normalised equity by lookahead; `equity` where that is no rollout's."""
+    """Normalised equity by lookahead; equals `equity` without a rollout."""
     plies: str
-    """Where `lookahead` comes from."""
+    """Source of `lookahead`."""
     se: float | None = None
     """Standard error of an equity from a rollout."""
 
 
 class JudgedRoll(NamedTuple):
-    """One roll, as the evaluator sees it."""
+    """The evaluator's judgement of a played roll."""
 
     legal: int
-    """How many plays there were."""
+    """Number of legal plays."""
     best: int
-    """Index of the best one among `legal_plays`; the play made where none is better."""
+    """Index of the best play among `legal_plays`; the play made if none is better."""
     error: float
-    """Normalised equity that the play cost, at least 0."""
+    """Normalised equity lost by the play, at least 0."""
     se: float | None = None
-    """Standard error of `error` where it comes from a rollout; None where lookahead says so."""
+    """Standard error of `error` from a rollout; None for lookahead."""
     is_sure: bool = True
-    """Whether something was surely lost: where plays are rolled out, whether that has confirmed it."""
+    """Whether the error is certain: confirmed, if plays are rolled out."""
     candidates: tuple[JudgedCandidate, ...] = ()
-    """The best plays and the one made, the best first: those that were rolled out before the others."""
+    """The best plays and the play made, best first; rolled-out plays precede the others."""
     played: int = 0
     """Index of the play made."""
     source: str = ""
-    """Where `error` comes from."""
+    """Source of `error`."""
     rolled: RolledPair | None = None
-    """The rollout of what lookahead called the best and of the play made."""
+    """The rollout of lookahead's best play and the play made."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether the best play or the one made is exactly known, so that no rollout says more."""
+        """Whether the best play or the play made has an exact equity, so that no rollout is needed."""
         compared = self.best, self.played
         return any(one.source == EXACT and one.number in compared for one in self.candidates)
 
     def choice(self, roll: PlayedRoll) -> ComparedPair:
-        """Return the best play of the `roll` and the play made, in an order that `rolled` has."""
+        """Return the comparison of the best play and the play made, in the order of `rolled`."""
         plays = legal_plays(roll.position, roll.roll)
         known = {one.number: one for one in self.candidates}
         best = max(self.candidates, key=lambda one: one.lookahead).number
@@ -149,39 +146,39 @@ class JudgedRoll(NamedTuple):
 
 @dataclass(frozen=True)
 class CubeAct:
-    """A double, one that was not made, a take or a pass, and what it cost."""
+    """A cube action, including not doubling, and its error."""
 
     chance: CubeChance
     decision: CubeDecision
-    """By the best estimate: rolled out where lookahead saw an error."""
+    """Best available estimate: rolled out if lookahead saw an error."""
     player: int
-    """Who decided."""
+    """The player who decided."""
     done: str
     """``no double``, ``double``, ``take`` or ``pass``."""
     error: float
-    """Normalised equity that it cost, at least 0; 0 where the rollout does not confirm it."""
+    """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
     unit: float
-    """What 1 of normalised equity was worth, in points or MWC."""
+    """Value of 1 normalised equity, in points or MWC."""
     source: str = ""
-    """Where `error` comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    """Source of `error`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     se: float | None = None
-    """Standard error of what the rollout says that it cost."""
+    """Standard error of the loss by the rollout."""
     trials: int = 0
-    """Of the rollout."""
+    """Number of trials of the rollout."""
 
     @property
     def mistake(self) -> str | None:
-        """Which of `KINDS` it was; None where it cost nothing."""
+        """Kind of mistake, one of `KINDS`; None if nothing was lost."""
         return _MISTAKES[self.done] if self.error > _NEGLIGIBLE else None
 
     @property
     def is_too_close(self) -> bool:
-        """Whether lookahead saw an error that the rollout does not confirm."""
+        """Whether a rollout did not confirm the error seen by lookahead."""
         return self.source == ROLLOUT and not self.mistake
 
     @property
     def counts(self) -> bool:
-        """Whether it counts as a decision."""
+        """Whether the action counts as a decision."""
         if self.done != NO_DOUBLE or self.mistake:
             return True
         return self.decision.doubled is not None and self.decision.cost(DOUBLE) < CLOSE
@@ -195,10 +192,10 @@ def judge_plays(
     confirm: RolloutSettings | None = None,
     jobs: int | None = None,
 ) -> list[JudgedRoll]:
-    """Return what each of `rolls`, all of which were played, was worth to its player by `evaluator`.
+    """Judge the play of each of `rolls` by `evaluator`.
 
-    Without `cube` nobody can double.  Errors of `DOUBTFUL` and more are those of a rollout as `confirm` says;
-    None: lookahead is believed.
+    Without `cube`, nobody can double.  Errors of `DOUBTFUL` and more come from a rollout with the settings
+    `confirm`; with None, lookahead is trusted.
     """
     quick = isinstance(evaluator, StaticEvaluator)
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
@@ -222,7 +219,7 @@ def _confirmed(
     settings: RolloutSettings,
     jobs: int | None,
 ) -> list[JudgedRoll]:
-    """`judgements` with the errors that they doubt as a rollout has them."""
+    """Return the `judgements` with doubtful errors replaced by a rollout's."""
     rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and not one.is_exact]
     pairs = np.empty((len(rows), 2, BOARD_SIZE), np.int8)
     for number, row in enumerate(rows):
@@ -242,7 +239,7 @@ def _confirmed(
 
 
 def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
-    """Return a judgement whose best play and play made were rolled out, in this order."""
+    """Return a judgement with the rollout of its best play and the play made, in this order."""
     numbers = judged.best, judged.played
     values = dict(zip(numbers, zip(rolled.equities, rolled.equity_se, strict=True), strict=True))
     candidates = [
@@ -264,7 +261,7 @@ def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
 def roll_luck(
     rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True
 ) -> npt.NDArray[np.float64]:
-    """How much better than the average roll each of `rolls` was, in normalised equity of its player: (n,)."""
+    """Return the luck (n,) of `rolls`: normalised equity gained against the average roll."""
     luck = np.empty(len(rolls))
     dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
     places = roll_numbers(dice)
@@ -293,10 +290,10 @@ def judge_cube(
     confirm: RolloutSettings | None = None,
     jobs: int | None = 1,
 ) -> list[CubeAct]:
-    """Return what was done at each of `chances`, and its answer, and what that cost by `evaluator`.
+    """Judge the action at each of `chances`, and its answer, by `evaluator`.
 
-    An error counts where a rollout as `confirm` says confirms it, and as much as that says; None: lookahead
-    is believed.  Where few checkers are left decisions are exact, and need none.
+    Errors count as measured by a rollout with the settings `confirm`, if it confirms them; with None,
+    lookahead is trusted.  Exact decisions, with few checkers left, need no rollout.
     """
     quick = evaluator.without_lookahead is evaluator
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
@@ -336,12 +333,12 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
 
 
 def cube_side(state: MatchState, cube: bool = True) -> CubeSide:
-    """Return what the game is worth to the player on roll in `state`; without `cube` nobody can double."""
+    """Return the stakes for the player on roll in `state`; without `cube`, nobody can double."""
     return _cube_side(context_of(state, cube))
 
 
 def context_of(state: MatchState, cube: bool = True) -> CubeContext:
-    """Return what plays are valued for in `state`, without what changes nothing there."""
+    """Return the context in which plays are valued in `state`, without irrelevant rules."""
     if state.length:
         state = replace(state, jacoby=False, beavers=False)
     return CubeContext(replace(state, dice=None), cube)
@@ -385,7 +382,7 @@ def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> li
         values, sources = _estimates(boards[here], batch, rolls[here], cube, evaluator, same)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             if not same[start:end].any():
-                raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
+                raise RecordError(f"game {roll.game}, move {roll.move}: illegal play")
             made = int(np.argmax(same[start:end]))
             judgements.append(_judged_play(values[start:end], sources[start:end], made))
     return judgements
@@ -399,7 +396,7 @@ def _estimates(
     evaluator: Evaluator,
     asked: npt.NDArray[np.bool_],
 ) -> PlayEstimates:
-    """Return what the plays of `rolls` (n) are worth to their movers; those `asked` (m,) are seen fully."""
+    """Return the movers' equities of the plays of `rolls` (n), those `asked` (m,) at full depth."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
     groups: dict[CubeContext, list[int]] = {}
     for decision, roll in enumerate(rolls):
@@ -413,7 +410,7 @@ def _estimates(
 
 
 def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedRoll:
-    """Return a judgement by values (m,) of the legal plays and their sources."""
+    """Return a judgement from the values (m,) and sources of the legal plays."""
     best = played if values[played] == values.max() else int(np.argmax(values))
     order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
     shown = order if played in order else [*order[: CANDIDATES - 1], played]
@@ -432,7 +429,7 @@ def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64]
 def _best_of_each_roll(
     boards: Board, sides: Sequence[CubeSide], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
-    """Return the mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
+    """Return the mover's values (n, 21) of the best play of each of the 21 rolls on `boards` (n, 26)."""
     before = np.repeat(boards, len(ROLLS), axis=0)
     rolls = np.tile(ROLLS, (len(boards), 1))
     side_of_each = [one for one in sides for _ in range(len(ROLLS))]
@@ -445,7 +442,7 @@ def _best_of_each_roll(
 
 
 def _done(chance: CubeChance) -> list[tuple[int, str]]:
-    """Who did what."""
+    """Return the players and their actions."""
     done = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
     if chance.answer is not None:
         done.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
@@ -453,7 +450,7 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
 
 
 def _act(chance: CubeChance, player: int, question: JudgedCube, evaluator: Evaluator) -> CubeAct:
-    """Return what was done and what it cost, as `evaluator` says."""
+    """Return the action with its error by `evaluator`."""
     decision = question.decision
     source = EXACT if decision.exact else source_words(plies_of(evaluator))
     unit = cube_side(chance.state).unit
@@ -461,7 +458,7 @@ def _act(chance: CubeChance, player: int, question: JudgedCube, evaluator: Evalu
 
 
 def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
-    """`act` with what it cost by a rollout; nothing where lookahead saw too little to roll out."""
+    """Return `act` with its error by a rollout, or 0 if the error was too small to roll out."""
     if rolled is None:
         return replace(act, error=0.0)
     if not rolled.trials:

@@ -1,8 +1,6 @@
-"""Every decision of a match, with what could be done instead, its cost and a mark; the luck of every roll.
+"""The decisions of a match with alternatives, errors and marks; the luck of its rolls; totals by player.
 
-What the decisions of one player come to are error rates, luck, and the kinds of mistakes with the cube.
-Marks, and the word for an error rate, are gnubg's (`motif.board.marks`); errors are as the analysing player
-judges them.
+Marks and ratings are gnubg's (`motif.board.marks`).
 """
 
 import math
@@ -36,85 +34,85 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import ROLLOUT
 
 KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
-"""Plays of a game's first roll, those in other positions by their class, and decisions with the cube."""
+"""Plays of the opening roll, other plays by position class, and cube decisions."""
 _OPENING, _TAKE, _DOUBLE = "opening", "take", "double"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What could be done, and what it is worth."""
+    """A possible action and its equity."""
 
     done: str
-    """A play as it is noted, or ``no double``, ``double, take`` and so on."""
+    """A play in notation, or a cube action such as ``double, take``."""
     equity: float
-    """Of who decides, normalised."""
+    """Normalised equity for the player to decide."""
     position: str = ""
-    """The GNUbg ID after a play, seen by the next player on roll."""
+    """GNUbg ID after a play, seen by the next player on roll."""
     source: str = ""
-    """Where the equity comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    """Source of the equity: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     se: float | None = None
     """Standard error of an equity from a rollout."""
     lookahead: float | None = None
-    """The equity by lookahead, where `equity` is a rollout's."""
+    """Equity by lookahead, if `equity` is from a rollout."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
+        """Return the JSON record."""
         record = {"done": self.done, "equity": self.equity, "source": self.source}
         rolled = {"se": self.se, "lookahead": self.lookahead}
         return record | {name: value for name, value in rolled.items() if value is not None}
 
     @property
     def label(self) -> str:
-        """Where the equity comes from, in brackets, with the standard error of a rollout."""
+        """Source in brackets, with the standard error of a rollout."""
         doubt = "" if self.se is None else f" ±{self.se:.3f}"
         return f"({self.source}{doubt})" if self.source else ""
 
 
 @dataclass(frozen=True)
 class MatchDecision:
-    """A roll that was played, or what was done with the cube."""
+    """A play or a cube action."""
 
     moment: Moment
-    """Seen by the player on roll, also where the other one answers a double."""
+    """Seen by the player on roll, even if the opponent answers a double."""
     player: int
-    """Who decided."""
+    """The player who decided."""
     kind: str
     """One of `KINDS_OF_DECISION`."""
     done: str
     best: str
-    """What would have been best; the same where nothing is better."""
+    """The best action; the one taken if nothing is better."""
     error: float
-    """Normalised equity that it cost, at least 0."""
+    """Normalised equity lost, at least 0."""
     se: float | None
-    """Standard error of `error` where it comes from a rollout."""
+    """Standard error of `error`, if from a rollout."""
     unit: float
-    """What 1 of normalised equity was worth: points in money play, MWC in a match."""
+    """Value of 1 normalised equity: points in money play, MWC in a match."""
     counts: bool
-    """Whether it counts as a decision: not a forced play, nor a double that is out of the question."""
+    """Whether it counts as a decision; forced plays and clear non-doubles do not."""
     mark: Mark
     candidates: tuple[Candidate, ...]
-    """The best ones and what was done, the best first."""
+    """The best actions and the one taken, best first."""
     mistake: str | None = None
-    """With the cube: one of `motif.analysis.match.decision_errors.KINDS`, where it cost something."""
+    """Kind of cube mistake, one of `motif.analysis.match.decision_errors.KINDS`."""
     source: str = ""
-    """Where `error` comes from."""
+    """Source of `error`."""
     trials: int = 0
-    """Of the rollout of a cube decision."""
+    """Number of trials of a cube rollout."""
     is_too_close: bool = False
-    """Whether lookahead saw an error with the cube that the rollout does not confirm."""
+    """Whether a rollout did not confirm a cube error seen by lookahead."""
 
     @property
     def is_play(self) -> bool:
-        """Whether a roll was played."""
+        """Whether this is a play."""
         return isinstance(self.moment, PlayedRoll)
 
     @property
     def roll(self) -> str:
-        """Such as ``31``; empty before the roll."""
+        """The roll, such as ``31``; empty for a cube action."""
         return "{}{}".format(*self.moment.roll) if isinstance(self.moment, PlayedRoll) else ""
 
     def line(self, name: str) -> str:
-        """All of it but the candidates in a line, for who is called `name`."""
+        """Return the decision of the player called `name` in one line, without candidates."""
         what = f"{self.roll}: {self.done}" if self.is_play else self.done
         sign = SIGNS[self.mark]
         error = MILLIPOINTS * self.error
@@ -126,7 +124,7 @@ class MatchDecision:
         return f"game {self.moment.game}, move {self.moment.move}, {name}, {what}{lost}"
 
     def candidate_lines(self) -> Iterator[str]:
-        """Yield the candidates, a line each; what was done has a star."""
+        """Yield one line per candidate; the action taken has a star."""
         best = self.candidates[0].equity if self.candidates else 0.0
         for rank, one in enumerate(self.candidates, 1):
             star = "*" if one.done == self.done else " "
@@ -135,7 +133,7 @@ class MatchDecision:
             yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
 
     def error_dict(self, names: tuple[str, str]) -> dict[str, Any]:
-        """For JSON, in a list of errors; `error` is in millipoints."""
+        """Return the JSON record for a list of errors; `error` is in millipoints."""
         return {
             "game": self.moment.game,
             "move": self.moment.move,
@@ -151,7 +149,7 @@ class MatchDecision:
         }
 
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
-        """For JSON and tables; `error` is in millipoints."""
+        """Return the record for JSON and tables; `error` is in millipoints."""
         state = self.moment.state
         return {
             "game": self.moment.game,
@@ -177,28 +175,28 @@ class MatchDecision:
 
 @dataclass(frozen=True)
 class RollLuck:
-    """How lucky a roll was."""
+    """The luck of a roll."""
 
     roll: PlayedRoll
     luck: float
-    """Normalised equity by which it was better than the average roll."""
+    """Normalised equity gained against the average roll."""
     unit: float
 
     @property
     def mark(self) -> str:
-        """``very lucky``, ``lucky``, ``unlucky``, ``very unlucky`` or nothing."""
+        """``very lucky``, ``lucky``, ``unlucky``, ``very unlucky`` or empty."""
         for limit, word in LUCK_MARKS:
             if abs(self.luck) >= limit:
                 return f"{word}{'lucky' if self.luck > 0 else 'unlucky'}"
         return ""
 
     def line(self, name: str) -> str:
-        """All of it in a line, for who is called `name`."""
+        """Return the luck of the player called `name` in one line."""
         where = f"game {self.roll.game}, move {self.roll.move}, {name}"
         return f"{where}: {{}}{{}} gained {self.luck:+.3f}".format(*self.roll.roll)
 
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
-        """For JSON."""
+        """Return the JSON record."""
         return {
             "game": self.roll.game,
             "move": self.roll.move,
@@ -217,7 +215,7 @@ def match_decisions(
     units: Sequence[float],
     acts: Iterable[CubeAct],
 ) -> list[MatchDecision]:
-    """Every decision, in the order of play; `rolls`, `judgements` and `units` belong together."""
+    """Return all decisions in order of play; `rolls`, `judgements` and `units` correspond."""
     decisions = [*_plays(rolls, judgements, units), *map(_cube_decision, acts)]
     return sorted(
         decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
@@ -275,7 +273,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
             ("double, pass", decision.double_pass),
         )
     )
-    # What the player on roll has is what the other one, who answers, has not.
+    # The equities are the doubler's.
     sign = -1 if answers else 1
     candidates = [
         Candidate(done, sign * value, source=act.source) for done, value in named if value is not None
@@ -304,7 +302,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
 def notes_of(
     decisions: Iterable[MatchDecision], rolls: Iterable[RollLuck]
 ) -> dict[tuple[int, int], Annotation]:
-    """Annotate the actions of a match's record: what was decided there, and whether the roll was lucky."""
+    """Return annotations of a match's actions: the decisions and the lucky rolls."""
     notes: dict[tuple[int, int], Annotation] = {}
 
     def say(moment: Moment, lines: Sequence[str], mark: Mark = "") -> None:
@@ -316,7 +314,7 @@ def notes_of(
     for one in decisions:
         if not one.counts:
             continue
-        # A double is answered by the action behind it.
+        # The answer follows the double.
         moment = replace(one.moment, action=one.moment.action + (one.kind == _TAKE))
         lost = f"{one.done or NO_MOVE}"
         if one.error * MILLIPOINTS >= 1:
@@ -333,75 +331,75 @@ _RANKS: tuple[Mark, ...] = ("", "doubtful", "bad", "very bad")
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of one kind, or of several together."""
+    """Totals of a set of decisions."""
 
     decisions: int
     total: float
     """Normalised equity lost."""
     cost: float
-    """Points lost in money play, match winning chances (0 to 1) in a match."""
+    """Points lost in money play, or match winning chances (0 to 1) in a match."""
     blunders: int
     rate: float | None
-    """Millipoints of normalised equity per decision; None where nothing was decided."""
+    """Millipoints of normalised equity per decision; None without decisions."""
     se: float | None
-    """Standard error of `rate`, as if decisions were independent; None for fewer than two."""
+    """Standard error of `rate`, assuming independent decisions; None for fewer than two."""
 
 
 @dataclass(frozen=True)
 class Sum:
-    """The luck of rolls, or what mistakes of one kind with the cube lost."""
+    """Total luck of rolls, or total loss of cube mistakes of one kind."""
 
     count: int
-    """How many rolls or mistakes."""
+    """Number of rolls or mistakes."""
     total: float
     """Normalised equity."""
     result: float
-    """Points in money play, match winning chances in a match."""
+    """Points in money play, or match winning chances in a match."""
 
 
 @dataclass(frozen=True)
 class PlayerAnalysis:
-    """How one player did."""
+    """The results of one player."""
 
     name: str
     chequer: Errors
     cube: Errors
     overall: Errors
     forced: int
-    """Rolls that could be played in one way only; they are no decisions."""
+    """Rolls with a single legal play, which are no decisions."""
     luck: Sum
     mistakes: dict[str, Sum]
-    """By kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
+    """Cube mistakes by kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
     is_analyst: bool = False
-    """Whether the player is the analyst, at whatever depth: then there is no rating."""
+    """Whether the player is the analyst, at any depth, and so is not rated."""
     kinds: dict[str, Errors] = field(default_factory=dict)
-    """By `motif.analysis.match.decisions.KINDS_OF_DECISION`, those that occurred."""
+    """Totals by `KINDS_OF_DECISION`, for the kinds that occurred."""
     marks: dict[str, int] = field(default_factory=dict)
-    """How many decisions were ``doubtful``, ``bad`` and ``very bad``."""
+    """Number of ``doubtful``, ``bad`` and ``very bad`` decisions."""
     rolls_of_both: int = 0
-    """Rolls of both players that were played, forced ones too."""
+    """Number of rolls played by both players, including forced plays."""
     result: float | None = None
-    """What came of it: points in money play, MWC gained (-0.5 to 0.5 from even) in a match."""
+    """Points won in money play, or MWC gained (-0.5 to 0.5 from even) in a match."""
     luck_adjusted: float | None = None
-    """`result` less the player's own luck and plus the opponent's."""
+    """`result` less the player's luck plus the opponent's."""
 
     @property
     def rating(self) -> str | None:
-        """The word for the overall error rate; None where nothing was decided, and for the analyst."""
+        """Rating of the overall error rate; None without decisions and for the analyst."""
         return None if self.overall.rate is None or self.is_analyst else rating(self.overall.rate)
 
     @property
     def pr(self) -> float | None:
-        """Performance rating as in eXtreme Gammon, 500 times the loss per decision: half the error rate."""
+        """Performance rating as in eXtreme Gammon: half the error rate."""
         return None if self.overall.rate is None else self.overall.rate / 2
 
     @property
     def snowie(self) -> float | None:
-        """Snowie's error rate as in gnubg: millipoints lost per roll of either player, forced ones too."""
+        """Snowie error rate as in gnubg: millipoints lost per roll of both players, forced plays too."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
-        """For JSON; costs are named by their unit."""
+        """Return the JSON record; costs are named by their unit."""
         unit = "mwc" if in_match else "points"
         return {
             "name": self.name,
@@ -432,7 +430,7 @@ def player_analysis(
     is_analyst: bool = False,
     rolls_of_both: int = 0,
 ) -> PlayerAnalysis:
-    """Return the totals of one player, of `decisions` and `rolls` in a game, a match or several."""
+    """Return the totals of one player from `decisions` and `rolls`."""
     plays = [one for one in decisions if one.is_play]
     free = [one for one in plays if one.counts]
     cubes = [one for one in decisions if not one.is_play]
@@ -467,7 +465,7 @@ def _errors(decisions: Sequence[MatchDecision]) -> Errors:
 def with_results(
     first: PlayerAnalysis, second: PlayerAnalysis, result: float | None
 ) -> tuple[PlayerAnalysis, PlayerAnalysis]:
-    """Both players, `result` being what came of it for the first."""
+    """Add the `result` of the first player to both players."""
     if result is None:
         return first, second
     adjusted = result - first.luck.result + second.luck.result
@@ -478,7 +476,7 @@ def with_results(
 
 
 def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
-    """Sum up decisions that cost `losses` (n,) of normalised equity, 1 of which is worth `units` (n,)."""
+    """Return the totals of decisions with `losses` (n,) in normalised equity worth `units` (n,) each."""
     count = len(losses)
     return Errors(
         decisions=count,
@@ -491,12 +489,12 @@ def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -
 
 
 def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Sum:
-    """Sum up the luck (n,) of rolls, in normalised equity, 1 of which is worth `units` (n,)."""
+    """Return the total of the luck (n,) of rolls in normalised equity worth `units` (n,) each."""
     return Sum(len(luck), float(luck.sum()), float((luck * units).sum()))
 
 
 def mistakes_of(losses: Sequence[float], units: Sequence[float]) -> Sum:
-    """Sum up mistakes of one kind."""
+    """Return the total of mistakes of one kind."""
     cost = sum(loss * unit for loss, unit in zip(losses, units, strict=True))
     return Sum(len(losses), sum(losses), cost)
 

@@ -1,7 +1,4 @@
-"""The analysis of a match: both players rated, their errors and luck, and what cost most.
-
-What cost most are plays, with the better ones and why, and cube decisions.
-"""
+"""The analysis of a match: ratings, errors and luck of both players, and the worst decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -54,42 +51,42 @@ WORST = 10
 
 @dataclass(frozen=True)
 class Why:
-    """Why one play is better than another, in words; empty where the evaluator has no terms to tell."""
+    """Why one play is better than another, in words; empty if the evaluator has no terms."""
 
     summary: str = ""
     sentences: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    """All of them, see `motif.analysis.explain.Explanation`."""
+    """All reasons; see `motif.analysis.explain.Explanation`."""
 
 
 @dataclass(frozen=True)
 class WorstPlay:
-    """A play that cost something, and the best one."""
+    """A play that lost equity, and the best one."""
 
     moment: PlayedRoll
     name: str
-    """Who played it."""
+    """Name of the player."""
     played: Play
     better: Play
     error: float
     """Normalised equity."""
     cost: float
-    """Points in money play, match winning chances in a match."""
+    """Points in money play, or match winning chances in a match."""
     why: Why
 
     @property
     def heading(self) -> str:
-        """Where it was, and the roll."""
+        """Game, move, player and roll."""
         return _heading(self.moment, self.name) + ", to play {}{}".format(*self.moment.roll)
 
     @property
     def line(self) -> str:
-        """All of it in a line."""
+        """The decision in one line."""
         loss = f"{MILLIPOINTS * self.error:.0f} millipoints"
         return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
-        """For JSON; the equities are the player's."""
+        """Return the JSON record."""
         return {
             **_moment_dict(self.moment, self.name),
             "roll": list(self.moment.roll),
@@ -105,31 +102,31 @@ class WorstPlay:
 
 @dataclass(frozen=True)
 class WorstCube:
-    """A cube decision that cost something."""
+    """A cube decision that lost equity."""
 
     act: CubeAct
     name: str
-    """Whose decision it was."""
+    """Name of the player who decided."""
 
     @property
     def cost(self) -> float:
-        """Points in money play, match winning chances in a match."""
+        """Points in money play, or match winning chances in a match."""
         return self.act.error * self.act.unit
 
     @property
     def heading(self) -> str:
-        """Where it was, and what was wrong."""
+        """Game, move, player and mistake."""
         return f"{_heading(self.act.chance, self.name)}: {self.act.mistake}"
 
     @property
     def shown_state(self) -> MatchState:
-        """The state to draw: with the double on offer where there was one."""
+        """The state to draw, with a double on offer if there was one."""
         state = self.act.chance.state
         return state if self.act.done == NO_DOUBLE else replace(state, doubled=True, decision="opponent")
 
     @property
     def equities(self) -> tuple[tuple[str, float], ...]:
-        """What each action is worth to the player on roll, normalised."""
+        """Normalised equity of each action for the player on roll."""
         decision = self.act.decision
         equities = (
             ("no double", decision.no_double),
@@ -139,7 +136,7 @@ class WorstCube:
         return tuple((what, value) for what, value in equities if value is not None)
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
-        """For JSON; the equities belong to the player on roll."""
+        """Return the JSON record; the equities are those of the player on roll."""
         return {
             **_moment_dict(self.act.chance, self.name),
             "mistake": self.act.mistake,
@@ -162,10 +159,7 @@ def worst_plays(
     *,
     cube: bool = True,
 ) -> list[WorstPlay]:
-    """Return the `count` plays that cost most, or fewer if fewer surely cost anything.
-
-    The terms of `evaluator`, and what it sees when it looks ahead, tell why.
-    """
+    """Return the `count` worst plays with certain errors, with reasons by `evaluator`."""
     sure = [row for row in range(len(rolls)) if judgements[row].is_sure]
     order = sorted(sure, key=lambda row: judgements[row].error, reverse=True)[:count]
     plays = []
@@ -181,7 +175,7 @@ def worst_plays(
 
 
 def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> list[WorstCube]:
-    """Return the `count` cube decisions that cost most, or fewer if fewer cost anything."""
+    """Return the `count` worst cube decisions."""
     wrong = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
@@ -210,43 +204,43 @@ def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class MatchAnalysis(Tabular):
-    """What an evaluator finds in a match."""
+    """An evaluator's analysis of a match."""
 
     analyst: str
-    """The evaluator's name."""
+    """Name of the evaluator."""
     own_error_rate: float | None
-    """Its own error rate on benchmark lines with contact, in millipoints per decision; None where unknown."""
+    """The analyst's own error rate in contact positions, in millipoints per decision; None if unknown."""
     trials: int
-    """How often what looked like an error was rolled out; 0 where the evaluator was believed."""
+    """Number of trials of the rollouts that confirm errors; 0 if the evaluator was trusted."""
     names: tuple[str, str]
     length: int
-    """Points that the match is played to; 0 is money play."""
+    """Match length in points; 0 for money play."""
     jacoby: bool
-    """Whether gammons of money play count only after a double."""
+    """Whether gammons count only after a double (money play)."""
     games: int
     finished: int
-    """How many of the games have a result."""
+    """Number of games with a result."""
     score: tuple[int, int]
-    """Points of the two players after the last game."""
+    """Score after the last game."""
     players: tuple[PlayerAnalysis, PlayerAnalysis]
     plays: tuple[WorstPlay, ...]
-    """The plays that cost most."""
+    """The worst plays."""
     cubes: tuple[WorstCube, ...]
-    """The cube decisions that cost most."""
+    """The worst cube decisions."""
     decisions: tuple[MatchDecision, ...] = field(repr=False)
-    """All of them, in the order of play."""
+    """All decisions in order of play."""
     lucks: tuple[RollLuck, ...] = field(repr=False)
-    """Of every roll."""
+    """The luck of every roll."""
     record: MatchRecord = field(repr=False)
 
     def jokers(self, count: int) -> list[RollLuck]:
-        """Return the `count` luckiest rolls, or fewer if fewer gained anything."""
+        """Return the `count` luckiest rolls."""
         gains = [one for one in self.lucks if one.luck > 0]
         return sorted(gains, key=lambda one: one.luck, reverse=True)[:count]
 
     @property
     def by_game(self) -> tuple[tuple[PlayerAnalysis, PlayerAnalysis], ...]:
-        """The totals of both players in each game."""
+        """The totals of both players by game."""
         pairs = []
         for number, game in enumerate(self.record.games, 1):
             won = game.result
@@ -262,17 +256,17 @@ class MatchAnalysis(Tabular):
         return tuple(pairs)
 
     def errors(self, player: int | None = None) -> list[MatchDecision]:
-        """List what cost something, the largest first, of one player or of both; it adds up to the totals."""
+        """Return the errors of one player or both, largest first; they add up to the totals."""
         wrong = [one for one in self.decisions if one.counts and one.error > 0]
         own = [one for one in wrong if player is None or one.player == player]
         return sorted(own, key=lambda one: -one.error)
 
     def notes(self) -> dict[tuple[int, int], Annotation]:
-        """Comments for the actions of the record, to be written into a file of it."""
+        """Return annotations for the actions of the record."""
         return notes_of(self.decisions, self.lucks)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each decision, for tables."""
+        """Return one table row per decision."""
         luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
         in_match = bool(self.length)
         rows = []
@@ -307,19 +301,19 @@ class MatchAnalysis(Tabular):
 
     @property
     def title(self) -> str:
-        """Who played what."""
+        """The players and the match length."""
         first, second = self.names
         what = f"{self.length}-point match" if self.length else "money play"
         return f"{first} - {second}, {what}"
 
     @property
     def opening(self) -> str:
-        """A sentence on how far the match went, and who judges it."""
+        """A sentence on the games, the score and the analyst."""
         first, second = self.score
         games = f"{self.games} game{'s' * (self.games != 1)}"
         unfinished = self.games - self.finished
         if unfinished:
-            games += f", {unfinished} of them without an end"
+            games += f", {unfinished} unfinished"
         rule = ", Jacoby rule" if self.jacoby else ""
         return f"{games}{rule}, score {first} to {second}; analysed by {self.analyst}."
 
@@ -338,7 +332,7 @@ class MatchAnalysis(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; rates and losses are millipoints, totals and luck normalised equity."""
+        """Return the JSON record: rates and losses in millipoints, totals and luck in normalised equity."""
         in_match = bool(self.length)
         return {
             "analyst": self.analyst,
@@ -357,13 +351,13 @@ class MatchAnalysis(Tabular):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each player."""
+        """Return one row per player."""
         plain = (str, int, float, bool, type(None))
         rows = self.to_dict()["players"]
         return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
-        """`to_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""
+        """Return `to_dict` with that many `jokers`, the luckiest rolls, and optionally all decisions."""
         in_match = bool(self.length)
         document = self.to_dict()
         document["jokers"] = [one.to_dict(self.names, in_match) for one in self.jokers(jokers)]
@@ -386,9 +380,9 @@ def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
 
 
 def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
-    """Return the totals of every player, by name, over all their matches.
+    """Return the totals of every player over all their matches.
 
-    Results and luck are summed where all matches of a player have the same unit, points or MWC.
+    Results are summed if all matches of a player have the same unit, points or MWC.
     """
     names = dict.fromkeys(name for one in analyses for name in one.names)
     return [_over_all(name, [one for one in analyses if name in one.names]) for name in names]
@@ -423,19 +417,18 @@ def analyse_match(
     confirm: RolloutSettings | bool = True,
     jobs: int | None = None,
 ) -> MatchAnalysis:
-    """Rate the two players of `record` by `evaluator`; list the `worst` plays and cube decisions.
+    """Rate both players of `record` by `evaluator`, and list the `worst` plays and cube decisions.
 
-    What looks like an error of an evaluator that looks ahead is rolled out, and counts as what the rollout
-    makes of it (`motif.analysis.confirmation`).  `confirm` may say how; with False the evaluator is believed.
-    Without `cube` its decisions are left out, as is right where nobody had one.  `jacoby` is the rule in
-    money play, by default as the record shows.  Raises `RecordError` for a record in which nothing was
-    rolled, or that goes on after the end of the match; `SettingError` for a number of decisions below 0.
+    Apparent errors seen by lookahead are rolled out (`motif.analysis.confirmation`); `confirm` may give the
+    settings, or False to trust the evaluator.  Without `cube`, cube decisions are left out and nobody can
+    double.  `jacoby` is the rule in money play, by default as recorded.  Raises `RecordError` for a record
+    without rolls or with games after the end of the match, `SettingError` for a negative `worst`.
     """
     if worst < 0:
-        raise SettingError(f"so many of the worst decisions cannot be shown: {worst}")
+        raise SettingError(f"worst must be at least 0, not {worst}", "worst")
     decisions = walk(record, jacoby=jacoby)
     if not decisions.rolls:
-        raise RecordError("nothing to analyse: the record has no roll")
+        raise RecordError("nothing to analyse: the record has no rolls")
     static = evaluator.without_lookahead
     rolls = [roll for roll in decisions.rolls if roll.play is not None]
     settings = confirming_rollout(evaluator) if confirm is True else confirm or None
@@ -475,7 +468,7 @@ def both_players(
     lucks: Sequence[RollLuck],
     result: float | None,
 ) -> tuple[PlayerAnalysis, PlayerAnalysis]:
-    """Return the totals of both players of a match, or of a game of it."""
+    """Return the totals of both players of a match or game."""
     first, second = (
         player_analysis(
             name,
@@ -490,7 +483,7 @@ def both_players(
 
 
 def result_of(record: MatchRecord) -> float | None:
-    """Return what the first player has won, in points or MWC; None where nothing has ended."""
+    """Return the first player's result in points or MWC; None if no game has ended."""
     before, after = record.games[0].score, _final_score(record)
     if not any(game.result for game in record.games):
         return None
@@ -510,7 +503,7 @@ def result_of(record: MatchRecord) -> float | None:
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:
-    """Points after the last game; in money play results alone may say them."""
+    """Return the score after the last game."""
     if not record.games:
         return 0, 0
     last = record.games[-1]

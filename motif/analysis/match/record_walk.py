@@ -1,4 +1,4 @@
-"""Every roll and every chance to double of a match, in the order of play, with all that they depend on."""
+"""All rolls and chances to double of a match in order of play, with position and state."""
 
 from dataclasses import dataclass, field, replace
 
@@ -23,39 +23,39 @@ _ANSWERS = ("take", "drop", "beaver")
 
 @dataclass(frozen=True)
 class Moment:
-    """Where something was decided; `position` and `state` are seen by the player on roll."""
+    """A point of decision; `position` and `state` are seen by the player on roll."""
 
     game: int
     """Counted from 1."""
     move: int
-    """The number of its line in a .mat file."""
+    """Line number in a .mat file."""
     player: int
-    """Who was on roll."""
+    """The player on roll."""
     position: Position
     state: MatchState
     action: int = field(default=0, kw_only=True)
-    """The action's number in its game, counted from 0; for a double that was not made that of the roll."""
+    """Index of the action in its game; for a double not made, that of the roll."""
 
 
 @dataclass(frozen=True)
 class PlayedRoll(Moment):
-    """A roll and what was made of it; the state shows the dice."""
+    """A roll and its play; the state includes the dice."""
 
     roll: tuple[int, int]
     """The higher die first."""
     play: Play | None
-    """None where the game ended, or the record does, before a choice was made."""
+    """None if the game or record ended before the play."""
     opening: bool
-    """Whether it is the first roll of its game, which is no double and decides who begins."""
+    """Whether it is the opening roll of its game."""
 
 
 @dataclass(frozen=True)
 class CubeChance(Moment):
-    """A turn on which the player on roll might double, and what came of it."""
+    """A turn on which the player on roll could double, and the actions."""
 
     doubled: bool
     answer: CubeKind | None = None
-    """``take``, ``drop`` or ``beaver``; None where nobody doubled or nobody answered."""
+    """``take``, ``drop`` or ``beaver``; None without a double or an answer."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,12 @@ class Walk:
 
 
 def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
-    """Follow `record` from its first roll to its last.
+    """Return all rolls and chances to double of `record`.
 
-    There is no chance to double before the first roll of a game, in the Crawford game, with a cube that the
-    other player owns or that already wins the match for the player who could double, nor again on a turn on
-    which a double was taken.  `jacoby` is the rule in money play; None: as the record itself shows (see
-    `jacoby_rule`).  Raises `RecordError` for a game after the end of the match, and for actions that cannot
-    follow one another.
+    There is no chance to double before the first roll of a game, in the Crawford game, if the opponent owns
+    the cube, if the cube already wins the match, or after a take on the same turn.  `jacoby` is the rule in
+    money play, by default as recorded (see `jacoby_rule`).  Raises `RecordError` for a game after the end of
+    the match and for an impossible sequence of actions.
     """
     rule = jacoby_rule(record) if jacoby is None else jacoby
     crawford = crawford_game(record)
@@ -85,7 +84,7 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
 
 
 class _GameWalk:
-    """Follows one game."""
+    """Walks through one game."""
 
     def __init__(self, length: int, number: int, game: GameRecord, crawford: bool, jacoby: bool) -> None:
         self._length, self._number, self._game = length, number, game
@@ -105,7 +104,7 @@ class _GameWalk:
                         CubeChance(*moment, self._state(action.player), doubled=False, action=place)
                     )
                 progress.apply(action)
-                # Behind `apply`: a beaver is taken by rolling.
+                # After `apply`, because rolling accepts a beaver.
                 state = replace(self._state(action.player), dice=action.roll)
                 rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening, action=place))
                 has_rolled, has_doubled = True, False

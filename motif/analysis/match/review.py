@@ -1,8 +1,4 @@
-"""A match decision by decision, as it is judged: what each cost, how lucky its roll was, and who was ahead.
-
-For showing a match while it is analysed: decisions come in the order of play, in parts, and are those of
-`analyse_match`.
-"""
+"""Match analysis in batches, for display while it runs: the decisions of `analyse_match` in order of play."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,23 +18,23 @@ from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 
 _AT_ONCE = 8
-"""Rolls that are judged before something is shown."""
+"""Number of rolls per batch."""
 
 
 @dataclass(frozen=True)
 class ReviewedRoll:
-    """A roll: what was made of it, how lucky it was, and who was ahead."""
+    """A roll with its decision, luck and winning chance."""
 
     luck: RollLuck
     decision: MatchDecision | None
-    """None where the game ended, or the record does, before it was played."""
+    """None if the game or record ended before the play."""
     chance: float
-    """Of player 0, before the roll, without lookahead: to win the match, or in money play the game."""
+    """Player 0's static probability, before the roll, of winning the match or, in money play, the game."""
 
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
-        """For JSON."""
+        """Return the JSON record."""
         roll = self.luck.roll
-        told = {} if self.decision is None else self.decision.to_dict(names, in_match)
+        known = {} if self.decision is None else self.decision.to_dict(names, in_match)
         state = replace(roll.state, dice=roll.roll)
         return {
             "done": None,
@@ -46,7 +42,7 @@ class ReviewedRoll:
             "error": 0.0,
             "mark": "",
             "counts": False,
-            **told,
+            **known,
             **_shown(replace(roll, state=state)),
             "is_play": True,
             "decider": roll.player,
@@ -59,37 +55,37 @@ class ReviewedRoll:
 
 @dataclass(frozen=True)
 class ReviewedCube:
-    """A double, one that was not made, or an answer."""
+    """A cube action."""
 
     decision: MatchDecision
     action: str
-    """What both players should have done, such as ``double, take``."""
+    """The right action of both players, such as ``double, take``."""
 
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
-        """For JSON."""
-        told = self.decision.to_dict(names, in_match)
+        """Return the JSON record."""
+        decision = self.decision.to_dict(names, in_match)
         more = {"is_play": False, "decider": self.decision.player, "action": self.action}
-        return {**told, **_shown(self.decision.moment), **more}
+        return {**decision, **_shown(self.decision.moment), **more}
 
 
 Reviewed = ReviewedRoll | ReviewedCube
 
 
 class Review:
-    """A match that is judged while one looks on; `parts` does the work."""
+    """A match analysis in batches; `parts` does the work."""
 
     def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
-        """Raise `RecordError` for nothing to analyse."""
+        """Raise `RecordError` if there are no rolls."""
         self.record = record
         self.evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
         self._walk = walk(record)
         if not self._walk.rolls:
-            raise RecordError("nothing to analyse: the record has no roll")
+            raise RecordError("nothing to analyse: the record has no rolls")
         self._decisions: list[MatchDecision] = []
         self._lucks: list[RollLuck] = []
 
     def heading(self) -> dict[str, Any]:
-        """Return what is judged, and by whom, for JSON."""
+        """Return the match and the analyst for JSON."""
         return {
             "names": list(self.record.players),
             "length": self.record.length,
@@ -98,7 +94,7 @@ class Review:
         }
 
     def parts(self) -> Iterator[list[Reviewed]]:
-        """Yield the decisions in order, forced plays among them, idle thoughts of a double not."""
+        """Yield the decisions in order, with forced plays but without clear non-doubles."""
         chances = list(self._walk.chances)
         rolls = self._walk.rolls
         for start in range(0, len(rolls), _AT_ONCE):
@@ -110,12 +106,12 @@ class Review:
             yield part
         yield [act for chance in chances for act in self._cube(chance)]
 
-    def told(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
-        """Return a part for JSON."""
+    def records(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
+        """Return a part's JSON records."""
         return [one.to_dict(self.record.players, bool(self.record.length)) for one in part]
 
     def players(self) -> list[dict[str, Any]]:
-        """Figures of both players, for JSON, when all `parts` are judged; see `PlayerAnalysis.to_dict`."""
+        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`."""
         record = self.record
         both = both_players(
             record.players, self.evaluator.name, self._decisions, self._lucks, result_of(record)
@@ -150,7 +146,7 @@ def _order(moment: Moment) -> tuple[int, int]:
 
 
 def _chance(roll: PlayedRoll, static: Evaluator) -> float:
-    """Return that of player 0 to win, before `roll`."""
+    """Return player 0's winning probability before `roll`."""
     state = replace(roll.state, dice=None)
     if state.length:
         cubes = cube_side(state)
@@ -164,7 +160,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
 
 
 def _shown(moment: Moment) -> dict[str, Any]:
-    """Return what a board needs to show; all of it seen by the player on roll."""
+    """Return what a board display needs, seen by the player on roll."""
     state = moment.state
     return {
         "game": moment.game,

@@ -1,1 +1,1 @@
-"""A game with people: its state, the table that they sit at, and the tutor."""
+"""Games with people: state, terminal table and tutor."""

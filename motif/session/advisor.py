@@ -1,8 +1,4 @@
-"""Advice at the table: what one evaluator thinks of plays and of the cube.
-
-Plays are valued for the score and with the cube where it lies; in cubeless games for what the game itself is
-worth.
-"""
+"""Advice by one evaluator on plays and the cube, at the score and with the cube of the game."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
     from motif.doubling import CubeDecision
 
 _BEAVERED_CUBE = 4
-"""Factor of the cube from before a double to after a beaver."""
+"""Factor by which a double and a beaver raise the cube."""
 
 
 class Advisor:
@@ -43,21 +39,18 @@ class Advisor:
         return rank_plays(session.position, session.roll, self.evaluator, session.context())
 
     def compared(self, session: GameSession, play: Play) -> ComparedPair | None:
-        """Return the best play of the roll compared with `play`; None where `play` is the best."""
+        """Compare the best play of the roll with `play`; return None if they are the same."""
         assert session.roll is not None
         context = session.context()
         ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
         return compare_with_best(ranking, self.evaluator, context, play)
 
     def cube(self, session: GameSession) -> "CubeDecision":
-        """Return the decision on a double that could be made, or was, or on a beaver."""
+        """Return the decision on a possible or offered double, or on a beaver."""
         return self._judged_cube(session).decision
 
     def cube_cost(self, session: GameSession, action: str) -> "tuple[CubeDecision, float]":
-        """Return the decision on a double, and the equity that `action` gives up: see `CubeDecision.cost`.
-
-        The cost of a doubtful action is that of a rollout.
-        """
+        """Return the decision on a double and the cost of `action`, rolled out if it is doubtful."""
         chance = self._cube_chance(session)
         question = JudgedCube(chance.position, chance.state, self.cube(session), action)
         settings = confirming_rollout(self.evaluator)
@@ -71,18 +64,18 @@ class Advisor:
         return self.cube(session).should_raccoon
 
     def sees_cube_action(self, session: GameSession) -> bool:
-        """Return whether not doubling counts as a cube decision, as gnubg counts them."""
+        """Return whether not doubling counts as a decision, as in gnubg."""
         return self._judged_cube(session).counts
 
     def answer(self, session: GameSession) -> CubeKind:
-        """Return the answer to the double that is on offer."""
+        """Return the answer to the double on offer."""
         answer = self.cube(session).answer
         if answer == "pass":
             return "drop"
         return answer if answer in session.answers else "take"
 
     def raises(self, session: GameSession) -> CubeKind | None:
-        """Return how to turn the cube before the roll; None where that would be wrong."""
+        """Return how to turn the cube before the roll; None if turning it is wrong."""
         if session.can_raccoon:
             return "raccoon" if self.raccoons(session) else None
         return "double" if self.cube(session).should_double else None
@@ -91,10 +84,10 @@ class Advisor:
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]
 
     def _cube_chance(self, session: GameSession) -> CubeChance:
-        """Return the double that could be made, or was."""
+        """Return the possible or offered double."""
         before = replace(session.state(), doubled=False, decision="me")
         if session.can_raccoon:
-            # The question is that of the double before: only its owner can have turned a cube at 2 or more.
+            # The original double is judged; a cube above 1 was owned by the doubler.
             cube = before.cube // _BEAVERED_CUBE
             before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
         moment = session.games + 1, session.ply, session.on_roll, session.position
@@ -102,6 +95,6 @@ class Advisor:
 
 
 def cube_advisor(player: Player | None, default: Advisor) -> Advisor:
-    """Return who turns the cube for `player`: its own evaluator, or `default` where that gives no chances."""
+    """Return the cube advisor of `player`: its own evaluator, or `default` if that has no probabilities."""
     evaluator = None if player is None else cube_evaluator(player)
     return default if evaluator is None else Advisor(evaluator)

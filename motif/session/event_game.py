@@ -1,8 +1,8 @@
-"""The games of a session as a list of events: one engine, of which terminal and page are views.
+"""The games of a session as a list of events: one engine behind the terminal and the page.
 
 Events are ``["begin", 4, 1]`` with the dice of both players, ``["roll", 6, 5]``, ``["play", "24/18 13/8"]``,
 ``["double"]``, ``["take"]``, ``["drop"]``, ``["beaver"]``, ``["raccoon"]``, ``["resign", "single", 0]`` with
-the player who resigns, and ``["undo"]``.  Dice come from a seed, or are typed.
+the player who resigns, and ``["undo"]``.  Dice come from a seed or are typed.
 """
 
 from collections.abc import Callable
@@ -30,17 +30,17 @@ Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "
 
 @dataclass(frozen=True)
 class GameStep:
-    """An event with what a view needs to show it."""
+    """An event with what a view needs."""
 
     word: str
     player: int
     """The player who acted."""
     event: Event
     position: Position
-    """After the event, seen by the player whose turn it is then."""
+    """The position after the event, seen by the player on roll."""
     on_roll: int
     roll: tuple[int, int] | None
-    """The roll that was to be played."""
+    """The roll before the event."""
     is_forced: bool
     """Whether the roll had a single legal play."""
     play: Play | None = None
@@ -48,21 +48,21 @@ class GameStep:
 
 @dataclass(frozen=True)
 class Objection:
-    """What the tutor has against a decision."""
+    """The tutor's objection to a decision."""
 
     action: str
-    """``play``, or what was to be done with the cube, as `CubeDecision.cost` calls it."""
+    """``play``, or the cube action as `CubeDecision.cost` names it."""
     cost: float
     """Normalised equity."""
     better: str
     """The best play, or the right cube action."""
     choice: ComparedPair | None = None
-    """The best play and the one that was to be made; None for cube actions."""
+    """The best play and the intended one; None for cube actions."""
     decision: "CubeDecision | None" = None
 
 
 class EventGame:
-    """The games of one session: its events, where they have led, and what comes next."""
+    """The games of one session: events, current state and next decision."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class EventGame:
     ) -> None:
         self.session = session
         self.typed_dice = typed_dice
-        """Whether rolls come from outside, and `dice` only decide chance in the players' choices."""
+        """Whether rolls are typed; `dice` are then used only for random choices of players."""
         self.events: list[Event] = []
-        """All that happened, what was taken back included."""
+        """All events, including undone ones."""
         self.steps: list[GameStep] = []
-        """What has happened since this list was last emptied, for a view that shows it step by step."""
+        """The steps since the view last emptied this list."""
         self._dice = dice
         self._make_advisor = make_advisor
 
@@ -88,13 +88,13 @@ class EventGame:
         return self._make_advisor()
 
     def judge_of(self, side: int) -> Evaluator:
-        """Return the evaluator by which the player of a seat accepts resignations."""
+        """Return the evaluator with which the player of a seat judges resignations."""
         player = self.session.seats[side].player
         return (player and player.evaluator) or self.advisor.evaluator
 
     @property
     def revision(self) -> int:
-        """The number of events: it only grows."""
+        """The number of events, which only grows."""
         return len(self.events)
 
     @property
@@ -106,8 +106,8 @@ class EventGame:
     def asks(self) -> Asks:
         """A person's next decision: ``roll``, ``play``, ``answer`` to a double, or ``raccoon``.
 
-        ``dice`` stands for a roll that has to be typed, ``next`` for another game, ``nothing`` for the end of
-        the match, and ``wait`` for a program's turn.
+        ``dice`` stands for a roll to type, ``next`` for another game, ``nothing`` for the end of the match,
+        and ``wait`` for a program's turn.
         """
         session = self.session
         if session.match_winner is not None:
@@ -127,7 +127,7 @@ class EventGame:
         return "raccoon" if session.can_raccoon else "roll"
 
     def follow(self, event: Event) -> None:
-        """Go on by one event; raises a `MotifError` where it cannot come."""
+        """Apply an event; raises a `MotifError` if it is impossible."""
         word, *details = event
         session = self.session
         if word != "begin" and not self.is_going:
@@ -158,11 +158,11 @@ class EventGame:
         self.steps.append(GameStep(word, player, event, *now, roll, is_forced, play))
 
     def decide(self, word: str, detail: str = "") -> bool:
-        """Carry out a person's decision, and return whether it was done: a resignation may be declined.
+        """Carry out a person's decision; return False for a declined resignation.
 
         The decisions are ``roll``, ``double``, ``take``, ``drop``, ``beaver``, ``raccoon``, ``undo``,
-        ``play`` with the play, ``resign`` with what is lost, and ``next`` for another game.  Raises a
-        `MotifError` for what cannot be done.
+        ``play`` with the play, ``resign`` with the loss, and ``next`` for another game.  Raises a
+        `MotifError` for an impossible decision.
         """
         session, asked = self.session, self.asks
         allowed = {
@@ -178,7 +178,7 @@ class EventGame:
         if word not in allowed:
             raise SettingError(f"unknown decision {word!r}: it must be one of {', '.join(allowed)}")
         if not allowed[word]:
-            raise RecordError(f"{word}: that cannot be done now")
+            raise RecordError(f"{word} is not possible now")
         match word:
             case "next":
                 self.follow(self.opening())
@@ -200,10 +200,7 @@ class EventGame:
         return True
 
     def objection(self, word: str, detail: str, limit: float, advisor: Advisor) -> Objection | None:
-        """Return the objection of `advisor` to what a person is about to `decide`.
-
-        None where it gives up no more than `limit`, in normalised equity.
-        """
+        """Return the objection of `advisor` to a decision costing more than `limit` (normalised equity)."""
         session = self.session
         if word == "play" and self.asks == "play":
             choice = advisor.compared(session, self.legal_play(detail))
@@ -220,12 +217,12 @@ class EventGame:
         return Objection(action, cost, decision.action, decision=decision) if cost > limit else None
 
     def go_on(self) -> None:
-        """Let programs decide, and make what leaves no choice, until a person's turn or the end."""
+        """Carry out programs' decisions and forced actions until a person's turn or the end."""
         while (event := self.next_event()) is not None:
             self.follow(event)
 
     def next_event(self) -> Event | None:
-        """Return what a program does, or what has to be done; None where a person is to act."""
+        """Return a program's decision or a forced action; None if a person must act."""
         session = self.session
         if not self.is_going:
             return None
@@ -248,18 +245,18 @@ class EventGame:
         return ["play", cubeful.choose(session.position, session.roll, chance).notation]
 
     def opening(self) -> Event:
-        """Return the event that begins the next game, with the dice of the seed."""
+        """Return the event that starts the next game, with dice from the seed."""
         return ["begin", *self._dice.opening(self.session.games)]
 
     def roll(self) -> Event | None:
-        """Return the roll of this turn; None where it has to be typed."""
+        """Return the roll of this turn; None if it must be typed."""
         session, known = self.session, self.session.known_roll
         if known is None and self.typed_dice:
             return None
         return ["roll", *(known or self._dice.roll(session.games, session.ply))]
 
     def legal_play(self, text: str) -> Play:
-        """Return the legal play that `text` means; an empty text is no move.  Raises `PlayError`."""
+        """Return the legal play given by `text`, empty for no move; raises `PlayError`."""
         plays = self.session.plays
         if not text and len(plays) == 1 and not plays[0].moves:
             return plays[0]

@@ -1,4 +1,4 @@
-"""Why a typed play is illegal, in words."""
+"""Explanations of why a typed play is illegal."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +11,7 @@ from motif.runtime.errors import PlayError
 
 
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
-    """Return what is wrong with the play in `text`, which is not one of the legal `plays` of `roll`.
-
-    None where the text cannot be read, or can mean several legal plays.
-    """
+    """Return why `text` is none of the legal `plays` of `roll`; None if unreadable or ambiguous."""
     try:
         moves = parse_moves(text)
     except PlayError:
@@ -29,7 +26,7 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
         if fault := _fault(board, left[move.start], move):
             return fault
         if move.end != OFF and move.start - move.end not in _distances(roll):
-            return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not give"
+            return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not allow"
         board[move.start] -= 1
         left[move.start] += 1
         if move.end != OFF:
@@ -38,24 +35,24 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
         return None
     pips, most = sum(move.start - move.end for move in moves), sum(roll) * (1 + (roll[0] == roll[1]))
     if pips > most:
-        return f"that takes {pips} pips, and {dice} gives {most}"
+        return f"that is {pips} pips, but {dice} is only {most}"
     if pips < max(_pips(play) for play in plays):
-        return f"{dice} can be played further, and must be"
-    return f"the dice {dice} cannot be played so"
+        return f"more of {dice} can be played, and must be"
+    return f"{dice} cannot be played like that"
 
 
 def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
-    """Return what is wrong with a move on `board`, whatever the dice; `left` checkers have left its start."""
+    """Return what is wrong with a move on `board`, ignoring the dice; `left` checkers have left its start."""
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
         if left:
-            return f"only {left} checker{'s' * (left > 1)} of yours {'are' if left > 1 else 'is'} on {start}"
-        return f"no checker of yours is on {start}"
+            return f"you have only {left} checker{'s' * (left > 1)} on {start}"
+        return f"you have no checker on {start}"
     if move.end == OFF:
         outside = any(count > 0 for count in board[HOME + 1 :])
-        return "no checker can be borne off before all are home" if outside else None
+        return "you cannot bear off before all checkers are home" if outside else None
     if board[move.end] < -1:
-        return f"the opponent holds {move.end}"
+        return f"the opponent has made the {move.end} point"
     if move.hit and board[move.end] >= 0:
         return f"there is nothing to hit on {move.end}"
     return None
@@ -66,7 +63,7 @@ def _pips(play: Play) -> int:
 
 
 def _distances(roll: tuple[int, int]) -> set[int]:
-    """Return how far one checker could go if nothing blocked it."""
+    """Return the distances one checker could move on an empty board."""
     high, low = roll
     return {high * steps for steps in range(1, MAX_MOVES + 1)} if high == low else {high, low, high + low}
 

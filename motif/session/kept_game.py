@@ -1,8 +1,7 @@
-"""A person's games against the program, which can be kept as settings and events, and followed again.
+"""A person's games against a program, stored as settings and events.
 
-Dice come from the seed of the settings, as in `motif play`, and are in the events as well, as do the
-program's choices: following a game again takes no evaluation, and a game continues as it began after its
-opponent has changed.
+Dice come from the seed in the settings, as in `motif play`.  Events include dice and the program's decisions,
+so replaying a game needs no evaluation and does not depend on the opponent's current version.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,14 +29,14 @@ _LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 
 @dataclass(frozen=True)
 class GameSettings:
-    """Who plays, for what, and with which dice.  Raises `SettingError` for invalid names."""
+    """Players, rules and dice of a game.  Raises `SettingError` for invalid names."""
 
     opponent: str
     """Name of the player, for `motif.players.load`."""
     seed: int
     """The dice seed."""
     day: str
-    """Day on which the first game began, such as ``2026-11-22``."""
+    """Date of the first game, such as ``2026-11-22``."""
     rules: SessionRules = field(default_factory=SessionRules)
     name: str = YOU
     """The person's name in records."""
@@ -48,8 +47,8 @@ class GameSettings:
         fits = 0 < len(self.name.strip()) <= _MAX_NAME and self.name.isprintable()
         if not fits or self.name == self.opponent:
             raise SettingError(
-                f"invalid name {shown(self.name)}: it must have 1 to {_MAX_NAME} printable letters, and "
-                "differ from the opponent's",
+                f"invalid name {shown(self.name)}: it must have 1 to {_MAX_NAME} printable characters and "
+                "differ from the opponent's name",
                 "name",
             )
         check_seat(self.seat)
@@ -61,7 +60,7 @@ class GameSettings:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "GameSettings":
-        """Read what `to_dict` made; raises `SettingError` for a value of another type, also of a rule."""
+        """Read the result of `to_dict`; raises `SettingError` for a value of the wrong type."""
         made = cls(**{**settings, "rules": SessionRules(**settings["rules"])})
         for part in (made, made.rules):
             for known in fields(part):
@@ -78,11 +77,11 @@ def check_seat(seat: int) -> None:
 
 
 _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
-"""Players that come with motif and answer at once: no files and no other programs."""
+"""Players shipped with motif that answer quickly, without files or other programs."""
 
 
 def opponents() -> list[dict[str, Any]]:
-    """List the possible opponents for JSON: name, description, and whether @1 and @2 may follow the name."""
+    """Return the possible opponents for JSON: name, description, and whether @1 and @2 are possible."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
 
@@ -93,8 +92,8 @@ def check_opponent(name: str) -> None:
     known = {one["name"]: one["looks_ahead"] for one in opponents()}
     if base not in known or (base != own_name(name) and not known[base]):
         raise PlayerError(
-            f"unknown opponent {name[:60]!r}: it must be {', '.join(known)}; most of them can look ahead, "
-            "with @1 or @2"
+            f"unknown opponent {name[:60]!r}: it must be one of {', '.join(known)}; most of them can look "
+            "ahead, with @1 or @2"
         )
 
 
@@ -113,7 +112,7 @@ class KeptGame(EventGame):
     """The games of one session between a person and the program."""
 
     def __init__(self, settings: GameSettings, events: Iterable[Event] = ()) -> None:
-        """Follow `events`; raises a `MotifError` for those that cannot follow one another."""
+        """Replay `events`; raises a `MotifError` for an impossible sequence."""
         self.settings = settings
         person, opponent = Seat(settings.name), Seat(settings.opponent, _player(settings.opponent))
         seats = (person, opponent) if settings.seat == 0 else (opponent, person)
@@ -124,16 +123,16 @@ class KeptGame(EventGame):
 
     @classmethod
     def from_record(cls, record: MatchRecord, settings: GameSettings) -> "KeptGame":
-        """Continue the games of `record`, the person in the seat that `settings` name.
+        """Replay `record`, with the person in the seat given by `settings`.
 
-        Raises `RecordError` for a record that no session can have led to.
+        Raises `RecordError` for a record that cannot come from one session.
         """
         game = cls(settings)
         for number, one in enumerate(record.games, 1):
             if game.session.score != one.score:
                 raise RecordError(
-                    f"game {number} begins at {one.score[0]}-{one.score[1]}, which the games before it do "
-                    "not lead to: it can be analysed, but not continued"
+                    f"game {number} starts at {one.score[0]}-{one.score[1]}, which does not follow from the "
+                    "games before it: the match can be analysed but not continued"
                 )
             for event in _events_of(number, one):
                 game.follow(event)
@@ -143,7 +142,7 @@ class KeptGame(EventGame):
 
 
 def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: int) -> GameSettings:
-    """Return the settings with which `record` can be continued against `opponent`."""
+    """Return settings for continuing `record` against `opponent`."""
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
     }
@@ -155,10 +154,10 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
 
 
 def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
-    """Yield the events of a game of a record, without its end; raises `RecordError` for a bad opening."""
+    """Yield the events of a recorded game without its end; raises `RecordError` for an invalid opening."""
     actions: Sequence[Any] = game.actions
     if not actions or not isinstance(actions[0], Turn) or actions[0].roll[0] == actions[0].roll[1]:
-        raise RecordError(f"game {number} does not begin with a roll of two different dice")
+        raise RecordError(f"game {number} does not start with a roll of two different dice")
     high, low = actions[0].roll
     yield ["begin", *((high, low) if actions[0].player == 0 else (low, high))]
     for place, action in enumerate(actions):
@@ -172,7 +171,7 @@ def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
 
 
 def _resigned(number: int, game: GameRecord, cube: int) -> str:
-    """Return the loss that was resigned in `game`, which the play did not end."""
+    """Return the loss resigned in `game`."""
     assert game.result is not None
     size, rest = divmod(game.result.points, cube)
     if rest or size not in _LOSSES:

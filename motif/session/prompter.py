@@ -1,7 +1,4 @@
-"""Prompts in the terminal: each says what can be typed, and some words can be typed at every prompt.
-
-A screen, a terminal or two pipes, shows lines and asks for lines.
-"""
+"""Prompts in the terminal, with commands that work at every prompt."""
 
 import re
 from collections.abc import Sequence
@@ -24,24 +21,24 @@ class EndOfInput(Exception):  # noqa: N818
 
 
 class Screen:
-    """Shows lines on `output` and reads answers from `source`."""
+    """A terminal or a pair of pipes: shows lines on `output` and reads answers from `source`."""
 
     def __init__(self, source: TextIO, output: TextIO) -> None:
         self._source = source
         self._output = output
 
     def say(self, *lines: str, indent: int = 0) -> None:
-        """Show `lines`, wrapped for a terminal with `indent` spaces before continued lines."""
+        """Show `lines`, wrapped with `indent` spaces before continuation lines."""
         for line in lines:
             print(wrapped(line, self._output, indent), file=self._output)
 
     def ask(self, prompt: str) -> str:
-        """Return the line typed after `prompt`, without spaces around it; raises `EndOfInput`."""
+        """Return the stripped line typed after `prompt`; raises `EndOfInput`."""
         try:
             print(f"{wrapped(prompt.rstrip(), self._output)} ", end="", file=self._output, flush=True)
             line = self._source.readline()
         except KeyboardInterrupt:
-            print(file=self._output)  # what follows begins a line of its own
+            print(file=self._output)
             raise
         if not self._source.isatty():
             # A terminal shows what is typed; piped input is printed here.
@@ -53,7 +50,7 @@ class Screen:
         return line.strip()
 
     def draw(self, diagram: str) -> None:
-        """Show a text diagram, its checkers in colour where the terminal has colours."""
+        """Show a text diagram, with coloured checkers if the terminal supports colours."""
         from rich.console import Console
         from rich.text import Text
 
@@ -75,70 +72,70 @@ _ALWAYS = ("board", "pips", _SAVE, "help", "quit")
 _HELP = ("help", "h", "?")
 _QUIT = ("quit", "q", "exit")
 _SHORT = 50
-"""Letters of a question with the words that answer it; where there are more, ``?`` lists these."""
+"""Maximum length of a prompt with its possible answers; in longer prompts, ``?`` lists them."""
 _SUCH_AS = " such as "
 _ROOM = 24
-"""Letters that most of what can be typed has, in the list of all of it."""
+"""Width of the first column of the help."""
 _MEANINGS = {
-    "a play": "its moves; points count from your side, the star of a hit may be left out",
-    "its number": "the number of a play in the last list; after hint 1 is the best",
+    "a play": "its moves, with points counted from your side; the star of a hit may be left out",
+    "its number": "the number of a play in the last list; after hint, 1 is the best play",
     "two dice": "the roll",
     "roll": "rolls the dice; so does an empty line",
-    "double": "offers the cube at twice its value; d or redouble will do",
-    "take": "plays on with the cube on your side",
-    "pass": "gives the game up for what the cube showed before the double; drop will do",
-    "beaver": "doubles once more and keeps the cube",
-    "raccoon": "doubles a beaver once more; the other player keeps the cube",
+    "double": "doubles the cube; d and redouble do the same",
+    "take": "accepts the double; the cube is then yours",
+    "pass": "loses the game at the value before the double; drop does the same",
+    "beaver": "accepts and doubles again at once, keeping the cube",
+    "raccoon": "doubles again after a beaver; the opponent keeps the cube",
     "plays": "lists every legal play with its number",
-    "hint": "ranks the best plays, or the cube actions, with their equities for the player on roll",
-    "undo": "goes back to the last choice that a person made; the dice stay as they fell",
-    "yes": "that is what you want",
-    "no": "it is not",
-    "why": "explains it",
-    "back": "changes nothing, and asks again what you want to do",
-    "resign": "offers to lose the game; the other player may decline; resign gammon says what is lost",
-    "single": "loses what the cube shows",
+    "hint": "shows the best plays, or the cube actions, with equities for the player on roll",
+    "undo": "takes back the last decision of a person; the dice stay the same",
+    "yes": "confirms",
+    "no": "declines",
+    "why": "shows the reasons",
+    "back": "returns without changes",
+    "resign": "offers to lose the game, which the opponent may decline; or resign single, resign gammon ...",
+    "single": "loses the value of the cube",
     "gammon": "loses twice that",
     "backgammon": "loses three times that",
     "board": "draws the board",
-    "pips": "counts the pips that each side has to go",
-    _SAVE: "writes all that was played so far to FILE, as .mat, which gnubg reads",
-    "help": "lists what can be typed; ? does the same",
+    "pips": "shows both pip counts",
+    _SAVE: "saves the match so far as a .mat file, which gnubg can read",
+    "help": "lists the commands; ? does the same",
     "quit": "ends the session",
 }
-"""What the words mean, and of answers of another kind what they begin with."""
+"""Help texts by the first words of an offer."""
 _NOTATION = (
-    "A play is typed as its moves, such as bar/22 13/8(2): the bar is 25, off is 0, and 13-8 is 13/8.",
+    "Type a play as its moves, such as bar/22 13/8(2); bar can be 25, off can be 0, and 13-8 means 13/8.",
 )
 
 
 class Quit(Exception):  # noqa: N818
-    """A person leaves the game."""
+    """A person quits the game."""
 
 
 class Prompter:
-    """Asks the persons of a game on a screen."""
+    """Asks the people in a game on a screen."""
 
     def __init__(self, game: EventGame, screen: Screen, kept: Path | None) -> None:
         self._game = game
         self._session = game.session
         self._screen = screen
         self._kept = kept
-        """File to which the record is written after each game, and at the end."""
+        """File in which the record is saved after each game and at the end."""
         self._written: set[Path] = set()
-        """Files that hold this session, and may be written again."""
+        """Files written by this session, which may be overwritten."""
         self._saved: MatchRecord | None = None
         self._drawn: object = None
-        """Content of the board that was drawn last."""
+        """Content of the last board drawn."""
 
     def say(self, *lines: str) -> None:
         """Show `lines`."""
         self._screen.say(*lines)
 
     def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
-        """Return what is typed: one of `offers`, or something else without a meaning at every prompt.
+        """Return the typed line unless it is a command of every prompt, which is carried out.
 
-        `empty` is what an empty line stands for; by default the question is asked again.  Raises `Quit` and
+        An empty line stands for `empty`, or repeats the question if that is empty.  Raises `Quit` and
         `EndOfInput`.
         """
         while True:
@@ -162,7 +159,7 @@ class Prompter:
                     return line
 
     def choose(self, head: str, words: Sequence[str]) -> str:
-        """Return the one of `words` whose beginning is typed; raises `Quit` and `EndOfInput`."""
+        """Return the one of `words` that starts with the typed line; raises `Quit` and `EndOfInput`."""
         while True:
             line = self.ask(head, words).lower()
             matches = [line] if line in words else [word for word in words if word.startswith(line)]
@@ -175,7 +172,7 @@ class Prompter:
         return self.choose(question, ["yes", "no"]) == "yes"
 
     def undo(self) -> bool:
-        """Take the last choice back, and return whether there was one."""
+        """Take back the last decision; return whether there was one."""
         try:
             self._game.follow(["undo"])
         except RecordError as error:
@@ -184,7 +181,7 @@ class Prompter:
         return True
 
     def draw(self) -> None:
-        """Draw the board as the only person sees it, else as the player who decides next does."""
+        """Draw the board as seen by the only person, or else by the player to decide."""
         session = self._session
         persons = [side for side in (0, 1) if session.seats[side].is_person]
         side = persons[0] if len(persons) == 1 else session.to_decide
@@ -194,7 +191,7 @@ class Prompter:
         self._drawn = self._to_draw()
 
     def draw_once(self) -> None:
-        """Draw the board unless the last one drawn is the same."""
+        """Draw the board unless it has not changed."""
         if self._drawn != self._to_draw():
             self.draw()
 
@@ -203,7 +200,7 @@ class Prompter:
         return session.games, session.position, session.cube, session.to_decide, session.roll
 
     def save(self, path: Path) -> None:
-        """Write all that was played to `path`; raises `FileError`, also where another file is."""
+        """Save the match to `path`; raises `FileError`, also if the file belongs to something else."""
         if path not in self._written and path.exists():
             raise FileError(f"{path}: already exists; choose another name")
         record = self._session.record()
@@ -212,14 +209,14 @@ class Prompter:
         self._saved = record
 
     def write_kept(self) -> None:
-        """Update the kept file, if there is one; raises `FileError`."""
+        """Update the kept file, if any; raises `FileError`."""
         if self._kept is not None:
             self.save(self._kept)
 
     def _save_as(self, name: str) -> bool:
-        """Save under a typed name, and return whether that worked."""
+        """Save under a typed name; return whether that worked."""
         if not name:
-            self._screen.say("save needs the name of a file, such as save game.mat")
+            self._screen.say("save needs a file name, such as save game.mat")
             return False
         try:
             self.save(Path(name).expanduser())
@@ -230,12 +227,12 @@ class Prompter:
         return True
 
     def _leave(self) -> None:
-        """Raise `Quit`, unless the person comes back; ask about what would be lost."""
+        """Offer to save, then raise `Quit` unless the person goes back."""
         record = self._session.record()
         is_safe = self._kept is not None or record == self._saved
         unsaved = not is_safe and any(game.actions for game in record.games)
         while unsaved:
-            line = self._screen.ask(_prompt("Save what was played?", [_SAVE, "no", "back"]))
+            line = self._screen.ask(_prompt("Save the match?", [_SAVE, "no", "back"]))
             word, _, name = line.partition(" ")
             match word.lower(), name.strip():
                 case "save", name:
@@ -252,7 +249,7 @@ class Prompter:
         position, side = self._session.position, self._session.on_roll
         counts = {side: position.pip_count, 1 - side: position.pip_count_opponent}
         first, second = self._session.seats
-        self._screen.say(f"pips to go: {first.name} {counts[0]}, {second.name} {counts[1]}")
+        self._screen.say(f"pip counts: {first.name} {counts[0]}, {second.name} {counts[1]}")
 
     def _help(self, offers: Sequence[str]) -> None:
         for offer in offers:
@@ -264,7 +261,7 @@ class Prompter:
 
 
 def _prompt(head: str, offers: Sequence[str]) -> str:
-    """Return the question, with all that can be typed where that is short."""
+    """Return the question with its possible answers, if they are short."""
     words = ", ".join(offers)
     is_short = len(head) + len(words) <= _SHORT and not any(_SUCH_AS in offer for offer in offers)
     return f"{head} [{words if is_short else '?'}]: "

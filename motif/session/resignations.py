@@ -1,4 +1,4 @@
-"""Resignations: what can be offered, what is certain to be lost, and which offers are accepted."""
+"""Resignations: certain and expected losses, and which offers are accepted."""
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +15,16 @@ from motif.session.session import GameSession
 
 _LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 _ROUNDING = 1e-6
-"""Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
+"""Tolerance for float32 probabilities: a lost single game may cost slightly more than a point."""
 _BORNE_OFF_BY_ANY_ROLL = 2
-"""Most checkers that every roll can bear off: a roll that is no double moves no more."""
+"""Maximum number of checkers that every roll can bear off."""
 
 
 def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
-    """Return what the player on roll is certain to lose, with `roll` to play or before it.
+    """Return the certain loss of the player on roll, before or after `roll`; None if uncertain.
 
-    None where there is a chance to win, or to lose less.  A loss counts as certain when each of the
-    opponent's next 21 rolls bears off the last checkers, and no play of any roll before changes that or what
-    it costs.
+    A loss is certain if every roll of the opponent bears off the last checkers and no play before it changes
+    the result.
     """
     if CHECKERS - position.opponent_off > _BORNE_OFF_BY_ANY_ROLL:
         return None
@@ -46,10 +45,7 @@ def _points(boards: Board) -> npt.NDArray[np.int8]:
 
 
 def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
-    """Return the points, -3 to 3, that the player on roll loses on average, cubeless, by `evaluator`.
-
-    The player has `roll` to play, or has not rolled yet.
-    """
+    """Return the expected cubeless loss, -3 to 3, of the player on roll, before or after `roll`."""
     board = position.board[None]
     if roll is None:
         return float(switched_equities(evaluator.equity_many(board))[0])
@@ -57,10 +53,10 @@ def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: E
 
 
 def is_accepted(session: GameSession, evaluator: Evaluator, offered: str) -> bool:
-    """Return whether the opponent should accept what the player on roll of `session` has `offered`.
+    """Return whether the opponent should accept the resignation `offered` by the player on roll.
 
-    The opponent does where it wins the match, where gammons do not count, and where playing on is worth no
-    more, cubeless, according to `evaluator`.
+    It is accepted if it wins the match, if gammons do not count, and if playing on is worth no more,
+    cubeless, by `evaluator`.
     """
     score = list(session.score)
     score[1 - session.on_roll] += RESIGNATIONS[offered] * session.cube

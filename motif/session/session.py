@@ -1,6 +1,6 @@
-"""The state of a session: money games or a match between two players, either of whom may be a person.
+"""The state of a session: a match or money games between two players, each a person or a program.
 
-Nothing here asks, prints or decides.  Players are 0 and 1, as in a `MatchRecord`.
+Players are numbered 0 and 1, as in a `MatchRecord`.
 """
 
 from collections.abc import Sequence
@@ -39,20 +39,20 @@ from motif.runtime.errors import RecordError, SettingError
 
 @dataclass(frozen=True)
 class SessionRules:
-    """Rules of a session: money or a match, with or without the cube.
+    """Rules of a session.
 
-    Raises `SettingError` for rules that exclude each other.
+    Raises `SettingError` for incompatible rules.
     """
 
     length: int = 0
-    """Points of the match; 0 is money play."""
+    """Match length in points; 0 for money play."""
     cube: bool = True
     jacoby: bool = False
-    """Money play: gammons count only after a double was taken."""
+    """Money play: gammons count only after a double is taken."""
     beavers: bool = False
-    """Money play: a player who is doubled may double again at once and keep the cube."""
+    """Money play: the doubled player may double again at once and keep the cube."""
     raccoons: bool = False
-    """Money play: a beaver may be doubled once more; the cube stays with the player who beavered."""
+    """Money play: a beaver may be doubled again; the beavering player keeps the cube."""
 
     def __post_init__(self) -> None:
         check_match_length(self.length, with_money=True)
@@ -69,7 +69,7 @@ class SessionRules:
 
 
 def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
-    """Return the tags of a record: the `day`, and the Jacoby rule in money play."""
+    """Return the tags of a record: the date and, in money play, the Jacoby rule."""
     tags = [("EventDate", f"{day:%Y.%m.%d}")]
     return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
@@ -84,12 +84,12 @@ class Seat:
 
     @property
     def is_person(self) -> bool:
-        """Whether the seat is a person's."""
+        """Whether a person has the seat."""
         return self.player is None
 
 
 class GameSession:
-    """The state of the games: what has been played, whose turn it is, and what can be taken back."""
+    """The state of a session's games: actions, turn and undo."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class GameSession:
         self.seats = seats
         self.rules = rules
         self.plays: list[Play] = []
-        """Legal plays of the roll; empty before it and after the game."""
+        """Legal plays of the roll; empty before the roll and after the game."""
         self._tags = tuple(tags)
         self._finished: list[GameRecord] = []
         self._score = (0, 0)
@@ -108,12 +108,12 @@ class GameSession:
         self._clear(0)
 
     def _clear(self, begun_by: int) -> None:
-        """Clear the board for a game that player `begun_by` begins."""
+        """Set up a game started by player `begun_by`."""
         self._actions: list[Action] = []
         self._by_person: list[bool] = []
-        """For each action, whether a person chose it."""
+        """Whether a person chose each action."""
         self._rolls: list[tuple[int, int]] = []
-        """Every roll of the game, including those whose plays were taken back."""
+        """All rolls of the game, including those of undone plays."""
         self._result: GameResult | None = None
         self._begun_by = begun_by
         self._replay()
@@ -132,37 +132,37 @@ class GameSession:
 
     @property
     def games(self) -> int:
-        """Number of games that have ended."""
+        """Number of finished games."""
         return len(self._finished)
 
     @property
     def score(self) -> tuple[int, int]:
-        """Points of the two players in the games that have ended."""
+        """Points of both players in the finished games."""
         return self._score
 
     @property
     def match_winner(self) -> int | None:
-        """The winner of the match; None while it goes on, and in money play."""
+        """The winner of the match; None during the match and in money play."""
         return match_winner(self.rules.length, self._score)
 
     @property
     def on_roll(self) -> int:
-        """The player whose turn it is: who rolls and plays, or has doubled."""
+        """The player on roll, who may have doubled."""
         return self._progress.turn or 0
 
     @property
     def to_decide(self) -> int:
-        """The player who decides next: the one who was doubled, or else the player on roll."""
+        """The player to decide: the doubled player, or else the player on roll."""
         return 1 - self.on_roll if self.doubled else self.on_roll
 
     @property
     def position(self) -> Position:
-        """The position, seen by the player whose turn it is, or would be after the last play."""
+        """The position seen by the player on roll, or by the next one after the last play."""
         return self._progress.position
 
     @property
     def ply(self) -> int:
-        """Turns played in this game."""
+        """Number of turns played in this game."""
         return sum(isinstance(action, Turn) for action in self._actions)
 
     @property
@@ -172,25 +172,22 @@ class GameSession:
 
     @property
     def cube(self) -> int:
-        """The value of the cube, before a double that is on offer.
-
-        A beaver or raccoon counts, although the record has it taken by the roll that follows.
-        """
+        """The value of the cube before a double on offer, including a beaver or raccoon."""
         return self._progress.cube << (self._cube_kind in ("beaver", "raccoon"))
 
     @property
     def result(self) -> GameResult | None:
-        """How the game ended; None while it goes on."""
+        """Result of the game; None during the game."""
         return self._result
 
     @property
     def doubled(self) -> bool:
-        """Whether a double waits for an answer."""
+        """Whether a double is on offer."""
         return self._cube_kind == "double"
 
     @property
     def can_double(self) -> bool:
-        """Whether the player on roll may double now, and can gain by it."""
+        """Whether the player on roll may double and can gain by it."""
         before_roll = self._result is None and not self.plays and self.ply > 0
         if not (before_roll and self.rules.cube and self._cube_kind is None):
             return False
@@ -198,7 +195,7 @@ class GameSession:
 
     @property
     def answers(self) -> tuple[CubeKind, ...]:
-        """The possible answers to the double that is on offer; empty without one."""
+        """Possible answers to the double on offer; empty without one."""
         if not self.doubled:
             return ()
         may_beaver = self.rules.beavers and 4 * self.cube <= MAX_CUBE_PLAYED
@@ -206,13 +203,13 @@ class GameSession:
 
     @property
     def can_raccoon(self) -> bool:
-        """Whether the player on roll, who was beavered, may double once more."""
+        """Whether the player on roll, who was beavered, may double again."""
         was_beavered = not self.plays and self._cube_kind == "beaver"
         return self.rules.raccoons and was_beavered and 2 * self.cube <= MAX_CUBE_PLAYED
 
     @property
     def gammons_count(self) -> bool:
-        """Whether a gammon is worth more than a single game: not with the Jacoby rule before a double."""
+        """Whether gammons count, which they do not under the Jacoby rule before a double."""
         return gammons_count(self.state())
 
     def state(self) -> MatchState:
@@ -242,13 +239,13 @@ class GameSession:
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player rolls one die, and the higher one plays both.
 
-        Raises `PlayError` for invalid dice, `RecordError` for equal ones, and after a match.
+        Raises `PlayError` for invalid dice, `RecordError` for equal dice and after a match.
         """
         if self.match_winner is not None:
             raise RecordError("the match is over")
         roll = checked_roll(*dice)
         if roll[0] == roll[1]:
-            raise RecordError("equal dice start no game: both roll again")
+            raise RecordError("the opening dice are equal: both players roll again")
         self._clear(int(dice[1] > dice[0]))
         length = self.rules.length
         played = any(is_match_point(length, game.score) for game in self._finished)
@@ -256,9 +253,9 @@ class GameSession:
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:
-        """Roll for the player whose turn it is; where a play was taken back the roll is `known_roll`.
+        """Roll for the player on roll; after an undo, the roll is `known_roll`.
 
-        Raises `RecordError` where a double has not been answered, `PlayError` for invalid dice.
+        Raises `RecordError` if a double is on offer, `PlayError` for invalid dice.
         """
         self._progress.check_turn(self.on_roll)
         if self.known_roll is None:
@@ -267,7 +264,7 @@ class GameSession:
 
     @property
     def known_roll(self) -> tuple[int, int] | None:
-        """The roll of this turn if there is one, even from before something was taken back."""
+        """The roll of this turn, even if it was undone; None before it."""
         return self._rolls[self.ply] if self.ply < len(self._rolls) else None
 
     def play(self, play: Play) -> None:
@@ -276,14 +273,14 @@ class GameSession:
         self._act(Turn(self.on_roll, self.roll, play), had_choice=len(self.plays) > 1)
 
     def turn_cube(self, kind: str) -> None:
-        """Double, give one of the `answers`, or raccoon; raises `RecordError` where that cannot be done.
+        """Double, answer or raccoon; raises `RecordError` if that is not possible.
 
-        A beaver cannot be passed: gnubg cannot read a record beyond that.
+        A beaver cannot be passed, because gnubg could not read the record.
         """
         if kind not in get_args(CubeKind):
             raise RecordError(f"unknown cube action {kind!r}")
         if kind == "double" and not self.can_double:
-            raise RecordError("the cube cannot be turned now")
+            raise RecordError("you cannot double now")
         if kind == "raccoon" and not self.can_raccoon:
             raise RecordError("there is no beaver to raccoon")
         if kind not in ("double", "raccoon", *self.answers):
@@ -292,13 +289,13 @@ class GameSession:
 
     @property
     def can_undo(self) -> bool:
-        """Whether a person has made a choice in this game."""
+        """Whether a person has made a decision in this game."""
         return any(self._by_person)
 
     def undo(self) -> None:
-        """Go back to the last choice that a person made; the rolls stay the same.
+        """Take back everything since a person's last decision; the rolls stay the same.
 
-        Raises `RecordError` where there is no choice.
+        Raises `RecordError` if there is none.
         """
         if not self.can_undo:
             raise RecordError("there is nothing to undo in this game")
@@ -311,31 +308,31 @@ class GameSession:
             self.throw(taken_back.roll)
 
     def resignations(self) -> list[str]:
-        """Return what the player on roll can offer to lose, the least first."""
+        """Return the losses the player on roll can offer, smallest first."""
         # A player who has borne a checker off cannot lose a gammon.
         can_lose_gammon = self.gammons_count and self.position.own_off == 0
         return list(RESIGNATIONS) if can_lose_gammon else ["single"]
 
     @property
     def why_single(self) -> str:
-        """Why the player on roll can lose a single game alone; empty where more can be lost."""
+        """Why only a single game can be resigned; empty if more can."""
         if not self.gammons_count:
-            return "by the Jacoby rule nothing more counts until the cube has been turned"
-        return "" if len(self.resignations()) > 1 else "a player who has borne a checker off loses no more"
+            return "under the Jacoby rule, gammons do not count before a double"
+        return "" if len(self.resignations()) > 1 else "with a checker borne off, no gammon can be lost"
 
     def resign(self, offered: str, by: int | None = None) -> None:
-        """End the game: a player, by default the player on roll, loses what was `offered` and accepted."""
+        """End the game with a resignation `offered` by a player (default: on roll) and accepted."""
         loser = self.on_roll if by is None else by
         self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 
     def record(self) -> MatchRecord:
-        """Return everything that was played, including the present game."""
+        """Return the record, including the current game."""
         games = self._finished if self._result is not None else [*self._finished, self._game()]
         first, second = (seat.name for seat in self.seats)
         return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
-        """Go on by `action`, which was a choice or not."""
+        """Apply `action`, which was a decision or forced."""
         progress = self._progress
         progress.apply(action)
         self._actions.append(action)
@@ -346,7 +343,7 @@ class GameSession:
             self._end(replace(progress.result, points=min(progress.result.points, most)))
 
     def _game(self) -> GameRecord:
-        # A file counts a roll without a choice as played; so it is only recorded once it is.
+        # In a file, a forced roll counts as played, so it is recorded only after the play.
         waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
         return GameRecord(self._score, (*self._actions, *waiting), self._result)
 

@@ -1,4 +1,4 @@
-"""The terminal's view of a game, `motif play`: persons are asked, and what happens is printed."""
+"""The terminal view of a game for `motif play`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,18 +35,18 @@ class TableOptions:
     """Options of a game in the terminal."""
 
     auto_roll: bool = False
-    """Whether a double is only asked for where it is a decision, according to the advisor."""
+    """Whether to ask for a double only if the advisor considers it a decision."""
     tutor: Evaluator | None = None
     tutor_limit: float = 0.05
-    """Largest error, in normalised equity, to which the tutor does not object."""
+    """Largest error, in normalised equity, that the tutor accepts."""
     kept: Path | None = None
-    """File that holds the record."""
+    """File for the record."""
 
 
 class Table:
     """Plays the games of a session in the terminal.
 
-    The game's advisor gives hints, and judges for players without an evaluator of their own.
+    The game's advisor gives hints and decides for players without an evaluator.
     """
 
     def __init__(self, game: EventGame, screen: Screen, options: TableOptions) -> None:
@@ -60,10 +60,10 @@ class Table:
         self._has_persons = any(seat.is_person for seat in game.session.seats)
         self._advisor = game.advisor
         self._listed: Sequence[Play] = ()
-        """The plays that numbers stand for."""
+        """The plays that typed numbers refer to."""
 
     def run(self, games: int | None) -> None:
-        """Play the match, or `games` games, or as many as a person wants.
+        """Play the match, `games` games, or as many as a person wants.
 
         Raises `Quit`, `EndOfInput` and `FileError`.
         """
@@ -100,8 +100,8 @@ class Table:
             except (PlayError, RecordError) as error:
                 self._say(str(error))
         rolled = f"{first} rolls {event[1]}, {second} rolls {event[2]}"
-        crawford = " The Crawford game: nobody doubles." * (session.state().crawford and session.rules.cube)
-        self._say(f"Game {number}. {rolled}: {self._name(session.on_roll)} begins.{crawford}")
+        crawford = " Crawford game: no doubling." * (session.state().crawford and session.rules.cube)
+        self._say(f"Game {number}. {rolled}: {self._name(session.on_roll)} starts.{crawford}")
 
     def _typed_opening(self, number: int) -> Event:
         head = f"Game {number}: dice of {self._name(0)} and {self._name(1)}, such as 52"
@@ -130,7 +130,7 @@ class Table:
         self._game.follow(event)
 
     def _ask(self) -> None:
-        """Let a person decide, or type the dice."""
+        """Ask a person for a decision or the dice."""
         {
             "dice": self._ask_dice,
             "answer": self._ask_answer,
@@ -149,9 +149,9 @@ class Table:
         empty: str = "",
         resigns: bool = False,
     ) -> None:
-        """Ask until `act` says that it has done what was typed, or something was taken back, or resigned.
+        """Ask until `act` returns True for the typed line, or an undo or resignation succeeds.
 
-        `empty` is what an empty line stands for.
+        An empty line stands for `empty`.
         """
         hints, undo = ["hint"] * (hint is not None), ["undo"] * self._session.can_undo
         resign = ["resign"] * resigns
@@ -169,7 +169,7 @@ class Table:
                 is_done = act(line)
 
     def _turn_cube(self, line: str, meant: Mapping[str, str], refusal: str) -> bool:
-        """Do with the cube what was typed, or roll; return whether it was done, with the tutor's leave."""
+        """Carry out a typed cube action or roll; return False if it is unknown or the tutor objects."""
         word = meant.get(line.lower())
         if word is None:
             self._say(refusal)
@@ -213,7 +213,7 @@ class Table:
         head = f"{self._name(session.on_roll)}: roll (Enter) or double to {2 * session.cube}"
 
         def act(line: str) -> bool:
-            refusal = f"before the roll nothing can be played: roll, or double; not {line!r}"
+            refusal = f"you have not rolled yet: type roll or double, not {line!r}"
             return self._turn_cube(line, _ROLL | _DOUBLE, refusal)
 
         offers = ["roll", "double"]
@@ -227,7 +227,7 @@ class Table:
             self._follow(event)
 
     def _ask_dice(self) -> None:
-        """Ask for the roll; a person on roll may double instead."""
+        """Ask for the dice, or a double by a person on roll."""
         session = self._session
         may_double = session.can_double and session.seats[session.on_roll].is_person
         if may_double:
@@ -260,11 +260,14 @@ class Table:
         self._ask_until(head, offers, self._typed_play, hint=self._hint_plays, resigns=True)
 
     def _typed_play(self, line: str) -> bool:
-        """Play what was typed, or say what is wrong with it; return whether it was played."""
+        """Make a typed play or say why it is illegal; return whether it was made."""
         session = self._session
         if line.lower() == "plays":
             self._listed = session.plays
             self._say(*(f"{number:4}  {play.notation}" for number, play in enumerate(self._listed, 1)))
+            return False
+        if line.lower() in _ROLL | _DOUBLE:
+            self._say("you have already rolled: type a play or its number")
             return False
         assert session.roll is not None
         try:
@@ -283,7 +286,7 @@ class Table:
         return True
 
     def _hint_plays(self) -> None:
-        """Show the best plays of the roll, and number all plays in their order."""
+        """Show the best plays of the roll and number all plays by rank."""
         ranked = self._advisor.ranked(self._session)
         self._say(f"The best plays according to {self._advisor.name}:")
         for number, one in enumerate(ranked[:_HINTS_SHOWN], 1):
@@ -293,20 +296,20 @@ class Table:
         self._listed = [one.play for one in ranked]
 
     def _hint_cube(self) -> None:
-        """Show the advisor's decision on the double that could be made, or was."""
+        """Show the advisor's cube decision."""
         who = self._name(self._session.on_roll)
         lines = decision_lines(self._advisor.cube(self._session))
-        self._say(f"{self._advisor.name} on the cube, equities of {who}:", *lines)
+        self._say(f"The cube according to {self._advisor.name}, with equities for {who}:", *lines)
 
     def _resigns(self, loss: str | None) -> bool:
-        """Ask what is offered, if not `loss`, and whether the opponent accepts; return whether that is so."""
+        """Offer a resignation of `loss`, asking if None; return whether it is accepted."""
         session = self._session
         possible = session.resignations()
         if loss is not None and loss not in possible:
-            self._say(f"No {loss} can be resigned: {session.why_single}.")
+            self._say(f"You cannot resign a {loss}: {session.why_single}.")
             return False
         if loss is None and session.why_single:
-            self._say(f"A single game is resigned: {session.why_single}.")
+            self._say(f"You resign a single game: {session.why_single}.")
         if loss is None:
             loss = possible[0]
             if len(possible) > 1:
@@ -324,7 +327,7 @@ class Table:
             judge = self._game.judge_of(1 - session.on_roll)
             is_agreed = is_accepted(session, judge, loss)
             worth = expected_loss(session.position, session.roll, judge) * session.cube
-            expects = f": to {other.name} playing on is worth {worth:.2f} points"
+            expects = f": playing on is worth {worth:.2f} points to {other.name}"
         if is_agreed:
             self._follow(["resign", loss, session.on_roll])
         else:

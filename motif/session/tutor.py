@@ -1,4 +1,4 @@
-"""The tutor of `motif play`: warns before an error of a person, and sums up the errors at the end."""
+"""The tutor of `motif play`: warns about errors before they are made and sums them up at the end."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def decision_lines(decision: "CubeDecision") -> list[str]:
-    """Return the equities of the three cube actions for the doubler, in a match with the winning chances."""
+    """Return lines with the doubler's equities, and MWC in a match, of the three cube actions."""
     rows = (
         ("no double", decision.no_double, decision.mwc_no_double),
         ("double, take", decision.double_take, decision.mwc_double_take),
@@ -38,8 +38,8 @@ def decision_lines(decision: "CubeDecision") -> list[str]:
 
 
 _DOING = {
-    "roll": "to roll without a double", "double": "to double", "take": "to take", "pass": "to pass",
-    "beaver": "to beaver", "raccoon": "to raccoon", "no raccoon": "to play on without a raccoon",
+    "roll": "not doubling", "double": "doubling", "take": "taking", "pass": "passing",
+    "beaver": "a beaver", "raccoon": "a raccoon", "no raccoon": "not answering with a raccoon",
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ class Report:
     overall: Errors
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the errors for JSON, in points of normalised equity."""
+        """Return the JSON record, in points of normalised equity."""
         kinds = {"chequer": self.chequer, "cube": self.cube, "overall": self.overall}
         return {
             kind: {
@@ -65,23 +65,20 @@ class Report:
         }
 
     def in_words(self, tutor: str) -> str:
-        """Return the errors in a sentence."""
+        """Return a sentence on the errors."""
         parts = [
             f"{errors.decisions} {what}{'s' * (errors.decisions != 1)} ({errors.total:.3f} lost)"
             for what, errors in (("play", self.chequer), ("cube decision", self.cube))
             if errors.decisions
         ]
         if self.overall.rate is None:
-            return f"{tutor} saw no decision of {self.name}."
+            return f"{self.name} made no decisions to judge."
         rate = self.overall.rate / MILLIPOINTS
-        return f"{tutor} on {self.name}: {rate:.3f} points lost per decision, over {' and '.join(parts)}."
+        return f"{self.name}, judged by {tutor}: {rate:.3f} points lost per decision; {' and '.join(parts)}."
 
 
 class Tutor:
-    """Watches the decisions of persons in `game`, with the evaluator of `advisor`.
-
-    Objects to what gives up more than `limit`, in normalised equity.
-    """
+    """Objects to people's decisions in `game` that cost more than `limit`, in normalised equity."""
 
     def __init__(self, advisor: Advisor, limit: float, game: EventGame, prompter: Prompter) -> None:
         self._advisor = advisor
@@ -90,10 +87,7 @@ class Tutor:
         self._prompter = prompter
 
     def lets_pass(self, word: str, detail: str = "") -> bool:
-        """Return whether a decision is to be made: good enough, or wanted all the same.
-
-        `word` and `detail` are those of `EventGame.decide`.
-        """
+        """Return whether a decision is acceptable or confirmed; arguments as for `EventGame.decide`."""
         objection = self._game.objection(word, detail, self._limit, self._advisor)
         if objection is None:
             return True
@@ -113,7 +107,7 @@ class Tutor:
             self._prompter.say(*decision_lines(objection.decision))
 
     def reports(self) -> list[Report]:
-        """Return the errors of each person in all that was played and not taken back."""
+        """Return the errors of each person, without undone decisions."""
         session = self._game.session
         rules, record = session.rules, session.record()
         decisions = walk(record, jacoby=rules.jacoby)
@@ -134,7 +128,7 @@ class Tutor:
         return reports
 
     def sum_up(self) -> None:
-        """Print every person's errors per decision."""
+        """Print each person's errors per decision."""
         self._prompter.say(*(report.in_words(self._advisor.name) for report in self.reports()))
 
     def _agreed(self, question: str, explain: Callable[[], None]) -> bool:
@@ -148,7 +142,7 @@ class Tutor:
                 self._prompter.say("please type one of: yes, no, why")
 
     def _why(self, choice: ComparedPair) -> None:
-        """Explain why one play beats the other: in sentences, or in figures where there are no terms."""
+        """Explain why one play is better: in sentences, or in probabilities if there are no terms."""
         from motif.analysis.explain import explain_play
 
         session, evaluator = self._game.session, self._advisor.evaluator

@@ -100,7 +100,7 @@ def test_players_without_such_weights_are_refused(boards):
     with pytest.raises(PlayerError, match="'pubeval' has no parameters to analyse"):
         analysis_of(load_static("pubeval"), boards, source="made")
     race = evaluator_of(made_weights(classes={"contact": ["win"], "race": ["win_gammon"]}))
-    with pytest.raises(PlayerError, match="no head 'win' for race positions: there are win_gammon"):
+    with pytest.raises(PlayerError, match="no head 'win' for race positions: it has win_gammon"):
         analysis_of(race, boards, source="made")
     contact = boards[classify_many(pack_many(boards)) == 0]
     assert analysis_of(race, contact, source="made", class_name="contact").values.shape == (len(contact),)

@@ -46,7 +46,7 @@ def test_positions_of_one_class(class_name):
 
 def test_a_class_that_hardly_occurs_is_given_up(monkeypatch):
     monkeypatch.setattr(positions, "_GAMES_A_POSITION", 0)
-    with pytest.raises(PlayerError, match=r"64 games of 'pubeval' hold \d+ crashed positions, not 5000"):
+    with pytest.raises(PlayerError, match=r"64 games of 'pubeval' have only \d+ crashed positions, not 5000"):
         self_play_positions(load("pubeval"), 5000, "crashed", seed=1, jobs=1)
 
 

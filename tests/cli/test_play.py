@@ -244,19 +244,19 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
     record = read_match(path)
     assert [game.result.points for game in record.games] == [game["points"] for game in document["games"]]
     assert record.players == ("pubeval", "simple")
-    assert motif("play", "random", "random", "--seed", 3).out.count("begins.") == 1
+    assert motif("play", "random", "random", "--seed", 3).out.count("starts.") == 1
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("8/1", "the opponent holds 1: '8/1' is not a legal play; legal plays are "),
-        ("7/1", "no checker of yours is on 7: '7/1' is not a legal play; legal plays are "),
+        ("8/1", "the opponent has made the 1 point: '8/1' is not a legal play; legal plays are "),
+        ("7/1", "you have no checker on 7: '7/1' is not a legal play; legal plays are "),
         ("nonsense", "invalid play 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
         ("0", "there is no play 0; the plays are numbered 1 to "),
         ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
         ("undo", "there is nothing to undo in this game"),
-        ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal plays are "),
+        ("13/7", "13/7 is 6 pips, which 32 does not allow: '13/7' is not a legal play; legal plays are "),
         ("save", "save needs the name of a file, such as save game.mat"),
         ("save /dev/null/x.mat", "not saved: /dev/null"),
         ("double", "invalid play 'double'"),
@@ -317,11 +317,11 @@ def test_a_file_of_another_user_is_not_overwritten(typing, tmp_path, monkeypatch
 def test_quit_asks_about_unsaved_games(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ending = typing(["1", "quit", "back", "quit", "save a.mat"], *OPPONENT)
-    assert ending.out.count("Save what was played? [save FILE, no, back]: ") == 2
+    assert ending.out.count("Save the match? [save FILE, no, back]: ") == 2
     assert len(read_match(Path("a.mat")).games[0].actions) >= 2
     assert typing(["save b.mat", "quit", "1"], *OPPONENT).out.count("to play") == 2
     kept = typing(["1", "quit"], *OPPONENT, "--save", "c.mat")
-    assert "Save what was played?" not in kept.out
+    assert "Save the match?" not in kept.out
     assert len(read_match(Path("c.mat")).games[0].actions) >= 2
 
 
@@ -373,7 +373,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
     out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1", "--no-cube").out
     declined = f"{opponent} declines: to {opponent} playing on is worth 1."
     accepted = f"{opponent} wins a backgammon: human resigned. Score: human 0, {opponent} 3."
-    assert -1 < out.find(declined) < out.find("pips to go: human ") < out.find(accepted)
+    assert -1 < out.find(declined) < out.find("pip counts: human ") < out.find(accepted)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_an_empty_line_rolls_and_a_word_doubles(typing):
         assert "O: pubeval (cube: 2)\n" in out
         # Without access to the cube, the dice are rolled at once, and `roll` was typed at the play.
         assert "invalid play 'roll'" in out
-    assert "before the roll nothing can be played: roll, or double; not '17'" in typing(["17"], *OPPONENT).out
+    assert "you have not rolled yet: type roll or double, not '17'" in typing(["17"], *OPPONENT).out
 
 
 def test_undo_works_across_a_double(typing, tmp_path):
@@ -106,7 +106,7 @@ def test_undo_works_across_a_double(typing, tmp_path):
 def test_hints_at_a_cube_decision(typing):
     out = typing(["hint"], *OPPONENT).out
     hint = re.search(
-        r"motif-v1 on the cube, equities of human:\n"
+        r"The cube according to motif-v1, with equities for human:\n"
         r" +no double +([+-][.\d]+)\n"
         r" +double, take +([+-][.\d]+)\n"
         r" +double, pass +\+1.000\n +A .* no double: ",
@@ -175,7 +175,7 @@ def test_the_crawford_game_asks_for_no_double(typing):
     ending = typing(lines, *PEOPLE, "--length", "2")
     assert ending.code == 0
     game = ending.out.partition("Game 2. ")[2]
-    assert "begins. The Crawford game: nobody doubles.\n" in game
+    assert "starts. Crawford game: no doubling.\n" in game
     assert re.search(r" 2-point match, Crawford game\n.* \(cube: 1\)\n", game)
     assert len(re.findall(r"\w rolled \d\d and", game)) == 4
     assert "or double" not in game
@@ -264,7 +264,7 @@ def test_dice_of_a_real_board(typing, tmp_path):
     assert "Bob doubles to 2.\n" in out
     # Ann owns the cube: Bob cannot double again.
     assert "Roll of Bob, such as 31 [?]: " in out
-    assert "motif-v1 on the cube, equities of Ann:" in out
+    assert "The cube according to motif-v1, with equities for Ann:" in out
     assert actions(path) == [[(1, "double"), (0, "take")]]
 
 
@@ -296,8 +296,8 @@ def test_resignations_count_the_cube(typing):
     out = typing(["resign gammon", "resign", "yes", "yes", "no"], *PEOPLE).out
     assert "Resign what?" not in out
     why = "by the Jacoby rule nothing more counts until the cube has been turned."
-    assert f"No gammon can be resigned: {why}\n" in out
-    assert f"A single game is resigned: {why}\n" in out
+    assert f"You cannot resign a gammon: {why}\n" in out
+    assert f"You resign a single game: {why}\n" in out
     assert re.search(r"wins a single game: \w+ resigned\.", out)
 
 

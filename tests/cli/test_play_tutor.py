@@ -45,7 +45,7 @@ def test_a_deliberate_blunder(typing):
     out = typing(["", "6/3 6/2", "perhaps", "yes"], *OPPONENT, *TUTOR).out
     assert "please type one of: yes, no, why" in out
     assert "human rolled 43 and plays 6/3 6/2." in out
-    assert f"{cost('6/3 6/2'):.3f} points lost per decision, over 1 play (" in out
+    assert f"{cost('6/3 6/2'):.3f} points lost per decision; 1 play (" in out
 
 
 def test_the_tutor_says_why(typing):
@@ -64,7 +64,7 @@ def test_the_limit(typing, limit, objects):
 def test_wrong_cube_actions_are_objected_to(typing, tmp_path):
     path = tmp_path / "a.mat"
     out = typing(["double", "why", "no", "", "17"], *OPPONENT, *TUTOR, "--save", path).out
-    assert re.search(r"motif-v1: to double costs \d\.\d{3} points\.\nDouble anyway\? \[yes, no, why", out)
+    assert re.search(r"motif-v1: doubling costs \d\.\d{3} points\.\nDouble anyway\? \[yes, no, why", out)
     assert re.search(r"A .* no double: doubling costs \d\.\d{3}\.", out)
     assert "human doubles" not in out
     assert len(read_match(path).games[0].actions) >= 2
@@ -77,7 +77,7 @@ def test_wrong_cube_actions_are_objected_to(typing, tmp_path):
 def test_what_was_taken_back_does_not_count(typing):
     lines = ["", "6/3 6/2", "yes", "undo", "24/20 13/10*"]
     out = typing(lines, *OPPONENT, *TUTOR).out
-    assert "motif-v1 on human: 0.000 points lost per decision, over 1 play (0.000 lost)." in out
+    assert "human, judged by motif-v1: 0.000 points lost per decision; 1 play (0.000 lost)." in out
 
 
 def test_json_has_the_errors_of_persons(typing):

@@ -217,7 +217,7 @@ def test_a_review_says_what_the_analysis_says(record):
     cubes = [one.decision for one in decisions if not isinstance(one, ReviewedRoll)]
     assert cubes == [one for one in analysis.decisions if not one.is_play and one.counts]
     assert [one.luck for one in rolls] == list(analysis.lucks)
-    places = [(one["game"], one["move"]) for one in review.told(decisions)]
+    places = [(one["game"], one["move"]) for one in review.records(decisions)]
     assert places == sorted(places)
     chances = [one.chance for one in rolls]
     assert chances[0] == pytest.approx(0.5, abs=0.05)
@@ -254,5 +254,5 @@ def test_the_roll_of_a_game_that_was_abandoned_is_not_an_error():
     text = " 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5   52:\n"
     record = parse_mat(text)
     review = Review(replace(record), load_evaluator("pubeval"))
-    rolls = [one for part in review.parts() for one in review.told(part) if one["is_play"]]
+    rolls = [one for part in review.parts() for one in review.records(part) if one["is_play"]]
     assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]

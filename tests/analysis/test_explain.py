@@ -310,4 +310,4 @@ def test_a_finished_game_and_tables_are_reported_in_words():
     race = Position.from_points({6: 2, 5: 2, 4: 2, 3: 1}, {6: 2, 5: 2, 4: 2, 2: 1})
     found = explain_play(evaluator, race, (4, 1))
     assert [name for name, _ in found.static.parts.groups] == ["bearoff tables"]
-    assert "Rolls that you need on average to bear off the rest: " in found.static.parts.sentences[0]
+    assert "Average number of rolls you need to bear off: " in found.static.parts.sentences[0]

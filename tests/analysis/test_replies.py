@@ -56,7 +56,7 @@ def test_where_lookahead_overrules_the_terms_it_says_so():
     evidence = told.evidence
     assert evidence.ahead is not None
     assert told.static.equity_difference < 0 < evidence.ahead[0] - evidence.ahead[1]
-    assert "That overrules the terms, by which 24/16 is better." in told.detailed_lines[1]
+    assert "This overrules the terms, which favour 24/16." in told.detailed_lines[1]
     assert told.to_dict()["overruled"]
 
 

@@ -109,7 +109,7 @@ def test_numbers_are_those_of_the_positions(boards, contact):
     assert unit_summaries(MADE, "contact", "equity", boards) == ()
     assert unit_summaries(replace(MADE, hidden_layers={}), "contact", "win", boards) == ()
     races = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index("race")]
-    with pytest.raises(DatasetError, match="no contact positions to see hidden units on"):
+    with pytest.raises(DatasetError, match="no contact positions to evaluate hidden units on"):
         unit_summaries(MADE, "contact", "win", races)
 
 
@@ -131,9 +131,7 @@ def test_extremes_are_the_most_extreme(boards, contact):
     lines = list(unit_markdown(unit_summaries(MADE, "contact", "win", boards)[0], found))
     assert lines[0].startswith("### p")
     assert sum(line.startswith(" Position ID: ") for line in lines) == 8
-    with pytest.raises(
-        SettingError, match="no hidden unit of contact positions is called 'none': there are 20"
-    ):
+    with pytest.raises(SettingError, match="unknown hidden unit 'none' for contact positions: there are 20"):
         extremes(MADE, "contact", "none", boards, 1)
     with pytest.raises(SettingError, match="have no hidden units for race positions"):
         extremes(MADE, "race", "p1", boards, 1)

@@ -66,7 +66,7 @@ def test_detailed_adds_formula_groups_and_terms(motif):
 
 def test_reasons_are_reported_in_other_languages(motif, motif_json):
     words = "explain", START, 3, 1, "--versus", "24/23 13/10", "--fast"
-    assert "Macht den 5-Punkt" in motif(*words, "--language", "de").out
+    assert "Macht den 5-Punkt und hat damit 2 Heimpunkte statt 1." in motif(*words, "--language", "de").out
     english, german = motif_json(*words), motif_json(*words, "--language", "de")
     amounts = [[(reason["concept"], reason["play"], reason["amount"]) for reason in record["reasons"]]
                for record in (english, german)]  # fmt: skip
@@ -114,7 +114,7 @@ def test_html_is_written(motif_json, tmp_path):
         ((START,), "D1"),
         ((START, "3", "1", "--player", "pubeval"), "'pubeval' has no named terms to explain"),
         ((START, "3", "1", "--player", "wildbg@1"), "without lookahead, can be explained"),
-        ((START, "3", "1", "--fast", "--deep"), "--fast and --deep: one of them"),
+        ((START, "3", "1", "--fast", "--deep"), "--fast and --deep exclude each other"),
         ((START, "3", "1", "--versus", "8/5 6/5"), "cannot be compared with itself"),
         ((START, "3", "1", "--versus", "8/2"), "'8/2' is not a legal play"),
         ((START, "3", "7"), "each die must be 1 to 6, not 7"),

@@ -257,9 +257,9 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
         ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
         ("undo", "there is nothing to undo in this game"),
         ("13/7", "13/7 is 6 pips, which 32 does not allow: '13/7' is not a legal play; legal plays are "),
-        ("save", "save needs the name of a file, such as save game.mat"),
+        ("save", "save needs a file name, such as save game.mat"),
         ("save /dev/null/x.mat", "not saved: /dev/null"),
-        ("double", "invalid play 'double'"),
+        ("double", "you have already rolled: type a play or its number"),
     ],
 )
 def test_impossible_requests_get_a_one_line_error(typing, line, said):
@@ -371,7 +371,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
     # After ten random plays a gammon is more likely than not.  The adviser judges for `random`.
     lines = [*["1"] * 10, "resign", "single", "yes", "pips", "resign", "backgammon", "yes"]
     out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1", "--no-cube").out
-    declined = f"{opponent} declines: to {opponent} playing on is worth 1."
+    declined = f"{opponent} declines: playing on is worth 1."
     accepted = f"{opponent} wins a backgammon: human resigned. Score: human 0, {opponent} 3."
     assert -1 < out.find(declined) < out.find("pip counts: human ") < out.find(accepted)
 

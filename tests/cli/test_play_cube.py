@@ -91,7 +91,7 @@ def test_an_empty_line_rolls_and_a_word_doubles(typing):
         assert f"{TO_ROLL}{word}\nhuman doubles to 2.\npubeval takes.\n" in out
         assert "O: pubeval (cube: 2)\n" in out
         # Without access to the cube, the dice are rolled at once, and `roll` was typed at the play.
-        assert "invalid play 'roll'" in out
+        assert "you have already rolled: type a play or its number" in out
     assert "you have not rolled yet: type roll or double, not '17'" in typing(["17"], *OPPONENT).out
 
 
@@ -235,7 +235,7 @@ def test_raccoons(typing, tmp_path):
 def test_the_tutor_objects_to_a_raccoon(typing):
     lines = ["1", "yes", "double", "yes", "beaver", "raccoon", "no", ""]
     out = typing(lines, *PEOPLE, "--raccoons", "--tutor", "motif-v1").out
-    assert re.search(r"motif-v1: to raccoon costs 0\.\d+ points\.", out)
+    assert re.search(r"motif-v1: a raccoon costs 0\.\d+ points\.", out)
     assert "Raccoon anyway? [yes, no, why" in out
 
 
@@ -295,7 +295,7 @@ def test_resignations_count_the_cube(typing):
     # Gammons without a double count one point: there is nothing to choose.
     out = typing(["resign gammon", "resign", "yes", "yes", "no"], *PEOPLE).out
     assert "Resign what?" not in out
-    why = "by the Jacoby rule nothing more counts until the cube has been turned."
+    why = "under the Jacoby rule, gammons do not count before a double."
     assert f"You cannot resign a gammon: {why}\n" in out
     assert f"You resign a single game: {why}\n" in out
     assert re.search(r"wins a single game: \w+ resigned\.", out)

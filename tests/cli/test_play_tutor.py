@@ -70,7 +70,7 @@ def test_wrong_cube_actions_are_objected_to(typing, tmp_path):
     assert len(read_match(path).games[0].actions) >= 2
     people = ("human", "human", "--names", "Ann,Bob", "--seed", "7", "--hint-player", "motif-v1", *TUTOR)
     out = typing(["1", "yes", "double", "yes", "pass", "no", "take"], *people, "--tutor-limit", "0.1").out
-    assert re.search(r"motif-v1: to pass costs \d\.\d{3} points\.\nPass anyway\? \[", out)
+    assert re.search(r"motif-v1: passing costs \d\.\d{3} points\.\nPass anyway\? \[", out)
     assert " takes.\n" in out
 
 
@@ -95,7 +95,7 @@ def test_json_has_the_errors_of_persons(typing):
 
 def test_without_the_cube_only_plays_count(typing):
     out = typing(["6/3 6/2", "yes"], *OPPONENT, *TUTOR, "--no-cube").out
-    assert "over 1 play (" in out
+    assert "; 1 play (" in out
     assert "cube decision" not in out
 
 

@@ -98,7 +98,7 @@ def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
     [
         (
             ("--unit", "p9"),
-            "no hidden unit of contact positions is called 'p9': there are 6, such as p1",
+            "unknown hidden unit 'p9' for contact positions: there are 6, such as p1",
         ),
         (("--unit", "p1", "--class", "race"), "have no hidden units for race positions"),
         (("--unit", "p1", "--head", "win"), "--unit and --head exclude each other"),

@@ -49,7 +49,7 @@ def test_the_higher_die_begins_and_both_are_played(dice, first):
 
 
 def test_equal_dice_start_no_game():
-    with pytest.raises(RecordError, match="both roll again"):
+    with pytest.raises(RecordError, match="both players roll again"):
         begun(dice=(4, 4))
     with pytest.raises(PlayError, match="each die must be 1 to 6, not 7"):
         begun(dice=(4, 7))

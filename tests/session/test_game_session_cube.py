@@ -69,7 +69,7 @@ def test_the_cube_goes_to_the_player_who_takes():
     assert session.can_double
     turn(session)
     assert not session.can_double  # Ann owns it
-    with pytest.raises(RecordError, match="cannot be turned now"):
+    with pytest.raises(RecordError, match="you cannot double now"):
         session.turn_cube("double")
 
 

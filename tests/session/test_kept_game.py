@@ -83,7 +83,7 @@ def test_a_match_is_played_to_its_end_with_the_cube():
             game.decide("next")
             game.go_on()
     assert max(game.session.score) >= 3
-    with pytest.raises(RecordError, match="cannot be done now"):
+    with pytest.raises(RecordError, match="is not possible now"):
         game.decide("next")
 
 
@@ -93,9 +93,9 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing():
         play_on(game, 1)
     before = standing(game)
     for word, detail, message in [
-        ("roll", "", "cannot be done now"),
-        ("take", "", "cannot be done now"),
-        ("next", "", "cannot be done now"),
+        ("roll", "", "is not possible now"),
+        ("take", "", "is not possible now"),
+        ("next", "", "is not possible now"),
         ("play", "1/off(4)", "legal"),
         ("resign", "everything", "invalid resignation 'everything': it must be single"),
         ("dance", "", "unknown decision 'dance'"),
@@ -153,7 +153,7 @@ def test_resignations_by_the_player_who_is_not_on_roll_are_read():
 def test_a_record_that_no_session_leads_to_is_refused():
     text = " 3 point match\n\n Game 1\n Ann : 1   Bob : 0\n  1) 31: 8/5 6/5\n"
     record = parse_mat(text)
-    with pytest.raises(RecordError, match="game 1 begins at 1-0"):
+    with pytest.raises(RecordError, match="game 1 starts at 1-0"):
         KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
 
 

@@ -169,7 +169,7 @@ class Table:
                 is_done = act(line)
 
     def _turn_cube(self, line: str, meant: Mapping[str, str], refusal: str) -> bool:
-        """Carry out a typed cube action or roll; return False if it is unknown or the tutor objects."""
+        """Carry out a typed cube action or roll; return False if it is unknown or rejected."""
         word = meant.get(line.lower())
         if word is None:
             self._say(refusal)

@@ -1,4 +1,4 @@
-"""The kind of game a decision belongs to, such as a race, a back game or containing a checker.
+"""Kinds of games, such as a race, a back game or containing a checker.
 
 The same move means different things in different games: a checker on the 2 point is buried in a priming game
 and safe in a bearoff.  The situation decides how a contribution is described, not how large it is.

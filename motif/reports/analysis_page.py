@@ -1,4 +1,4 @@
-"""The folder of an analysis: pictures, tables, and a page that tells what each picture shows."""
+"""The folder of an analysis: pictures, tables and a page that explains them."""
 
 import json
 import shutil
@@ -75,16 +75,16 @@ TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "com
 SUMMARY, REPORT = "summary.json", "report.html"
 EFFECTS, TESTS = "10_effects.png", "tests.html"
 MAX_EFFECTS = 12
-"""Parameters whose effect is reported."""
+"""Number of parameters whose effects are reported."""
 _BRAS = "bras"
 _ARTICLE_RANGES = {-0.5: 45.8, 0.0: 54.1, 1.0: 69.2, 2.0: 81.0}
-"""The article's mean S in the ranges of D that begin there, 0.5 wide."""
+"""The article's mean S by the start of a range of D, 0.5 wide."""
 _APART = (
-    (0.5, "groups far apart"),
-    (0.25, "groups that overlap"),
-    (-1.0, "hardly groups at all: a cloud without gaps, cut into parts"),
+    (0.5, "well separated groups"),
+    (0.25, "overlapping groups"),
+    (-1.0, "hardly any groups: a cloud without gaps"),
 )
-"""Kaufman and Rousseeuw's reading of silhouettes: from so much on."""
+"""Kaufman and Rousseeuw's interpretation of silhouettes, by minimum."""
 _SMALLEST_P = 1e-4
 _FEW = 4
 _STRONG = 0.8
@@ -105,16 +105,16 @@ def analyse(
 ) -> dict[str, Any]:
     """Analyse one head of an evaluator into the new folder `out`; return the summary.
 
-    The positions are from games of `player`, by default the evaluator itself, or from `dataset`, at most
-    `positions` of them; of the class called `class_name`, or of all.  The folder is written whole or not
-    at all; the same arguments give the same bytes for any number of `jobs`.  Raises `SettingError` for a
-    folder that exists and for options that make no sense, `PlayerError` for an evaluator without such
-    weights, `DatasetError` for a dataset that cannot be read, `FileError` when `out` cannot be written.
+    At most `positions` positions, of the class `class_name` or all classes, come from games of `player`, by
+    default the evaluator itself, or from `dataset`.  The folder is written completely or not at all, and does
+    not depend on `jobs`.  Raises `SettingError` for an existing folder and invalid options, `PlayerError` for
+    an evaluator without such weights, `DatasetError` for an unreadable dataset, `FileError` if `out` cannot
+    be written.
     """
     check_seed(seed)
     check_count("positions", positions, FEWEST)
     if player is not None and dataset is not None:
-        message = "give either {player}, whose games are played, or {dataset}, not both"
+        message = "{player} and {dataset} exclude each other"
         raise SettingError(message, "player", "dataset")
     checked_weights(evaluator, head, class_name)
     with new_folder(out) as folder:
@@ -134,7 +134,7 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
     clusters, ranges = position_clusters(analysis), value_ranges(analysis)
     seen = observed_in(analysis)
     effects = effect_summaries(seen, MAX_EFFECTS)
-    draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "what more of it is worth"))
+    draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "effects of the parameters"))
     pictures = list(_draw(analysis, folder))
     of_positions = list(_draw_positions(analysis, clusters, ranges, folder))
     tables = {name: table(analysis) for name, table in TABLES.items()}
@@ -165,7 +165,7 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
 
 
 def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
-    """Return a cluster for the summary."""
+    """Return a cluster for the JSON summary."""
     return {
         "number": one.number,
         "positions": one.positions,
@@ -181,7 +181,7 @@ def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
 def _draw_positions(
     analysis: EvaluatorAnalysis, clusters: PositionClusters, ranges: list[ValueRange], folder: Path
 ) -> Iterator[tuple[str, Picture]]:
-    """Draw values by range, clusters and the spread of raw sums; yield names and how pages show them."""
+    """Draw values by range, clusters and the distribution of raw sums; yield names and pictures."""
     scale = analysis.scale
     drawings: list[tuple[str, str, Callable[[Path], None], str]] = [
         (
@@ -198,7 +198,7 @@ def _draw_positions(
         ),
         (
             "13_normality.png",
-            f"How {scale.raw} is spread",
+            f"Distribution of {scale.raw}",
             lambda path: draw_normality(analysis, path),
             normality_caption(analysis),
         ),
@@ -209,7 +209,7 @@ def _draw_positions(
 
 
 def _effect(effect: EffectSummary) -> dict[str, Any]:
-    """Return an effect for the summary."""
+    """Return an effect for the JSON summary."""
     return {
         "name": effect.name,
         "sentence": effect.sentence,
@@ -221,7 +221,7 @@ def _effect(effect: EffectSummary) -> dict[str, Any]:
 
 
 def _draw(analysis: EvaluatorAnalysis, folder: Path) -> Iterator[tuple[str, Picture]]:
-    """Draw all pictures; yield their names and how the page shows them."""
+    """Draw the pictures of features and scores; yield names and pictures."""
 
     def shown(name: str, heading: str, caption: str) -> tuple[str, Picture]:
         return name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
@@ -235,7 +235,7 @@ def _draw(analysis: EvaluatorAnalysis, folder: Path) -> Iterator[tuple[str, Pict
         name = "02_features.png" if len(pages) == 1 else f"02_features_{number}.png"
         draw_histograms(analysis, page, folder / name)
         which = "" if len(pages) == 1 else f", page {number} of {len(pages)}"
-        yield shown(name, f"How features are spread{which}", features_caption(analysis))
+        yield shown(name, f"Distributions of the features{which}", features_caption(analysis))
     single: list[
         tuple[str, str, Callable[[EvaluatorAnalysis, Path], None], Callable[[EvaluatorAnalysis], str]]
     ] = [
@@ -254,14 +254,14 @@ def _draw(analysis: EvaluatorAnalysis, folder: Path) -> Iterator[tuple[str, Pict
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """Provide a temporary folder that becomes `out` when the block ends well, and goes otherwise.
+    """Provide a temporary folder that becomes `out` if the block succeeds and is removed otherwise.
 
-    What a killed process left there is removed.  Raises `SettingError` when `out` exists, unless it is
-    an empty folder; `FileError` when it cannot be made, or another process is making it.
+    Leftovers of a killed process are removed.  Raises `SettingError` if `out` exists and is not an empty
+    folder, `FileError` if it cannot be made or another process is making it.
     """
     with refusals(out):
         if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-            raise SettingError(f"{out}: exists already: name a new folder")
+            raise SettingError(f"{out}: already exists: choose a new folder")
     temporary = out.absolute().with_name(f".{out.absolute().name}{TEMPORARY_SUFFIX}")
     done = False
     with refusals(out):
@@ -272,7 +272,7 @@ def new_folder(out: Path) -> Iterator[Path]:
                 yield temporary
                 done = True
         finally:
-            # Not while another one is at work in it.
+            # Another process may be at work in it.
             if not done and not (temporary / LOCK).exists():
                 shutil.rmtree(temporary, ignore_errors=True)
         if out.exists():
@@ -291,7 +291,7 @@ def analysis_page(
     ranges: Sequence[ValueRange],
     tests: Sequence[ScoreTest],
 ) -> str:
-    """Return the report of an analysis that wrote `files`."""
+    """Return the page of an analysis that wrote `files`."""
     table = analysis.table
     numbers = {
         analysis.parameters.names[k]: [
@@ -334,7 +334,7 @@ def analysis_page(
 
 
 def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
-    """Return a cluster for the page: a heading, a sentence and a typical position."""
+    """Return the heading, sentence and typical position of a cluster."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
     marks = [f"{name} {amount:+.1f}" for name, amount in one.marks(analysis.parameters.names)]
@@ -344,7 +344,7 @@ def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, 
         f"{scale.shown(one.value)}{unit} on average (SD {scale.shown(one.value_sd)})."
     )
     if marks:
-        words += f" Features furthest from the average, in SD: {_listed(marks)}."
+        words += f" Largest deviations from the mean, in SD: {_listed(marks)}."
     return {
         "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
@@ -353,7 +353,7 @@ def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, 
 
 
 def tests_page(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], shown: Picture) -> str:
-    """The page of the statistical tests."""
+    """Return the page of the statistical tests."""
     counts = {verdict: sum(test.verdict == verdict for test in tests) for verdict in (HOLDS, FAILS, REJECTED)}
     properties = counts[HOLDS] + counts[FAILS]
     hypotheses = [test for test in tests if test.p is not None]
@@ -382,16 +382,16 @@ def _factor(vif: float) -> str:
 
 
 def scores_caption(analysis: EvaluatorAnalysis) -> str:
-    """How raw sums and values are spread."""
+    """Describe the distributions of raw sums and values."""
     scale = analysis.scale
     low, high = np.percentile(analysis.values, [25, 75])
     unit = f" {scale.unit}" if scale.unit else ""
     text = (
-        f"The distribution of the raw sum {scale.raw}, and of {scale.named} that it gives, for each class; "
-        "the outermost bins of the raw sum hold everything beyond them. "
-        f"Here {scale.raw} has mean {_mean(analysis.judged.raw)} and standard deviation (SD) "
-        f"{analysis.judged.raw.std():.2f}, {scale.named} mean {_mean(analysis.values)}{unit} and SD "
-        f"{analysis.values.std():.2f}; the middle half lies between {scale.shown(low)} and "
+        f"The distributions of the raw sum {scale.raw} and of {scale.named} by class; the outermost bins of "
+        "the raw sum include everything beyond them. "
+        f"{scale.raw} has mean {_mean(analysis.judged.raw)} and standard deviation (SD) "
+        f"{analysis.judged.raw.std():.2f}, {scale.named} has mean {_mean(analysis.values)}{unit} and SD "
+        f"{analysis.values.std():.2f}; the middle half is between {scale.shown(low)} and "
         f"{scale.shown(high)}{unit}."
     )
     if analysis.name == _BRAS:
@@ -400,14 +400,14 @@ def scores_caption(analysis: EvaluatorAnalysis) -> str:
 
 
 def features_caption(analysis: EvaluatorAnalysis) -> str:
-    """How often each feature has which value."""
-    text = "How often each feature takes each value; values are scaled as the weights multiply them."
+    """Describe the distributions of the features."""
+    text = "Histograms of the scaled features, which the weights multiply."
     constant = _names(analysis, np.flatnonzero(np.isnan(analysis.table.vif)))
-    return text + (f" Constant here: {_listed(constant)}." if constant else " All of them vary here.")
+    return text + (f" Constant: {_listed(constant)}." if constant else " None of them is constant.")
 
 
 def correlations_caption(analysis: EvaluatorAnalysis) -> str:
-    """Which features go together."""
+    """Describe the correlations."""
     order = analysis.clusters.order
     pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
     pairs.sort(key=lambda pair: -abs(analysis.correlation[pair]))
@@ -418,19 +418,19 @@ def correlations_caption(analysis: EvaluatorAnalysis) -> str:
     ]
     strong = sum(abs(analysis.correlation[pair]) > _STRONG for pair in pairs)
     return (
-        "Blue: both are high together; red: one is high when the other is low. Columns have the rows' "
-        "numbers. Features that carry the same information are side by side; the tree joins them at 1 - |r|. "
-        f"The strongest: {_listed(named)}; {strong} of {len(pairs)} pairs are beyond ±{_STRONG}."
+        "Blue is a positive, red a negative correlation; columns have the rows' numbers. Strongly correlated "
+        "features are next to each other; the tree joins them at 1 - |r|. "
+        f"The strongest correlations: {_listed(named)}; {strong} of {len(pairs)} pairs exceed ±{_STRONG}."
     )
 
 
 def importance_caption(analysis: EvaluatorAnalysis) -> str:
-    """Return what moves the raw sum most."""
+    """Describe the importance of the features."""
     table, raw = analysis.table, analysis.scale.raw
     first = analysis.by_importance[:MAX_IMPORTANT]
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
-    text = f"How much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
+    text = f"The change of {raw} when a feature changes by one standard deviation: |weight| x SD. "
     judged = analysis.judged
     weighted, shares = [], []
     if judged.second_degree:
@@ -440,130 +440,131 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
         shares.append("its share of each hidden unit")
     if weighted:
         text += (
-            f"{_listed(weighted).capitalize()} have weights too, so a feature's weight is the mean of "
-            f"d{raw}/df over the positions, the line its SD. Diamonds: the SD of all that the feature adds, "
-            f"{_listed(shares)} included; one far beyond its bar works mainly together with others. "
+            f"{_listed(weighted).capitalize()} also have weights, so a feature's weight is the mean of "
+            f"d{raw}/df over the positions, and the line its SD. Diamonds: the SD of the feature's "
+            f"contribution, including {_listed(shares)}; a diamond far beyond its bar means a feature that "
+            f"acts mainly together with others. "
         )
-    text += f"The most important: {_listed(named)}; they have {share:.0%} of the sum of all."
+    text += f"The most important are {_listed(named)}, with {share:.0%} of the total."
     if analysis.name == _BRAS:
         text += (
-            " The order depends on the positions: on its random ones the article finds pip, bar, off and "
-            f"blot; these are from {analysis.source}."
+            " The order depends on the positions: for random ones, the article finds pip, bar, off and blot; "
+            f"these are from {analysis.source}."
         )
     return text
 
 
 def sensitivity_caption(analysis: EvaluatorAnalysis) -> str:
-    """Return what a unit of each feature gains."""
+    """Describe the sensitivity to each feature."""
     gains = analysis.table.sensitivity_size
     first = np.argsort(-gains, kind="stable")[:_FEW]
     named = [f"{analysis.parameters.names[k]} {analysis.scale.shown(gains[k])}" for k in first]
     return (
-        f"What {analysis.scale.named} would gain if one feature grew by 1 and all others stayed: the "
-        "slope there, over the positions. Where the game is all but decided, nothing gains much. The "
-        f"largest, by the mean of their size: {_listed(named)}."
+        f"The derivative of {analysis.scale.named} with respect to each feature, over the positions; it is "
+        "small if the game is almost decided. "
+        f"The largest mean absolute values: {_listed(named)}."
     )
 
 
 def transform_caption(analysis: EvaluatorAnalysis) -> str:
-    """Return the curve from raw sums to values."""
+    """Describe the curve from raw sums to values."""
     scale = analysis.scale
     steepness, most = scale.steepness(analysis.judged.raw), float(scale.steepness(0.0))
     return (
-        f"Above, what {scale.named} is for each {scale.raw}; in the middle its slope; below, "
-        f"where the positions lie. The slope is {most:.2f} at {scale.raw} = 0 and {steepness.mean():.2f} on "
-        f"average; at {(steepness < most / 2).mean():.0%} of the positions it is below half of the largest."
+        f"Top: {scale.named} as a function of {scale.raw}; middle: its slope; bottom: the distribution of "
+        f"the positions. The slope is {most:.2f} at {scale.raw} = 0 and {steepness.mean():.2f} on average; "
+        f"for {(steepness < most / 2).mean():.0%} of the positions it is less than half its maximum."
     )
 
 
 def relations_caption(analysis: EvaluatorAnalysis) -> str:
-    """Features against the value."""
+    """Describe the relations of features and value."""
     table, gone = analysis.table, []
     for k in analysis.by_importance[:MAX_IMPORTANT]:
         if table.std[k] > 0 and analysis.values.std() > 0:
             r = np.corrcoef(analysis.judged.features[:, k], analysis.values)[0, 1]
             gone += _names(analysis, [k]) if r * np.sign(table.weight[k]) < -_SLIGHT else []
-    against = f" So it does here for {_listed(gone)}." if gone else " Here none does."
+    against = f" This happens for {_listed(gone)}." if gone else " This happens for none of them."
     return (
-        f"The most important features against {analysis.scale.named}; the darker a cell, the more "
-        "positions. The line joins the means of groups of positions; r is the correlation. Where the line "
-        f"goes against a feature's weight, it comes together with others that matter more.{against}"
+        f"The most important features and {analysis.scale.named}; darker cells have more positions. The line "
+        "joins the means of groups of positions; r is the correlation. A line against the sign of a "
+        f"feature's weight means that the feature is correlated with more important ones.{against}"
     )
 
 
 def inflation_caption(analysis: EvaluatorAnalysis) -> str:
-    """How well other features tell one."""
+    """Describe the variance inflation."""
     vif = analysis.table.vif
     high, endless = int((vif > HIGH_VIF).sum()), _names(analysis, np.flatnonzero(np.isinf(vif)))
     text = (
-        "How well the other features predict a feature: 1 / (1 - R²) of its regression on them. From about "
-        f"{HIGH_VIF:g} on, how much of a weight belongs to the feature and how much to the others is "
-        f"arbitrary. Here {high} of {int((~np.isnan(vif)).sum())} are above."
+        "How well the other features predict a feature: 1 / (1 - R²) of its regression on them. Above about "
+        f"{HIGH_VIF:g}, the division of weight between the feature and the others is arbitrary. That is the "
+        f"case for {high} of {int((~np.isnan(vif)).sum())} features."
     )
     if endless:
-        text += f" Determined by others: {_listed(endless)}; moving weight among them changes nothing."
+        text += f" Determined by others: {_listed(endless)}; moving weight between them changes nothing."
     return text
 
 
 def components_caption(analysis: EvaluatorAnalysis) -> str:
-    """Return the directions in which features vary most."""
+    """Describe the principal components."""
     directions = analysis.components
     parts = []
     for number, loadings in enumerate(directions.loadings[:2], 1):
         first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
         named = [f"{analysis.parameters.names[k]} {loadings[k]:+.2f}" for k in first]
-        parts.append(f"component {number} goes with {_listed(named)}")
+        parts.append(f"component {number} correlates with {_listed(named)}")
     return (
-        "The directions in which standardised features vary most, and how much of all variance each "
-        "explains; below, the correlation of each feature with the first "
+        "The principal components of the standardised features and the share of variance each explains; "
+        "below, the correlation of each feature with the first "
         f"{min(MAX_COMPONENTS, len(directions.shares))}. "
         f"{directions.needed(0.9)} of {len(directions.shares)} explain 90 %; {'; '.join(parts)}."
     )
 
 
 def ranges_caption(analysis: EvaluatorAnalysis, ranges: Sequence[ValueRange]) -> str:
-    """Return what the value is on average where the raw sum lies in a range."""
+    """Describe the mean value by range of the raw sum."""
     scale = analysis.scale
     text = (
-        f"Mean of {scale.named} in each range of {scale.raw}, with the standard deviation within the range; "
-        f"the line is the curve from {scale.raw} to {scale.named}. Below, how many positions lie in each."
+        f"Mean and standard deviation of {scale.named} by range of {scale.raw}; the line is the curve from "
+        f"{scale.raw} to {scale.named}. Below, the share of positions in each range."
     )
     if analysis.name == _BRAS:
         means = {one.low: one.value for one in ranges}
         here = [f"{means[low]:.1f} ({article})" if low in means else f"none ({article})"
                 for low, article in _ARTICLE_RANGES.items()]  # fmt: skip
         text += (
-            " From D = -0.5, 0, 1 and 2 on the means are "
-            f"{_listed(here)}; in brackets those of the article's doubling set."
+            " In the ranges from D = -0.5, 0, 1 and 2 the means are "
+            f"{_listed(here)}; in brackets, those of the article's doubling set."
         )
     return text
 
 
 def clusters_caption(clusters: PositionClusters) -> str:
-    """Return what groups of positions there are, and how much they differ."""
+    """Describe the clusters of positions."""
     tried = len(clusters.silhouettes)
     apart = next(words for least, words in _APART if clusters.silhouette >= least)
     return (
-        "Positions with like features, by Ward's method. Above, positions on the first two principal "
-        "components, a large marker at each group's middle; below, the features that differ most from group "
-        "to group: how far a group's mean lies from that of all, in standard deviations. "
-        f"Of {tried} numbers of groups tried, {len(clusters.groups)} separates best: the mean silhouette is "
+        "Positions with similar features, by Ward's method. Above, positions on the first two principal "
+        "components, with a large marker at the mean of each group; below, the features that differ most "
+        "between groups, as deviations from the overall mean in standard deviations. "
+        f"Of {tried} numbers of groups, {len(clusters.groups)} separates best: the mean silhouette is "
         f"{clusters.silhouette:.2f}, {apart}."
     )
 
 
 def normality_caption(analysis: EvaluatorAnalysis) -> str:
-    """How the spread of raw sums compares with a normal distribution."""
+    """Describe the comparison of raw sums with a normal distribution."""
     raw = analysis.scale.raw
     return (
-        f"Above, how {raw} is spread, and the normal distribution with its mean and standard deviation. "
-        f"Below, quantiles of {raw} against those of a normal distribution: on the line where it is normal, "
-        "steeper at an end where it has longer tails there, flatter where it has shorter ones."
+        f"Above, the distribution of {raw} and the normal distribution with the same mean and standard "
+        f"deviation. Below, quantiles of {raw} against those of a normal distribution: on the line if {raw} "
+        "is normal, steeper at the ends for longer tails, flatter for shorter ones."
     )
 
 
 def positions_sentence(analysis: EvaluatorAnalysis) -> str:
-    """How many positions of which class, and where they are from."""
+    """Return a sentence on the positions and their source."""
     classes = analysis.judged.classes
     if analysis.class_name:
         return f"{len(classes):,} {analysis.class_name} positions from {analysis.source}."
@@ -580,5 +581,5 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _mean(values: Floats) -> str:
-    """Return a mean, without the sign of a zero."""
+    """Return a mean as text, without negative zero."""
     return f"{round(float(values.mean()), 2) + 0.0:.2f}"

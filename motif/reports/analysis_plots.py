@@ -1,4 +1,4 @@
-"""Pictures of an analysis: of scores, of features, of their weights, effects and how they hang together."""
+"""Pictures of an analysis: scores, features, weights, effects and correlations."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ CLASS_LOOKS: dict[str, Look] = dict(
 )
 PLUS: Look = {"color": BLUE}
 MINUS: Look = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
-"""Bars of features that are good, and bad, for the player on roll."""
+"""Looks of features that are good and bad for the player on roll."""
 BETTER, WORSE = "good for the player on roll", "bad for the player on roll"
 _ROW_HEIGHT = 0.185
 _FRAME_HEIGHT = 1.75
@@ -57,7 +57,7 @@ _BINS = 24
 _MAX_VALUES = 40
 
 DRAWN = 8
-"""Parameters of a picture at most."""
+"""Maximum number of parameters in a picture."""
 _CURVES_HEIGHT, _CURVES_FRAME_HEIGHT = 1.75, 0.7
 _LONG_EFFECT = 24
 _PERCENT = 100
@@ -71,30 +71,29 @@ def title_of(analysis: EvaluatorAnalysis, what: str) -> str:
 
 
 def rows_height(count: int) -> float:
-    """Inches of a picture of `count` rows."""
+    """Return the height in inches of a picture with `count` rows."""
     return _FRAME_HEIGHT + _ROW_HEIGHT * max(count, 3)
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, lines: bool = True) -> None:
-    """Return a row for each name, the first at the top, every few of them parted by thin lines."""
+    """Label rows with `names`, from top to bottom, with thin lines between groups of rows."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
     if not lines:
         return
-    # They lead the eye from a name to its bar.
     for place in range(_OWN_LINE, len(names), _OWN_LINE):
         axes.axhline(place - 0.5, color=FAINT, linewidth=0.25, zorder=0)
 
 
 def zero_line(axes: Axes) -> None:
-    """Where plus and minus part."""
+    """Draw a vertical line at 0."""
     axes.axvline(0, color=INK, linewidth=0.8, zorder=1)
 
 
 def bins_of(values: Floats) -> Floats:
-    """Edges of equal bins over almost all of `values`: one for each of few values, and one about 0."""
+    """Return edges of equal bins over almost all `values`; few distinct values get one bin each."""
     known = np.unique(values)
     if len(known) == 1:
         return np.array([known[0] - 0.5, known[0] + 0.5])
@@ -119,17 +118,17 @@ _LONG_NAME = 19
 
 
 def feature_pages(analysis: EvaluatorAnalysis) -> Iterator[tuple[int, ...]]:
-    """Numbers of the features, a page of histograms at a time, as even as can be."""
+    """Yield the feature indices of each page of histograms, in pages of similar size."""
     count = len(analysis.parameters)
     pages = ceil(count / _PANELS_A_PAGE)
-    # Whole rows, so that no page ends in the middle of one.
+    # Pages consist of whole rows.
     per_page = ceil(ceil(count / pages) / _COLUMNS) * _COLUMNS
     for first in range(0, count, per_page):
         yield tuple(range(first, min(first + per_page, count)))
 
 
 def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path: Path) -> None:
-    """Draw the distribution of the features with the numbers `features` to `path`."""
+    """Draw the distributions of the `features` (indices) to `path`."""
     rows = ceil(len(features) / _COLUMNS)
     columns = min(_COLUMNS, len(features))
     with picture(path, _PAGE_FRAME_HEIGHT + _PANEL_HEIGHT * rows, title_of(analysis, "features")) as figure:
@@ -140,7 +139,7 @@ def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path
         for axes in grid[len(features) :]:
             axes.remove()
         figure.supylabel("% of positions", fontsize=SMALL)
-        figure.supxlabel("value, as weights multiply it", fontsize=SMALL)
+        figure.supxlabel("scaled feature", fontsize=SMALL)
 
 
 def _draw_histogram(axes: Axes, values: Floats) -> None:
@@ -157,7 +156,7 @@ def _draw_histogram(axes: Axes, values: Floats) -> None:
 
 
 def draw_relations(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw how the value goes with each of the most important features to `path`."""
+    """Draw the value against each of the most important features to `path`."""
     scale = analysis.scale
     features = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MAX_IMPORTANT]
     rows = ceil(len(features) / 2)
@@ -195,7 +194,7 @@ def draw_relations(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def broken_name(name: str, most: int = _LONG_NAME) -> str:
-    """Return a name on two lines where it is too long for one."""
+    """Return a name, on two lines if it is long."""
     if len(name) <= most:
         return name
     breaks = [k for k, letter in enumerate(name) if letter == "_"]
@@ -206,7 +205,7 @@ def broken_name(name: str, most: int = _LONG_NAME) -> str:
 
 
 def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Means of both in groups along the feature: a value that many positions have makes one by itself."""
+    """Return the means of both in groups along the feature; a frequent value forms its own group."""
     known, which, counts = np.unique(features, return_inverse=True, return_counts=True)
     full = len(features) / _GROUPS
     groups, held = np.zeros(len(known), np.int64), 0.0
@@ -214,7 +213,7 @@ def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
         starts = k > 0 and (held >= full or count >= full)
         groups[k] = groups[k - 1] + starts if k else 0
         held = count if starts else held + count
-    # The last group is what was left over.
+    # Merge a small last group.
     if held < _SMALL_GROUP * full and groups[-1] > 0:
         groups[groups == groups[-1]] -= 1
     of_position = groups[which]
@@ -224,12 +223,12 @@ def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 _SCORE_BINS = 40
 _TAIL = 0.1
-"""Percent of the positions at either end that the axis of raw sums leaves to its last bins."""
+"""Per cent of the positions at either end that are collected in the last bins."""
 _CURVE_POINTS = 400
 
 
 def draw_scores(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw how raw sums and values are spread, by class, to `path`."""
+    """Draw the distributions of raw sums and values by class to `path`."""
     scale = analysis.scale
     with picture(path, 6.2, title_of(analysis, "scores")) as figure:
         upper, lower = figure.subplots(2, 1)
@@ -247,10 +246,10 @@ def draw_scores(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw the curve from raw sums to values, its slope, and where the positions lie on it, to `path`."""
+    """Draw the curve from raw sums to values, its slope and the positions' distribution to `path`."""
     scale = analysis.scale
     low, high = _range(analysis.judged.raw)
-    # The middle of the curve is always there, and 0 its middle.
+    # The axis is centred at 0 and includes the middle of the curve.
     reach = max(-low, high, 1.5 * scale.raw_factor)
     sums = np.linspace(-reach, reach, _CURVE_POINTS)
     with picture(path, 6.8, title_of(analysis, f"from {scale.raw} to {scale.value}")) as figure:
@@ -261,7 +260,7 @@ def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
         slope.plot(sums, scale.steepness(sums), color=VERMILION, linestyle="--")
         steepest = float(scale.steepness(0.0))
         slope.set_ylim(0, 1.25 * steepest)
-        slope.set_ylabel(f"slope: gain\na unit of {scale.raw}")
+        slope.set_ylabel(f"slope\nper unit of {scale.raw}")
         slope.annotate(
             f"{steepest:.2f} at {scale.raw} = 0",
             (0, steepest),
@@ -279,7 +278,7 @@ def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def _look_of(analysis: EvaluatorAnalysis, class_name: str) -> Look:
-    """Return the look of a class; a single one needs no dashes."""
+    """Return the look of a class, without dashes if it is the only one."""
     return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
 
 
@@ -291,7 +290,7 @@ def _range(raw: Floats) -> tuple[float, float]:
 def _draw_shares(
     axes: Axes, analysis: EvaluatorAnalysis, values: Floats, edges: Floats, together: bool = False
 ) -> None:
-    """Percent of the positions of each class in each bin, or of all of them `together`."""
+    """Draw the percentage of positions in each bin, by class or `together`."""
     classes = analysis.judged.classes
     if together:
         axes.stairs(_percent(values, edges), edges, fill=True, color=BLUE, alpha=0.35)
@@ -314,7 +313,7 @@ def _percent(values: Floats, edges: Floats) -> Floats:
 
 
 def _labels(analysis: EvaluatorAnalysis) -> list[tuple[str, str]]:
-    """Classes that occur, with what a legend says of them."""
+    """Return the classes that occur, with legend texts."""
     labels, scale = [], analysis.scale
     for code in np.unique(analysis.judged.classes):
         here = analysis.judged.classes == code
@@ -329,9 +328,9 @@ def _labels(analysis: EvaluatorAnalysis) -> list[tuple[str, str]]:
 
 
 MAX_COMPONENTS = 5
-"""Principal components whose loadings are drawn."""
+"""Maximum number of principal components with loadings."""
 _STEPS = ((1, 14), (2, 28), (5, 75), (10, 10**9))
-"""Every so many columns have a number, up to so many columns."""
+"""Distances between numbered columns, each with the maximum number of columns."""
 _NUMBERED_CELLS = 12
 _COLOURS = "RdBu"
 _SCREE = 12
@@ -339,7 +338,7 @@ _SCREE_HEIGHT = 1.9
 
 
 def draw_correlations(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw the correlations of the features that vary, those that go together side by side, to `path`."""
+    """Draw the correlations of the features that vary, in clustered order, to `path`."""
     order = list(analysis.clusters.order)
     names = [analysis.parameters.names[k] for k in order]
     numbered = [f"{name}  {row}" for row, name in enumerate(names, 1)]
@@ -365,7 +364,7 @@ def draw_correlations(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw what each principal component explains, and which features it goes with, to `path`."""
+    """Draw the explained variance and the loadings of the principal components to `path`."""
     components, free = analysis.components, analysis.clusters.order
     rows = [k for k in range(len(analysis.parameters)) if k in free]
     count = min(MAX_COMPONENTS, len(components.shares))
@@ -380,8 +379,8 @@ def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
         scree.set_ylim(0, 1.05)
         scree.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         scree.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-        scree.set_ylabel("of the variance")
-        scree.set_xlabel("component (dashed: it and those before)")
+        scree.set_ylabel("share of variance")
+        scree.set_xlabel("component (dashed: cumulative)")
         scree.grid(axis="x", visible=False)
         drawn = _heat_map(cells, components.loadings[:count, rows].T, numbers=True)
         cells.set_xticks(range(count), [f"{k + 1}: {components.shares[k]:.0%}" for k in range(count)])
@@ -408,7 +407,7 @@ def _colour_bar(figure: Figure, drawn: AxesImage, panels: list[Axes], label: str
 
 _BAR = 0.7
 _VIF_REACH = 1.5
-"""How far beyond the largest finite factor the axis goes, as a multiple."""
+"""Length of the axis as a multiple of the largest finite factor."""
 
 
 def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
@@ -425,7 +424,7 @@ def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
         if spread:
             look = {"color": INK, "linestyle": "", "marker": "D", "markersize": 3.2}
             bars.plot(table.contribution_sd[order], range(len(order)), clip_on=False, **look)
-            handles.append(Line2D([], [], label=f"SD of what it adds to {scale.raw}", **look))
+            handles.append(Line2D([], [], label=f"SD of its contribution to {scale.raw}", **look))
         bars.set_xlabel(f"|weight| x SD, in {scale.raw}")
         bars.set_xlim(left=0)
         weights.errorbar(
@@ -449,7 +448,7 @@ def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def draw_sensitivity(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw what the value gains a unit of each feature, over positions, to `path`."""
+    """Draw the derivative of the value with respect to each feature, over positions, to `path`."""
     scale, gains = analysis.scale, analysis.sensitivities()
     quantiles = np.percentile(gains, [5, 25, 50, 75, 95], axis=0)
     order = np.argsort(-analysis.table.sensitivity_size, kind="stable")
@@ -462,7 +461,7 @@ def draw_sensitivity(analysis: EvaluatorAnalysis, path: Path) -> None:
         axes.plot(middle, rows, color=VERMILION, linestyle="", marker="o", markersize=3.5)
         zero_line(axes)
         name_rows(axes, [analysis.parameters.names[k] for k in order])
-        axes.set_xlabel(f"gain in {scale.value_label} a unit of the feature")
+        axes.set_xlabel(f"change in {scale.value_label} per unit of the feature")
         handles = [
             Line2D([], [], color=VERMILION, linestyle="", marker="o", markersize=3.5, label="median"),
             Patch(color=BLUE, alpha=0.45, label="middle half"),
@@ -485,7 +484,7 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
         note = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         for row, k in enumerate(order):
             if np.isnan(vif[k]):
-                axes.text(1.15, row, "constant here", va="center", fontsize=SMALL, color=FAINT, bbox=note)
+                axes.text(1.15, row, "constant", va="center", fontsize=SMALL, color=FAINT, bbox=note)
             elif np.isinf(vif[k]):
                 axes.barh(row, reach, height=_BAR, **MINUS)
                 axes.text(1.15, row, "infinite", va="center", fontsize=SMALL, bbox=note)
@@ -498,7 +497,7 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def draw_effects(positions: Observed, effects: Sequence[EffectSummary], path: Path, title: str) -> None:
-    """Draw the curves of the first `DRAWN` of `effects`, each over the spread of `positions`, to `path`."""
+    """Draw the curves of the first `DRAWN` effects, each above its histogram, to `path`."""
     drawn = effects[:DRAWN]
     rows = max(1, ceil(len(drawn) / 2))
     with picture(path, _CURVES_FRAME_HEIGHT + _CURVES_HEIGHT * rows, title) as figure:
@@ -506,11 +505,11 @@ def draw_effects(positions: Observed, effects: Sequence[EffectSummary], path: Pa
         for place, (cell, effect) in enumerate(zip(cells, drawn, strict=False), 1):
             _draw_effect(cell, positions, effect, place)
         percent = "" if positions.head == "equity" else " in %"
-        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}, and below how often", fontsize=SMALL)
+        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}; below: frequency", fontsize=SMALL)
 
 
 def effects_picture(positions: Observed, effects: Sequence[EffectSummary], title: str) -> Picture:
-    """Return the picture of `draw_effects`, with what it shows."""
+    """Return the picture of `draw_effects` with its caption."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "effects.png"
         draw_effects(positions, effects, path, title)
@@ -518,13 +517,13 @@ def effects_picture(positions: Observed, effects: Sequence[EffectSummary], title
 
 
 def effects_shown(path: Path, positions: Observed) -> Picture:
-    """Return the picture at `path`, with what it shows."""
+    """Return the picture at `path` with its caption."""
     caption = (
-        f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with what "
-        "is held still at its average, and below how often each value occurs; numbers are those of the list. "
-        f"From {len(positions.values):,} positions: where few of them lie, a curve says little."
+        f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with the "
+        "quantities that are held constant at their means; below, a histogram of the parameter. Numbers "
+        f"refer to the list. From {len(positions.values):,} positions; a curve is unreliable where few of them lie."
     )
-    return Picture("What more of it is worth", path.read_bytes(), f"Plot: {caption}", caption)
+    return Picture("Effects of the parameters", path.read_bytes(), f"Plot: {caption}", caption)
 
 
 def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: EffectSummary, number: int) -> None:

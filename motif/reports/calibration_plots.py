@@ -1,4 +1,4 @@
-"""Calibration: how well stated probabilities agree with rollouts, on held-out games."""
+"""Calibration plots: predicted probabilities against rollouts on held-out games."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,26 +22,26 @@ from motif.rollouts.tally import error_over_groups
 from motif.sampling import Dataset
 
 BINS = 10
-"""Equal parts of the chances from 0 to 1."""
+"""Number of equal bins of probabilities from 0 to 1."""
 MIN_GAMES = 3
-"""A mean over fewer games says nothing and has no usable error."""
+"""Minimum number of games for a mean with a usable error."""
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Fitted chances of one kind in one class of positions, against the rollouts'."""
+    """Fitted and rollout probabilities of one kind in one position class."""
 
     counts: npt.NDArray[np.int64]
-    """(BINS,) positions by fitted chance."""
+    """(BINS,): number of positions by fitted probability."""
     fitted: npt.NDArray[np.float64]
-    """(BINS,) mean fitted chance in each bin; NaN where the bin holds too few games."""
+    """(BINS,): mean fitted probability; NaN for bins with too few games."""
     rollout: npt.NDArray[np.float64]
-    """(BINS,) mean chance by rollout there."""
+    """(BINS,): mean probability by rollout."""
     se: npt.NDArray[np.float64]
-    """(BINS,) standard error of `rollout`; positions of one game count as one observation."""
+    """(BINS,): standard error of `rollout`; positions of one game count as one observation."""
     rmse: float
     noise: float
-    """At most this much of `rmse` is noise of the rollouts, whose trials are few."""
+    """Upper bound on the part of `rmse` due to rollout noise."""
 
 
 def reliability(
@@ -50,13 +50,13 @@ def reliability(
     trials: npt.NDArray[np.integer],
     game: npt.NDArray[np.integer],
 ) -> Reliability:
-    """Compare `fitted` with `rollout`, both (n,), n > 0; `game` tells which positions belong together."""
+    """Compare `fitted` with `rollout`, both (n,), n > 0; `game` (n,) groups the positions."""
     places = np.minimum((fitted * BINS).astype(np.int64), BINS - 1)
     means = np.full((3, BINS), np.nan)
     for place in np.unique(places):
         inside = places == place
         means[:, place] = _means(fitted[inside], rollout[inside], game[inside])
-    # A trial lies between 0 and 1, so its variance is at most that of a coin with the same mean.
+    # The variance of a trial between 0 and 1 is at most that of a coin flip with the same mean.
     noise = np.mean(fitted * (1.0 - fitted) / trials)
     return Reliability(
         counts=np.bincount(places, minlength=BINS),
@@ -71,7 +71,7 @@ def reliability(
 def _means(
     fitted: npt.NDArray[np.floating], rollout: npt.NDArray[np.floating], game: npt.NDArray[np.integer]
 ) -> tuple[float, float, float]:
-    """Mean fitted chance, mean rollout and its standard error; NaN when the games are too few."""
+    """Return the mean fitted and rollout probability and its standard error; NaN for too few games."""
     if len(np.unique(game)) < MIN_GAMES:
         return math.nan, math.nan, math.nan
     # Positions of a game resemble each other.
@@ -85,7 +85,7 @@ _LOOKS: dict[str, Look] = {
 }
 _COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
 _CORNERS: tuple[Literal["upper left", "lower right"], ...] = ("upper left", "lower right")
-"""Where a panel's labels go: the diagonal leaves these free."""
+"""Places of a panel's labels, off the diagonal."""
 _PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.75, 0.9
 _MARGIN = 0.03
 
@@ -98,10 +98,10 @@ def plot_calibration(
     title: str = "Calibration",
     outputs: Sequence[str] = OUTPUTS,
 ) -> None:
-    """Draw to `path` how `fitted` chances (n, 5) agree with the rollouts of the held-out `samples`.
+    """Draw `fitted` probabilities (n, 5) against the rollouts of the held-out `samples` to `path`.
 
-    A row of panels for each position class that occurs; `outputs` names the chances that were
-    fitted.  Raises `FileError` when the picture cannot be written.
+    There is a row of panels for each position class; `outputs` names the fitted probabilities.  Raises
+    `FileError` if the picture cannot be written.
     """
     columns = [chances for chances in _COLUMNS.items() if set(chances[1]) & set(outputs)]
     codes = np.unique(samples.position_class)
@@ -110,7 +110,7 @@ def plot_calibration(
         _explain(figure, samples)
         if not len(codes):
             return
-        # A panel and below it the strip that tells how many positions it stands on.
+        # Each panel has a strip below it with the number of positions.
         grid = figure.subplots(
             2 * len(codes), len(columns), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes)
         )
@@ -125,9 +125,9 @@ def plot_calibration(
                 _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
                 draw_counts(counts[column], known, _LOOKS)
         for axes in grid[:, 0]:
-            axes.set_ylabel("positions" if axes in grid[1::2, 0] else "chance by rollout")
+            axes.set_ylabel("positions" if axes in grid[1::2, 0] else "rollout probability")
         for axes in grid[-1]:
-            axes.set_xlabel("fitted chance")
+            axes.set_xlabel("fitted probability")
 
 
 def _compared(
@@ -145,7 +145,7 @@ def _compared(
 def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -> None:
     prepare_chances(axes, heading)
     for corner, (output, result) in zip(_CORNERS, results.items(), strict=False):
-        noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
+        noise = "possibly all noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
         label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
         _draw_reliability(axes, result, label, _LOOKS[output])
         handles, _ = axes.get_legend_handles_labels()
@@ -157,7 +157,7 @@ def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Look) -
 
 
 def prepare_chances(axes: Axes, heading: str) -> None:
-    """Give a panel its heading, both axes in percent, and the line on which chances are as stated."""
+    """Set a panel's heading, axes in per cent, and the diagonal."""
     axes.set_title(heading, fontweight="bold")
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
@@ -167,7 +167,7 @@ def prepare_chances(axes: Axes, heading: str) -> None:
 
 
 def draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:
-    """Draw how many positions lie in each bin of the curves of `results`, each in its look."""
+    """Draw the number of positions in each bin of `results`."""
     edges = np.linspace(0, 1, BINS + 1)
     for name, result in results.items():
         look = looks[name]
@@ -184,7 +184,7 @@ def draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[s
 
 def _explain(figure: Figure, samples: Dataset) -> None:
     if not len(samples):
-        note = "No positions were held out, so there is nothing to compare with."
+        note = "No positions were held out for comparison."
     else:
         low, high = int(samples.trials.min()), int(samples.trials.max())
         trials = f"{low}" if low == high else f"{low} to {high}"
@@ -193,10 +193,10 @@ def _explain(figure: Figure, samples: Dataset) -> None:
             for code in np.unique(samples.position_class)
         )
         note = (
-            f"{len(samples):,} positions that the fit never saw.\n"
+            f"{len(samples):,} held-out positions.\n"
             f"Games: {games}.\n"
-            f"Bars: one standard error over games; no point below {MIN_GAMES} games.\n"
-            f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
+            f"Bars: one standard error over games; points need at least {MIN_GAMES} games.\n"
+            f"Labels: rollouts of {trials} trials, whose noise is part of the RMSE."
         )
     figure.supxlabel(note, fontsize=SMALL)
 
@@ -206,15 +206,15 @@ _CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
 
 
 def plot_recalibration(calibration: Calibration, player: str, path: Path) -> None:
-    """Draw to `path` how the win chances of `player` agree with results before and after `calibration`.
+    """Draw the win chances of `player` against results, before and after `calibration`, to `path`.
 
-    A panel for each class of the held-out positions.  Raises `FileError` when the picture cannot be
+    There is a panel for each class of the held-out positions.  Raises `FileError` if the picture cannot be
     written.
     """
     held = calibration.held
     classes = list(by_class(held))
     height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(classes)
-    with picture(path, height, f"{player}: win chances, calibrated") as figure:
+    with picture(path, height, f"{player}: calibrated win chances") as figure:
         _explain_held_out(figure, calibration)
         ratios = [4, 1] * len(classes)
         grid = figure.subplots(2 * len(classes), squeeze=False, sharex=True, height_ratios=ratios)
@@ -226,9 +226,9 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
             }
             _draw_before_and_after(curves, results, calibration, name)
             draw_counts(counts, results, _BEFORE_AND_AFTER)
-            curves.set_ylabel("share won")
+            curves.set_ylabel("share of games won")
             counts.set_ylabel("positions")
-        grid[-1, 0].set_xlabel("stated win chance")
+        grid[-1, 0].set_xlabel("predicted win chance")
 
 
 def _draw_before_and_after(
@@ -247,6 +247,6 @@ def _explain_held_out(figure: Figure, calibration: Calibration) -> None:
     note = (
         f"Measured on {len(calibration.held):,} positions of {every.games:,} games;\n"
         f"fitted on {len(calibration.fitted):,} positions of other games.\n"
-        f"Bars: one standard error over games; no point below {MIN_GAMES} games."
+        f"Bars: one standard error over games; points need at least {MIN_GAMES} games."
     )
     figure.supxlabel(note, fontsize=SMALL)

@@ -1,4 +1,4 @@
-"""How the errors of a fit fall from pass to pass, in training and in validation; the phase network's, too."""
+"""Convergence plots of fits and of the phase network: training and validation errors by pass."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from motif.reports.style import (
 from motif.runtime.errors import SettingError
 
 Rows = Sequence[Mapping[str, Any]]
-"""Rows as `FittedWeights.history_rows` gives them, or as read from a history.csv."""
+"""Rows of `FittedWeights.history_rows` or of a history.csv."""
 
 Epoch = tuple[int, int, int, float, float]
 """Round (0 for stage 1), epoch, boards, RMSE in training and in validation."""
@@ -43,15 +43,15 @@ TrainingFigures = Mapping[str, Any]
 
 _RUN_HEADS = ("win", "equity")
 _MAX_NUMBERED = 5
-"""Versions of a run up to which there is room for their numbers and units."""
+"""Maximum number of versions with numbers and units."""
 _GAP = 0.3
 _MANY_PASSES = 100
-"""More than so many are drawn on a logarithmic scale."""
+"""Maximum number of passes on a linear scale."""
 _WHOLE_SECONDS = 10.0
 _NOTE_LETTERS = 64
 _NO_NOISE = (
-    "No dotted line where the noise is not known: truncated or stratified rollouts give no error for a "
-    "probability, and single ones none at all."
+    "No dotted line if the noise is unknown: truncated or stratified rollouts have no standard error for "
+    "probabilities, and single trials have none at all."
 )
 
 _AGAINST = "Games won against the heuristic"
@@ -62,28 +62,28 @@ _LOOKS: tuple[Look, ...] = (
     {"color": INK, "linestyle": ":", "marker": "^"},
     {"color": "#CC79A7", "linestyle": "-.", "marker": "v"},
 )
-"""Of the lines of several matches."""
+"""Looks of the lines of several matches."""
 LOSS, WIN_RATE, IMPROVEMENT = "loss.png", "win-rate.png", "improvement.png"
 
 _EVEN = 50.0
 _MIN_REACH, _MARGIN = 2.0, 0.05
-"""The y axis of games won reaches so many per cent at least either way of 50, and a share of it beyond."""
+"""Minimum reach of the y axis around 50 per cent, and its relative margin."""
 
 
 @dataclass(frozen=True)
 class _Curve:
-    """Errors of one fit by pass, from the start on; NaN where there is no validation."""
+    """Errors of one fit by pass; NaN without validation."""
 
     passes: list[int]
     train: list[float]
     validation: list[float]
     seconds: list[float]
-    """Since the fit began; NaN where nobody wrote them down."""
+    """Seconds since the start of the fit; NaN if unknown."""
     noise: list[float]
-    """Of the labels, the same for every pass; NaN where it is not known, empty where nobody wrote it down."""
+    """Noise of the labels, the same for every pass; NaN if unknown, empty if not recorded."""
 
     def last(self) -> str:
-        """Errors at the end, training / validation, and the noise of the labels."""
+        """Return the last training and validation errors and the noise of the labels."""
         every = (self.train, self.validation, self.noise)
         return " / ".join(f"{series[-1]:.3f}".removeprefix("0") for series in every if _known(series))
 
@@ -94,18 +94,18 @@ class _Curve:
 
     @property
     def is_timed(self) -> bool:
-        """Whether there are seconds to tell."""
+        """Whether there are seconds to show."""
         return len(self.passes) > 1 and self.seconds[-1] > 0 and all(map(math.isfinite, self.seconds))
 
 
 _Curves = dict[tuple[str, str], _Curve]
-"""By class and head."""
+"""Curves by class and head."""
 
 
 def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Error by pass") -> Figure:
-    """Draw every fit of a weight file, to `path` if any: a row of panels a head, a column a class.
+    """Draw every fit of a weight file, to `path` if given: a row per head, a column per class.
 
-    Raises `SettingError` for rows that hold no pass or lack a column.
+    Raises `SettingError` for rows without a pass or column.
     """
     curves = _curves(history_rows, str(path or title))
     classes, heads = (list(dict.fromkeys(key[k] for key in curves)) for k in (0, 1))
@@ -135,7 +135,7 @@ def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Err
 
 
 def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
-    """Draw the win and equity fits of all versions to `path`: a panel a fit, versions from left to right.
+    """Draw the win and equity fits of all versions to `path`: a panel per fit, versions from left to right.
 
     `version_rows` maps the versions' names, in order, to their rows.  Raises `SettingError`.
     """
@@ -151,7 +151,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
             _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()})
             axes.set_ylabel(f"{key[0]}\n{_words(key[1])}")
         every = [curve for curves in versions.values() for curve in curves.values()]
-        grid[-1].set_xlabel("passes of each version's fit, and below them its seconds")
+        grid[-1].set_xlabel("passes of each version's fit; below: seconds")
         note = "Above the panels: last errors, {numbers}." if _has_room(versions) else ""
         _explain(figure, every, note)
 
@@ -163,9 +163,9 @@ def _curves(rows: Rows, where: str) -> _Curves:
             curve = curves.setdefault((row["class"], row["head"]), _Curve([], [], [], [], []))
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
-            # None in memory, nothing in a file.
+            # None in memory, empty in a file.
             curve.validation.append(float(row["rmse_validation"] or "nan"))
-            # Earlier programs did not write these down.
+            # Missing in files of earlier versions.
             curve.seconds.append(float(row.get("seconds") or "nan"))
             if "label_noise" in row:
                 curve.noise.append(float(row["label_noise"] or "nan"))
@@ -197,7 +197,7 @@ def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
     axes.set_title(curve.last(), fontsize=SMALL)
     _draw_curve(axes, curve, 0)
     if curve.passes[-1] > _MANY_PASSES:
-        # Most of the error goes in the first few.
+        # Most of the decrease is in the first passes.
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter("{x:g}")
@@ -213,7 +213,7 @@ def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
 
 
 def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
-    """Draw a second axis above: the seconds until each pass that the axis below numbers."""
+    """Draw an axis above with the seconds until each numbered pass."""
     low, high = axes.get_xlim()
     numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
     above = axes.twiny()
@@ -228,7 +228,7 @@ def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
 
 
 def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
-    """One panel: the versions side by side, each in a stretch as wide as the longest."""
+    """Draw the versions side by side in one panel, each as wide as the longest."""
     present = [curve for curve in versions.values() if curve is not None]
     longest = max(curve.passes[-1] for curve in present)
     stretch = longest + max(1.0, _GAP * longest)
@@ -270,14 +270,14 @@ def _has_room(versions: Mapping[str, object]) -> bool:
 
 
 def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
-    """Legend and note below the panels; in the note {numbers} are those of `_Curve.last`."""
+    """Add a legend and a note, where {numbers} are those of `_Curve.last`."""
     curves = list(curves)
     lines, numbers = [sample_line(TRAINING, "training")], ["training"]
     if any(_known(curve.validation) for curve in curves):
         lines.append(sample_line(VALIDATION, "validation (held-out games)"))
         numbers.append("validation")
     if noisy := [curve for curve in curves if curve.is_noisy]:
-        lines.append(sample_line(NOISE, "noise of the labels (true values would have it)"))
+        lines.append(sample_line(NOISE, "noise of the labels (remains even for true values)"))
         numbers.append("noise")
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
     if any(curve.noise and not _known(curve.noise) for curve in curves):
@@ -291,16 +291,14 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
         title_fontsize=SMALL,
         alignment="left",
     )
-    figure.supylabel("root mean square error (chances 0 to 1, equity in points)", fontsize=SMALL)
+    figure.supylabel("RMSE (probabilities 0 to 1, equity in points)", fontsize=SMALL)
 
 
 def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Path) -> None:
-    """Draw the pictures of a run to `folder`; `epochs` and `summary` are those of the run.
+    """Draw the pictures of a training run, with its `epochs` and `summary`, to `folder`.
 
-    Those are the errors, and, where there was a stage 2, the games won against the heuristic and the
-    opponents, and against the round before.
-
-    Raises `FileError` when a picture cannot be written.
+    They show the errors and, for stage 2, the games won against the heuristic, the opponents and the previous
+    round.  Raises `FileError` if a picture cannot be written.
     """
     _plot_loss(epochs, folder / LOSS)
     if summary["stage_2"] is None:
@@ -311,11 +309,11 @@ def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Pat
     series = {"phase": [one["versus_heuristic"] for one in rounds]}
     series |= {name: [one["versus_opponents"][name] for one in rounds] for name in others}
     title = f"Games won against {', '.join(others)} and the heuristic" if others else _AGAINST
-    note = f"{games} games a round ± standard error.  Green: the net that is kept."
+    note = f"{games} games per round ± standard error.  Green: the chosen net."
     _plot_shares(series, folder / WIN_RATE, title, note, best)
-    note = f"{games} games a round ± standard error.  Round 1: against the net before."
+    note = f"{games} games per round ± standard error.  Round 1: against the initial net."
     previous = {"": [one["versus_previous"] for one in rounds]}
-    _plot_shares(previous, folder / IMPROVEMENT, "Games won against the round before", note)
+    _plot_shares(previous, folder / IMPROVEMENT, "Games won against the previous round", note)
 
 
 def _plot_loss(epochs: Sequence[Epoch], path: Path) -> None:
@@ -352,9 +350,9 @@ def _plot_shares(
     note: str,
     best: int | None = None,
 ) -> None:
-    """Per cent of the games won in each round, with error bars, a line for each of the matches in `series`.
+    """Draw the percentage of games won by round, with error bars and a line for each of the `series`.
 
-    The round `best` is marked; names are shown where there are several.
+    The round `best` is marked.
     """
     ends = [_EVEN - _MIN_REACH, _EVEN + _MIN_REACH]
     with picture(path, 3.6, title) as figure:

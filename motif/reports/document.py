@@ -1,7 +1,4 @@
-"""An HTML page: one file that needs nothing else and has no scripts, made of a template and plain data.
-
-Templates hold the markup and escape what they are given; `templates/parts.html` has what several pages show.
-"""
+"""Self-contained HTML pages without scripts, made from templates and plain data."""
 
 import base64
 import re
@@ -21,62 +18,62 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Groups = Mapping[str, Mapping[str, Sequence[str]]]
-"""Cells of a table by group, row and column; a group called "" has no heading."""
+"""Table cells by group, row and column; the group "" has no heading."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A plot and what a reader needs to know to read it."""
+    """A plot with heading and caption."""
 
     heading: str
     png: bytes
     text: str
-    """Read out in place of the picture."""
+    """Alternative text."""
     caption: str
 
 
 @dataclass(frozen=True)
 class ShownAction:
-    """One of the actions of a decision."""
+    """A possible action in a decision."""
 
     number: str
-    """What it loses, or is worth."""
+    """Its loss or equity."""
     name: str
     made: bool = False
 
 
 @dataclass(frozen=True)
 class ShownDecision:
-    """A decision that cost something, as pages show it."""
+    """A wrong decision as shown on pages."""
 
     heading: str
     position: Position
     state: MatchState
     boards: Sequence[tuple[str, Sequence[tuple[int, int]]]]
-    """Captions of its boards, and the moves that arrows show on each."""
+    """Captions of the boards, and the moves shown by arrows."""
     heads: tuple[str, str] = ("", "")
-    """What the numbers and the names of the choices are."""
+    """Headings of the choices' numbers and names."""
     choices: Sequence[ShownAction] = ()
     drawn_state: MatchState | None = None
-    """What the boards show where it is not `state`, that of the identifiers: a double on offer, say."""
+    """The state drawn if it differs from `state`, for example with a double on offer."""
     place: str = ""
     words: str = ""
     reasons: Sequence[str] = ()
 
 
 def html_page(template: str, title: str, **facts: object) -> str:
-    """Return the page called `title` that `template`, a file in templates/, makes of `facts`."""
+    """Return a page with the `title` from a `template` in templates/ and `facts`."""
     return _environment().get_template(template).render(title=title, **facts)
 
 
 @cache
 def _environment() -> "Environment":
-    # Only who makes a page waits for them.
+    # Slow imports.
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
     def breakable(name: str) -> Markup:
-        """Return a name whose line may break behind an underscore or a star."""
+        """Return a name with possible line breaks after underscores and stars."""
         return Markup(re.sub(r"([_*])", r"\1<wbr>", str(escape(name))))
 
     def base64_text(data: bytes) -> str:

@@ -61,7 +61,7 @@ def test_a_folder_in_use_is_refused(motif, tmp_path):
     (tmp_path / "kept").write_text("kept")
     ending = motif("inspect", "bras", "--out", tmp_path)
     assert ending.code == 2
-    assert "exists already: name a new folder" in ending.err
+    assert "already exists: choose a new folder" in ending.err
 
 
 def test_a_folder_must_be_named(motif):

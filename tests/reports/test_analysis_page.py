@@ -204,7 +204,7 @@ def test_the_same_bytes_each_time_for_any_number_of_workers(bras, tmp_path):
 
 def test_a_folder_that_exists_is_left_alone(bras):
     out, found = bras
-    with pytest.raises(SettingError, match="bras: exists already: name a new folder"):
+    with pytest.raises(SettingError, match="bras: already exists: choose a new folder"):
         analyse(load_static("bras"), out, positions=POSITIONS, jobs=1)
     assert len(list(out.iterdir())) == len(found["files"])
 
@@ -256,7 +256,7 @@ def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
     bras, out = load_static("bras"), tmp_path / "out"
     with pytest.raises(SettingError, match="positions must be at least 100, not 99"):
         analyse(bras, out, positions=99)
-    with pytest.raises(SettingError, match="not both"):
+    with pytest.raises(SettingError, match="exclude each other"):
         analyse(bras, out, positions=100, player=load("bras"), dataset=tmp_path)
     with pytest.raises(PlayerError, match="no head 'equity'"):
         analyse(bras, out, positions=100, head="equity")
@@ -288,7 +288,7 @@ def test_pictures_of_odd_positions(races, draw, tmp_path):
 def test_constant_features_are_reported(races):
     names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
     assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
-    assert "Constant here: on_bar, " in features_caption(races)
+    assert "Constant: on_bar, " in features_caption(races)
 
 
 def test_every_feature_has_its_place_on_a_page(races):

@@ -521,7 +521,7 @@ def effects_shown(path: Path, positions: Observed) -> Picture:
     caption = (
         f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with the "
         "quantities that are held constant at their means; below, a histogram of the parameter. Numbers "
-        f"refer to the list. From {len(positions.values):,} positions; where these are few, a curve is unreliable."
+        f"refer to the list. From {len(positions.values):,} positions; unreliable where these are few."
     )
     return Picture("Effects of the parameters", path.read_bytes(), f"Plot: {caption}", caption)
 

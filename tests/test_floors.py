@@ -94,6 +94,17 @@ def test_modules_import_only_what_their_floor_allows():
     assert not lines, "\n".join(lines)
 
 
+def test_the_compiler_knows_nothing_of_its_program():
+    for path, text in SOURCES.items():
+        if path.parts[1] == "compiler":
+            names = imported_modules(text, path)
+            assert {name for name in names if name.startswith("motif")} <= {
+                name for name in names if name.startswith("motif.compiler.")
+            }, path
+            lines = [line for line in text.splitlines() if "motif" in line and "motif.compiler" not in line]
+            assert not lines, path
+
+
 def test_tools_import_no_tests():
     """Tests may use tools, so tools must not use tests."""
     for path in sorted((ROOT / "tools").glob("*.py")):

@@ -20,7 +20,7 @@ from motif.cli.printing import complain, one_line
 from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
 
 try:
-    from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
+    from typer import TyperException as UsageFault  # in versions of typer that include click
 except ImportError:
     from click import ClickException as UsageFault  # type: ignore[assignment]
 

@@ -236,7 +236,7 @@ Command = Callable[..., None]
 
 
 def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[Command], Command]:
-    """Mark a function as a command; `examples` are what is typed behind ``motif``."""
+    """Mark a function as a command; `examples` are command lines without ``motif``."""
 
     def decorate(function: Command) -> Command:
         lines = ("\b", "Example:", *(f"  motif {line}" for line in examples))
@@ -248,7 +248,7 @@ def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[
 
 
 def with_options(function: Command) -> Command:
-    """Return a command's `function` with an option for each field of what `Settings` marks."""
+    """Return `function` with an option for each field of dataclasses that `Settings` marks."""
     groups: dict[str, tuple[type, list[str]]] = {}
     shown: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():

@@ -430,7 +430,7 @@ def calibrate(
         raise SettingError(f"--out {out}: a weight file's name must end in .yaml or .yml")
     if plot is not None:
         check_picture(plot)
-    # A player that makes no sense is refused before files are read.
+    # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:
         weights_behind(named)

@@ -195,12 +195,14 @@ class Cluster:
             except KilledWorker:
                 if tries == _MAX_TRIES:
                     where = f"{self.address}: {waiting[0].future.key}"
-                    raise ClusterError(f"{where}: every worker died of it: too little memory?") from None
+                    raise ClusterError(
+                        f"{where}: every worker died while running it, perhaps for lack of memory"
+                    ) from None
                 # Not dask's `retry`, which loses a result that arrives before it returns.
                 tries += 1
                 waiting[0] = work.submit(waiting[0].arguments)
             except CancelledError:
-                raise ClusterError(f"{self.address}: the scheduler has gone") from None
+                raise ClusterError(f"{self.address}: the scheduler is no longer reachable") from None
             else:
                 waiting.popleft()
                 return result
@@ -213,7 +215,7 @@ class Cluster:
             try:
                 self._threads = sum(self._client.nthreads().values())
             except OSError:
-                raise ClusterError(f"{self.address}: the scheduler has gone") from None
+                raise ClusterError(f"{self.address}: the scheduler is no longer reachable") from None
             if self._threads:
                 self._worked = now
             elif now - self._worked > _WITHOUT_WORKERS_SECONDS:
@@ -246,7 +248,7 @@ class _Work:
     def submit(self, arguments: tuple[object, ...]) -> _Call:
         """Submit a call."""
         if self._client.status != "running":
-            raise ClusterError(f"{self._address}: the scheduler has gone")
+            raise ClusterError(f"{self._address}: the scheduler is no longer reachable")
         if self._sent is None or self._sent.status == "error":  # workers died
             self._sent = self._send()
         future = self._client.submit(_called, self._sent, arguments, build_id(), key=self._key())

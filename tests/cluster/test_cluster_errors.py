@@ -93,7 +93,7 @@ def test_no_workers_and_no_scheduler_any_more(monkeypatch):
             results = run_ordered(napping, [(1,)])
             started.scheduler.kill()
             for _ in range(2):
-                with pytest.raises(ClusterError, match=r": the scheduler has gone$"):
+                with pytest.raises(ClusterError, match=r": the scheduler is no longer reachable$"):
                     list(results)
                 results = run_ordered(napping, [(1,)])
 

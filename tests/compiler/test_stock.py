@@ -42,10 +42,14 @@ from motif.serve.http import serve
 from motif.serve.serve_settings import ServeSettings
 
 def ask(address):
-    body = json.dumps({"position": "4HPwATDgc/ABMA", "roll": [3, 1]}).encode()
-    request = Request(f"{address}/api/v1/hint", body, {"Content-Type": "application/json"})
-    print(urlopen(request).read(), flush=True)
-    os._exit(0)
+    code = 1
+    try:
+        body = json.dumps({"id": "4HPwATDgc/ABMA", "dice": [3, 1]}).encode()
+        request = Request(f"{address}/api/v1/hint", body, {"Content-Type": "application/json"})
+        print(urlopen(request).read(), flush=True)
+        code = 0
+    finally:
+        os._exit(code)
 
 serve(ServeSettings(port=0), lambda address: Thread(target=ask, args=(address,)).start())
 """

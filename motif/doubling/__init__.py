@@ -1,9 +1,8 @@
-"""Whether to double or take: cube decisions for money and in matches.
+"""Cube decisions for money and in matches.
 
-`cube_decision` decides from a position's five cubeless probabilities and the state of the match, by
-Janowski's model, and `cube_decision_at` exactly where few checkers are left to bear off (`exact_equities`);
-`cubeful_equity` values a position with the cube where it lies; `match_equity_table` gives match-winning
-probabilities by score.
+`cube_decision` decides by Janowski's model from the cubeless probabilities and the match state;
+`cube_decision_at` decides exactly in bearoffs with few checkers (`exact_equities`).  `cubeful_equity` is the
+value of a position with the cube; `match_equity_table` has match-winning probabilities by score.
 """
 
 from motif.doubling.decision import CubeDecision, cube_decision, cube_decision_at, cube_decision_by

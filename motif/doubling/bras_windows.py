@@ -1,10 +1,9 @@
-"""BRAS's cube windows: when its score S of the player on roll says to double, and when to drop.
+"""BRAS's doubling windows: the scores S from which to double and to drop.
 
-The article suggests for money play to think of a double from D = 0.5 on (the early zone), that a game is
-live from S about 62 to 65 on and that a double is dropped from S about 80 on.  `window_in`
-recalibrates these: over the positions of a player's games against itself, up to the first double of each
-(the `DoublingSet`), it fits the share of decisions to double, and to pass, as logistic functions of S, and
-takes the S at which half of them are.
+For money play the article considers a double from D = 0.5 (the early zone), calls a game live from S of about
+62 to 65 and drops from S of about 80.  `window_in` recalibrates these on a `DoublingSet`, the positions of a
+player's self-play games up to the first double of each: it fits the shares of doubles and of passes as
+logistic functions of S, and takes the S at which they are one half.
 """
 
 from dataclasses import asdict, dataclass
@@ -39,12 +38,12 @@ _STEPS = 100
 _CONVERGED = 1e-9
 _RESAMPLES = 200
 _TRIAL = 2**41
-"""The trial number of the streams of these games."""
+"""Trial number of these games' random streams."""
 
 
 @dataclass(frozen=True)
 class ScoreWindow:
-    """Where decisions switch, in S of the player on roll."""
+    """Scores S of the player on roll at which decisions switch."""
 
     double_from: float
     double_se: float
@@ -53,15 +52,15 @@ class ScoreWindow:
     positions: int
     games: int
     player: str
-    """The player who decided."""
+    """Player of the decisions."""
 
 
 MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
-"""`window_in` the doubling set of motif-v6 (``motif cube-windows --games 4000 --seed 1``)."""
+"""`window_in` of motif-v6's doubling set (``motif cube-windows --games 4000 --seed 1``)."""
 
 
 def score_action(score: float, double_from: float, drop_from: float) -> str:
-    """Return what a window says at S = `score`."""
+    """Return the cube action of a window at S = `score`."""
     if score < double_from:
         return "no double, take"
     return "double, take" if score < drop_from else "double, pass"
@@ -69,22 +68,22 @@ def score_action(score: float, double_from: float, drop_from: float) -> str:
 
 @dataclass(frozen=True)
 class DoublingSet:
-    """Positions with contact of a player's games against itself, each up to its first double.
+    """Contact positions of a player's self-play games, each up to its first double.
 
-    Every array is (n,), a value a position, of the player on roll.
+    Every array is (n,), with one value per position for the player on roll.
     """
 
     formula: BrasFormula
     """The formula of the score."""
     player: str
-    """The player of the games, who also decided."""
+    """Player of the games and of the decisions."""
     games: int
     game: npt.NDArray[np.int64]
-    """Number of the game that each is from."""
+    """Number of each position's game."""
     raw: Floats
     """D."""
     chances: Floats
-    """Win probability by the player."""
+    """The player's estimate of the win probability."""
     doubles: npt.NDArray[np.bool_]
     """Whether the player doubles, or is too good to double."""
     drops: npt.NDArray[np.bool_]
@@ -101,7 +100,7 @@ class DoublingSet:
         return float(self.formula.squashed(EARLY_FROM))
 
     def ranges(self) -> "list[ScoreRange]":
-        """Return the positions by ranges of D, `RANGE` wide; ranges without any are left out."""
+        """Group the positions by ranges of D, `RANGE` wide, without empty ranges."""
         numbers = np.floor(self.raw / RANGE).astype(np.int64)
         return [self._range(number * RANGE, numbers == number) for number in np.unique(numbers).tolist()]
 
@@ -117,7 +116,7 @@ class DoublingSet:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the object for JSON: E[p] and SD by score and player, the early zone, the ranges."""
+        """Return E[p] and SD by score and player, the early zone and the ranges, for JSON."""
         early = self.raw >= EARLY_FROM
         return {
             "score_mean": float(self.scores.mean() / 100),
@@ -145,7 +144,7 @@ class ScoreRange:
     score: float
     """Mean S."""
     chance: float
-    """Mean win probability by the player."""
+    """The player's mean estimate of the win probability."""
     doubles: float
     """Share of positions in which the player doubles."""
     drops: float
@@ -155,9 +154,9 @@ class ScoreRange:
 def doubling_set(
     evaluator: Evaluator, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
 ) -> DoublingSet:
-    """Collect the positions of `games` games for money (no Jacoby rule) of `evaluator` against itself.
+    """Collect positions of `games` self-play money games (no Jacoby rule) of `evaluator`.
 
-    Each game counts up to the position in which it doubles first; of races S says too little.  The same
+    Each game counts up to its first double; races are left out, because S hardly describes them.  The same
     `seed` gives the same result.
     """
     check_seed(seed)
@@ -174,8 +173,8 @@ def doubling_set(
 def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
     """Return the scores at which half of the decisions in `positions` switch.
 
-    Standard errors come from `resamples` draws of whole games.  Raises `SettingError` where no decision
-    switches.
+    Standard errors are from `resamples` bootstrap samples of whole games.  Raises `SettingError` if no
+    decision switches.
     """
     scores = positions.scores
     double = _switch(scores, positions.doubles, positions.game, seed, resamples)
@@ -194,18 +193,14 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
         if ply.number and waiting.any():
             numbers, boards = ply.games[waiting], ply.boards[waiting]
             parts.append((numbers, boards))
-            undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
+            chances = evaluator.evaluate_many(boards).astype(np.float64)
+            undoubled[numbers[_decided(chances, boards)[0]]] = False
     numbers, boards = map(np.concatenate, zip(*parts, strict=True))
     return numbers, boards
 
 
-def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return whether the player on roll of each of `boards` doubles or is too good, and whether to pass."""
-    return _decided(evaluator.evaluate_many(boards).astype(np.float64), boards)
-
-
 def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return what `_decisions` says where the five `chances` (n, 5) of `boards` are known."""
+    """Return whether to double (or to play on, too good), and whether to pass, for each of `boards`."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
     )
@@ -229,9 +224,9 @@ def _switch(
 
 
 def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
-    """Return where the logistic function fitted to `decisions`, by Newton's method, is one half.
+    """Fit a logistic function to `decisions` by Newton's method, and return where it is one half.
 
-    Where one score parts all decisions, and no logistic function is steep enough, the middle of the gap.
+    If a score separates all decisions, so that the fit diverges, return the middle of the gap.
     """
     present = weights > 0
     not_yet, already = scores[present & ~decisions], scores[present & decisions]
@@ -239,7 +234,7 @@ def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> 
         raise SettingError("too few games: their decisions do not switch with the score")
     if not_yet.max() < already.min():
         return float(not_yet.max() + already.min()) / 2
-    # Imported where it is used: SciPy's special functions take a tenth of a second.
+    # Imported here: SciPy's special functions take a tenth of a second to import.
     from scipy.special import expit
 
     scale = (scores - 50) / 10

@@ -38,10 +38,10 @@ from motif.rollouts.cubeful_games import Flags, decide_cubes, value_rolled
 from motif.rollouts.games import Games
 
 MATCH_CHECKERS = 4
-"""Checkers of either side up to which the values of a match are worked out for all positions."""
+"""Checkers per side up to which match values are computed for all positions."""
 _KEPT = 256
 _SCORES_KEPT = 24
-"""Tables of exact values of a match that are kept, of 5 MB each."""
+"""Exact tables of match values that are kept, 5 MB each."""
 
 
 def cube_model_for(
@@ -49,14 +49,13 @@ def cube_model_for(
 ) -> CubeModel:
     """Return the cube model of `state`, whose player on roll is side 0.
 
-    A match is valued by `table`, by default Kazaross-XG2, and exactly where both sides have at most
-    `MATCH_CHECKERS` checkers; money play by the tables of up to six checkers a side.  `efficiency` is that of
-    every position, or gives it by class (by default gnubg's).  Raises `SettingError` for a match that is over
-    and for what is no efficiency.
+    Matches use `table`, by default Kazaross-XG2, with exact values for up to `MATCH_CHECKERS` checkers per
+    side; money play has exact tables for up to six.  `efficiency` is one number or is given by class (by
+    default gnubg's).  Raises `SettingError` for a finished match or an invalid efficiency.
     """
     check_valued(state)
     state = replace(state, dice=None, doubled=False, decision="me", player=0)
-    # What belongs to money play changes nothing in a match.
+    # Rules of money play have no effect in a match.
     if state.length:
         state = replace(state, jacoby=False, beavers=False, raccoons=False)
     return _cube_model_for(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
@@ -114,7 +113,7 @@ def _cube_model_for(
 def _match_tables(
     state: MatchState, table: MatchEquityTable | None
 ) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
-    """Return the cubes from `state` on, and what `match_values` says of them."""
+    """Return the cube levels from `state` on, and their `match_values`."""
     doubled, exact = match_values(state, MATCH_CHECKERS, table)
     return list(cube_levels(state)), doubled, share_table(exact, partial(_match_exact, state, table))
 
@@ -129,14 +128,14 @@ def _money_tables() -> Floats:
 
 
 def _first_state(state: MatchState) -> MatchState:
-    """Return the game before the first double, if any: its exact values serve every cube."""
+    """Return the state before the first double, if possible: its exact values cover every cube."""
     first = replace(state, cube=1, cube_owner="centre")
     return first if next(iter(cube_levels(state))) in cube_levels(first) else state
 
 
 @lru_cache(maxsize=_KEPT)
 def without_doubles(state: MatchState | None = None) -> CubeModel:
-    """Return a cube that nobody can turn: the ends of the game in `state`, or money play without a cube."""
+    """Return a model without doubles: the game in `state` with its cube, or cubeless money play."""
     return NO_CUBE if state is None else without_cube(cube_model_for(state))
 
 
@@ -155,7 +154,7 @@ def _level_model(
 
 
 def _money_levels(state: MatchState) -> list[CubeLevel]:
-    """Return the cubes of money play, the present one first."""
+    """Return the cube levels of money play, the current one first."""
     levels: list[CubeLevel] = [(state.cube, owning_player(state.cube_owner, 0))]
     cube = 2 * state.cube
     while cube <= MAX_CUBE:
@@ -179,8 +178,8 @@ def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -
 
 
 _NEAR = 0.12
-"""The margin of a double, in half the difference between a single game won and lost, below which lookahead
-decides it: beyond that lookahead hardly ever changes the decision."""
+"""Margin of a double, in units of half the difference between a single win and loss, below which lookahead
+decides; it hardly ever changes clearer decisions."""
 ALMOST = 1e-9
 """Differences below this are rounding."""
 
@@ -188,10 +187,9 @@ ALMOST = 1e-9
 def decided_ahead(
     judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: Floats
 ) -> tuple[Flags, Flags]:
-    """Return whether `sides` (n,), who are on roll and may double, should, and whether the others take.
+    """Return whether `sides` (n,), which are on roll and may double, should, and whether the others take.
 
-    The model decides by the `chances` (n, 5) of `boards` (n, 26), and where that is close the `judge`'s
-    lookahead.
+    The model decides by the `chances` (n, 5) of `boards` (n, 26), and in close cases the `judge`'s lookahead.
     """
     packed, doubled = pack_many(boards), cubes.doubled[states, sides]
     held, taken = np.empty((2, len(states)))

@@ -1,8 +1,8 @@
-"""Rollouts of cube decisions: both sides double, take and pass, and the results have standard errors.
+"""Rollouts of cube decisions, in which both sides double, take and pass.
 
-The same dice play a position without a double and, in another game, after a double that was taken; a pass is
-exact.  Truncated trials are valued by the chances there and the cube where it lies; the player on roll then
-may still double.
+Each trial plays the position twice with the same dice: without a double, and after double/take; a pass is
+exact.  Truncated trials are valued with the cube by the probabilities there; the player on roll may still
+double then.
 """
 
 from dataclasses import dataclass, replace
@@ -30,10 +30,10 @@ from motif.runtime.progress import Stopwatch
 
 @dataclass(frozen=True, repr=False)
 class CubeRollout(Tabular):
-    """A rollout without a double and after one that is taken.
+    """A rollout without a double and after double/take.
 
-    Equities belong to the player on roll, normalised as those of a `CubeDecision`; a pass brings 1.  What a
-    double brings is None where it is of no use.
+    Equities are for the player on roll, normalised as in `CubeDecision`; a pass is worth 1.  Values of a
+    double are None if it is useless.
     """
 
     state: MatchState
@@ -44,7 +44,7 @@ class CubeRollout(Tabular):
     double_take: float | None
     double_take_se: float | None
     difference: float | None
-    """Equity of a double that is answered correctly, less that without one."""
+    """Equity of a double that is answered correctly, minus the equity without a double."""
     difference_se: float | None
     trials: int
     seconds: float
@@ -56,19 +56,19 @@ class CubeRollout(Tabular):
 
     @property
     def double_pass(self) -> float | None:
-        """Equity after a double that is passed."""
+        """Equity after double/pass."""
         return None if self.double_take is None else DOUBLE_PASS
 
     @property
     def action(self) -> str:
-        """The right cube action in the words of `CubeDecision.action`, as far as the trials can tell."""
+        """The best cube action according to the means, worded as `CubeDecision.action`."""
         if self.double_take is None and may_double(self.state):
             return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return all fields by name, for JSON."""
         state = self.state
         record = {
             "action": self.action,
@@ -113,8 +113,8 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for what
-    makes no sense with a cube and for a match that is over, `PositionError` for a game that is.
+    There are no beavers.  The result does not depend on `jobs`.  Raises `SettingError` for settings that do
+    not apply with a cube and for a finished match, `PositionError` for a finished game.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)

@@ -1,6 +1,6 @@
 """Cube decisions: whether to double, whether to take, and how close it is.
 
-Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
+Market windows are the win probabilities from which to double, to cash, and to play on for a gammon.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -37,14 +37,14 @@ from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
-"""What a unit is worth that the cube was beavered for, in units before the beaver."""
+"""Value of a unit after a beaver, in units before it."""
 
 _DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
-"""Differences in equity below which a decision is called so: missing a borderline one is no error that gnubg
-marks, missing a very clear one a blunder."""
+"""Upper limits of equity differences for these words: gnubg does not mark errors in borderline decisions, and
+calls those in very clear ones blunders."""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
-"""Less than this would be written 0.000."""
+"""Smaller differences would be shown as 0.000."""
 _DOUBLES = ("double", "redouble")
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
@@ -64,17 +64,17 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class MarketWindow:
-    """A player's market window at one efficiency, in win probability; shares of gammons stay."""
+    """A player's market window at one efficiency, in win probabilities at fixed gammon rates."""
 
     name: str
-    """``dead``, ``live``, or ``efficiency``: the model's own."""
+    """``dead``, ``live``, or ``efficiency`` for the model's."""
     efficiency: float
     double_point: float | None
-    """From here on a double is right; None when it never is."""
+    """Lowest win probability of a correct double; None if there is none."""
     cash_point: float
-    """From here on the opponent passes; 1 when that is never right."""
+    """Lowest win probability of a correct pass; 1 if there is none."""
     too_good_point: float | None
-    """From here on playing for a gammon is better than cashing; None when it never is."""
+    """Lowest win probability at which playing for a gammon beats cashing; None if there is none."""
 
     @property
     def take_point(self) -> float:
@@ -82,7 +82,7 @@ class MarketWindow:
         return 1 - self.cash_point
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return all fields by name, for JSON."""
         return {**asdict(self), "take_point": self.take_point}
 
 
@@ -104,16 +104,16 @@ _FIELDS = (
     "exact",
     "efficiency",
 )
-"""What JSON has of a decision under the names of `CubeDecision`."""
+"""Attributes of `CubeDecision` in its JSON record."""
 
 
 @dataclass(frozen=True, repr=False)
 class CubeDecision(Tabular):
-    """The right cube action of both players before a roll.
+    """The best cube action of both players before a roll.
 
-    Equities belong to the player on roll.  For money they are in units of the cube before the double; in a
-    match they are normalised: -1 and 1 are a single game lost and won at that cube.  Where the player on roll
-    may not double, what a double would bring is None, and `should_take` False.
+    Equities are for the player on roll.  For money they are in units of the cube before the double; in a
+    match they are normalised: 1 is a single game won at that cube, -1 one lost.  If the player on roll may
+    not double, values of a double are None and `should_take` is False.
     """
 
     action: str
@@ -127,21 +127,21 @@ class CubeDecision(Tabular):
     mwc_double_take: float | None
     mwc_double_pass: float | None
     cash_point: float | None
-    """Win probability of the player on roll from which on a double should be passed."""
+    """Win probability of the player on roll from which a double should be passed."""
     should_double: bool
     should_take: bool
     """Whether the opponent should take a double, beavers included."""
     should_beaver: bool
     should_raccoon: bool
-    """Whether the player on roll should raccoon a beaver; False where that is not allowed."""
+    """Whether the player on roll should raccoon a beaver; False if that is not allowed."""
     exact: bool
-    """Whether the equities are exact, from the bearoff tables, and not the model's.  Take point, cash point
-    and windows, which speak of positions in general, are the model's all the same."""
+    """Whether the equities are exact, from the bearoff tables.  Take point, cash point and windows are always
+    the model's."""
     state: MatchState
     _model: "_WindowModel" = field(repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return all fields by name, for JSON."""
         record = {name: getattr(self, name) for name in _FIELDS}
         record["windows"] = [window.to_dict() for window in self.windows]
         record["opponent_windows"] = [window.to_dict() for window in self.opponent_windows]
@@ -180,31 +180,31 @@ class CubeDecision(Tabular):
 
     @property
     def answer(self) -> Literal["take", "pass", "beaver"]:
-        """The right answer to a double."""
+        """The best answer to a double."""
         return "beaver" if self.should_beaver else "take" if self.should_take else "pass"
 
     @property
     def value(self) -> float:
-        """Equity of the player on roll when both act correctly."""
+        """Equity if both players act correctly."""
         return self.no_double if self.doubled is None or not self.should_double else self.doubled
 
     @property
     def doubled(self) -> float | None:
-        """Equity of a double that the opponent answers correctly."""
+        """Equity of a double that is answered correctly."""
         if self.double_take is None or self.double_pass is None:
             return None
         return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
 
     @property
     def raccooned(self) -> float | None:
-        """Equity after a double, a beaver and a raccoon; None where raccoons are not allowed."""
+        """Equity after a double, a beaver and a raccoon; None if raccoons are not allowed."""
         if self.double_take is None or not _allows_raccoons(self.state):
             return None
         return BEAVERED * BEAVERED * self.double_take
 
     @cached_property
     def windows(self) -> tuple[MarketWindow, ...]:
-        """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
+        """Market windows of the player on roll (dead, at `efficiency`, live); empty if useless."""
         return self._windows(self._model.ends, self.state)
 
     @cached_property
@@ -220,12 +220,12 @@ class CubeDecision(Tabular):
 
     @property
     def double_name(self) -> Literal["double", "redouble"]:
-        """What a double is called here: ``redouble`` for the owner of the cube."""
+        """``redouble`` for the owner of the cube, otherwise ``double``."""
         return "redouble" if self.state.cube_owner == "me" else "double"
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Findings on the double and on the answer to it, in the order in which to state them."""
+        """Findings on the double and on its answer, in the order of their sentences."""
         if self.doubled is None:
             return (Verdict("crawford" if self.state.crawford else "owned"),)
         verdicts = [self._double_verdict(self.doubled), self._answer_verdict()]
@@ -250,15 +250,15 @@ class CubeDecision(Tabular):
         return Verdict(self.answer, margin, _degree(margin))
 
     def cost(self, action_taken: str) -> float:
-        """Return the equity, 0 or more, that a cube action gives up.
+        """Return the equity, 0 or more, that a cube action loses.
 
         ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are actions of the player on
         roll; ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
-        raccoon`` belong to the player on roll again.  Raises `SettingError` for anything else, and for what
-        the rules do not allow here.
+        raccoon`` belong to the player on roll again.  Raises `SettingError` for other actions and for those
+        that the rules forbid here.
         """
         if action_taken in _WAITS:
-            # Where both are the same, rounding may have it below 0.
+            # Rounding can make equal values slightly negative.
             return max(0.0, self.value - self.no_double)
         if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
             raise SettingError(f"{action_taken!r} is not a cube action")
@@ -283,7 +283,7 @@ class CubeDecision(Tabular):
         return self._beavered(self.should_raccoon)
 
     def _beavered(self, raccoons: bool) -> float:
-        """Return the equity of a double and a beaver, with a raccoon or without."""
+        """Return the equity after a double and a beaver, with or without a raccoon."""
         assert self.double_take is not None
         if not raccoons:
             return BEAVERED * self.double_take
@@ -293,7 +293,7 @@ class CubeDecision(Tabular):
 
 
 class _WindowModel(NamedTuple):
-    """What the market windows of a decision follow from."""
+    """Inputs of a decision's market windows."""
 
     efficiency: float
     ends: Outcomes
@@ -309,12 +309,12 @@ def cube_decision(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Return the cube decision in `state`, before the roll, from the cubeless probabilities.
+    """Make the cube decision in `state`, before the roll, from cubeless probabilities.
 
     The cube efficiency is `efficiency`, or that of `position_class` (one of
-    `motif.doubling.equities.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
-    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for what are no
-    probabilities, no efficiency or no class, and for a match that is over.
+    `motif.doubling.equities.EFFICIENCY_CLASSES`; a ``race`` also needs the `pips` of the player on roll).
+    Matches use `table`, by default Kazaross-XG2.  Raises `SettingError` for invalid probabilities, efficiency
+    or class, and for a finished match.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table)
@@ -328,10 +328,10 @@ def cube_decision_at(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Return `cube_decision` for `position`, whose class and pips give the efficiency.
+    """Make the `cube_decision` for `position`, whose class and pips determine the efficiency.
 
-    Without an `efficiency` the equities are exact in bearoffs in which few checkers are left, see
-    `motif.doubling.exact`; there `probabilities` decide nothing.
+    Without an `efficiency`, equities of bearoffs with few checkers are exact (see `motif.doubling.exact`)
+    and do not depend on `probabilities`.
     """
     x = chosen_efficiency(efficiency, *efficiency_class(position))
     exact = exact_equities(position, state, table) if efficiency is None else None
@@ -347,10 +347,10 @@ def cube_decision_by(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Return `cube_decision_at` by an `evaluator`, which gives the position its `probabilities`.
+    """Make the `cube_decision_at` by the `evaluator` that gave the position its `probabilities`.
 
-    An evaluator that looks ahead lets both players double at every node of its lookahead.  With an
-    `efficiency` it is the model's at once.
+    If it looks ahead, both players may double at every node of the lookahead.  With an `efficiency` the model
+    decides without lookahead.
     """
     known = exact_equities(position, state, table) if efficiency is None else None
     exact = known is not None
@@ -365,7 +365,7 @@ def cube_decision_by(
 def values_of(
     state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None
 ) -> CubeValues:
-    """Return the values of a decision, of the equities without a double, and after one that is taken."""
+    """Return the values of a decision from the equities without a double and after double/take."""
     unit = scale(state, table)
     if not may_double(state):
         return CubeValues(unit.value(held), None, None)
@@ -374,7 +374,7 @@ def values_of(
 
 
 def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
-    """Return `decision` with equities from a rollout in place of its own; the player on roll may double."""
+    """Return `decision` with the equities of a rollout; the player on roll may double."""
     state, (x, ends, table) = decision.state, decision._model
     known = values_of(state, no_double, double_take, table)
     return _decision(ends, state, x, table, known, exact=False)
@@ -389,7 +389,7 @@ def _decision(
     *,
     exact: bool = True,
 ) -> CubeDecision:
-    """Return the decision by values that are `known`, maybe `exact`; otherwise by the model."""
+    """Make the decision by `known` values, which may be `exact`, or by the model."""
     check_valued(state)
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
@@ -432,7 +432,7 @@ def _allows_raccoons(state: MatchState) -> bool:
 def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
-    """Return the right cube action in words; and whether to double, to take, and to beaver."""
+    """Return the best cube action in words, and whether to double, to take and to beaver."""
     if double_take is None or double_pass is None:
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
@@ -443,7 +443,7 @@ def best_action(
     if not is_double_useful(state):
         return f"no {double}, dead cube", False, takes, False
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
-    # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
+    # Without gammons playing on gains nothing: an apparent gain is the model's rounding.
     if doubled >= no_double - ALMOST or (not takes and not gammons):
         return f"{double}, {answer}", True, takes, beavers
     if no_double > double_pass and gammons:
@@ -456,7 +456,7 @@ def _degree(margin: float) -> str:
 
 
 def cash_point(curves: CubeCurves) -> float:
-    """Return the win probability from which on the opponent of the first position passes, at most 1."""
+    """Return the first position's win probability from which the opponent passes, at most 1."""
     curve = curves.doubled
     point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
@@ -479,7 +479,7 @@ def _window(
 
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
-    """Return win probabilities between which everything that a window compares is straight."""
+    """Return win probabilities between which all equities of a window are linear."""
     curve = curves.doubled
     places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
     even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
@@ -495,7 +495,7 @@ def _over(curve: Curve, places: Floats) -> Floats:
 
 
 def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
-    """Return where `values`, straight between `places`, first reach 0 (more than 0 if `least` is more)."""
+    """Return where `values`, linear between `places`, first reach 0 (or exceed it if `least` does)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):
         return None

@@ -1,14 +1,13 @@
-"""Cube efficiencies fitted from cubeful rollouts.
+"""Fit cube efficiencies to cubeful rollouts.
 
-For positions of self-play, cubeful money rollouts give the points won with
-the cube in the centre and with either player, and rollouts with the same dice and without a cube the chances.
-From these chances the model has the equities of a dead and of a live cube; x is the share of the way from
-dead to live that the rollouts went, by least squares over the positions of a class and the three places of
-the cube.  Its standard error is taken over positions, which are independent.
+Positions of self-play are rolled out for money with a centred cube and with the cube owned by either player,
+and with the same dice without a cube.  From the cubeless probabilities the model computes the equities of a
+dead and of a live cube; x is the share of the way from dead to live that fits the cubeful rollouts, by least
+squares over the positions of a class and the three cube states.  Its standard error is over positions, which
+are independent.
 
-Rollouts are those of `motif.doubling.cubeful_rollout`, without Jacoby rule and beavers.  Both sides decide
-the cube by the model at the x of the round before, the first time at the default ones; exactly where tables
-know.
+Rollouts are those of `motif.doubling.cubeful_rollout`, without Jacoby rule and beavers.  Both sides
+make cube decisions by the model with the x of the previous round, at first the default, and by exact tables.
 """
 
 from collections.abc import Iterator
@@ -38,38 +37,38 @@ from motif.runtime.errors import check_seed
 from motif.runtime.streams import derive_states
 
 CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
-"""Where the cube lies at first, seen by the player on roll then."""
+"""Initial states of the cube, from the side of the player on roll."""
 _GAMES_A_POSITION = 4
 _OPEN = 0.15
-"""A game's winner is open while each side has at least this chance."""
+"""The winner is open while each side has at least this win probability."""
 _SELF_PLAY_TRIAL = 2**40
-"""The trial number of the streams of self-play, which no rollout reaches."""
+"""Trial number of self-play's random streams, which no rollout reaches."""
 
 
 @dataclass(frozen=True)
 class FittedEfficiency:
-    """x of one class of positions."""
+    """The x of one position class."""
 
     name: str
     """One of `EFFICIENCY_CLASSES`."""
     x: float
-    """Fitted; it may come out beyond 0 to 1."""
+    """Fitted value, possibly outside 0 to 1."""
     se: float
     """Standard error of `x`, over positions."""
     default: float
     """gnubg's x, averaged over the same positions."""
     positions: int
     games: int
-    """Rolled out in the last round."""
+    """Games rolled out in the last round."""
 
 
 @dataclass(frozen=True)
 class EfficiencyFit:
-    """The fit of every class that the games had positions of."""
+    """The fits of all classes that occurred in the games."""
 
     classes: tuple[FittedEfficiency, ...]
     efficiency: Efficiency
-    """With them in place of the default ones; in a race x no longer depends on the pips."""
+    """Default efficiencies with these fits; x of a race no longer depends on the pips."""
     rounds: int
 
 
@@ -82,7 +81,7 @@ def fit_efficiency(
     seed: int = 0,
     jobs: int | None = None,
 ) -> EfficiencyFit:
-    """Fit x of each class for `evaluator`, from `positions` positions of it and `trials` games of each.
+    """Fit x of each class for `evaluator`, with `positions` positions and `trials` games of each.
 
     The same `seed` gives the same result for any number of `jobs`.  Raises `SettingError` for counts that
     are too small.
@@ -100,11 +99,10 @@ def fit_efficiency(
 
 
 def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board, npt.NDArray[np.int8]]:
-    """Return boards (n, 26) and their indices into `EFFICIENCY_CLASSES`, at most `count` of each class.
+    """Draw boards (n, 26), at most `count` of each class, and their indices into `EFFICIENCY_CLASSES`.
 
-    They come from games of the evaluator against itself, `_GAMES_A_POSITION` for each: of each game one
-    position of every class that it had, drawn at random of those whose winner is open.  In the others the
-    cube has been passed long ago, and it hardly matters where it lies.
+    Each of the self-play games contributes one random position per class among those whose winner is open:
+    in the others a double would have been passed long before.
     """
     count_games = _GAMES_A_POSITION * count
     states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
@@ -118,7 +116,7 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
             parts.append((games[is_open], boards[is_open]))
     games, boards = map(np.concatenate, zip(*parts, strict=True))
     classes = efficiency_classes(boards)
-    # A random order, of which the first position of each game and class is taken.
+    # In a random order, the first position of each game and class.
     order = np.random.default_rng(seed).permutation(len(games))
     kinds = games[order] * len(EFFICIENCY_CLASSES) + classes[order]
     rows = order[np.unique(kinds, return_index=True)[1]]
@@ -135,9 +133,9 @@ def cubeful_results(
     seed: int = 0,
     jobs: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the mean points (n, `CUBE_STATES`) won on roll on `boards`, and chances (n, 5) without a cube.
+    """Return mean points (n, `CUBE_STATES`) won by the players on roll, and cubeless chances (n, 5).
 
-    Points are in units of the cube, which is not turned before the first roll.
+    Points are in units of the cube; nobody doubles before the first roll.
     """
     settings = RolloutSettings(trials, stratified=True, seed=seed)
     model, items = settings.model_of(evaluator), np.arange(len(boards))
@@ -158,7 +156,7 @@ def cubeful_results(
     def means(tallies: list[Tally]) -> Floats:
         return np.array([tally.mean() for tally in tallies]).reshape(len(boards), -1, len(OUTPUTS) + 1)
 
-    # The first cubes after the root's are doubled once, and owned by either side.
+    # The two states after the root's are the doubled cube, owned by either side.
     return means(cubeful)[..., -1] / [state.cube for state in CUBE_STATES], means(cubeless)[:, 0, :-1]
 
 
@@ -192,7 +190,7 @@ def _fits(
 
 
 def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:
-    """Return the default efficiencies with those of `fits` in their place."""
+    """Return the default efficiencies replaced by those of `fits`."""
     changes: dict[str, float] = {}
     for fit in fits:
         x = min(max(fit.x, 0.0), 1.0)

@@ -1,12 +1,11 @@
 """The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
 
-`motif.evaluators.cube_model` contains the model and its sources. In money play equity is in units of the
-cube; in match play it is the probability of winning the match.
+`motif.evaluators.cube_model` contains the model and its sources.  In money play equity is in units of the
+cube; in match play it is the match-winning probability.
 
-The model mixes the equity of a dead cube with that of a live one, by the cube's efficiency x: how much of a
-perfectly live cube's worth a cube has, 0 (dead) to 1 (live).  The default values are gnubg's
-(`EvalEfficiency` in its eval.c), by class of position; those fitted from motif's own cubeful rollouts
-are in docs/how-to/cube.md.
+The model interpolates between the equities of a dead and of a live cube by the cube efficiency x, 0 (dead) to
+1 (live).  The defaults are gnubg's by position class (`EvalEfficiency` in its eval.c); values fitted to
+motif's cubeful rollouts are in docs/how-to/cube.md.
 """
 
 import math
@@ -43,23 +42,23 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
 
 Floats = npt.NDArray[np.float64]
-# Estimates may leave 0 to 1 by what float32 rounds.
+# Estimates may leave 0 to 1 by float32 rounding.
 _ROUNDING = 1e-6
 DOUBLE_PASS = 1.0
-"""What a double that is passed wins, in units of the cube before it."""
+"""Value of double/pass, in units of the cube before the double."""
 DOUBLED_WORTH = 2.0
-"""What a unit of the doubled cube is worth, in units of the cube before it."""
+"""Value of a unit of the doubled cube, in units of the cube before the double."""
 _LEVELS_BEYOND = 3
-"""Levels of the cube from the last one whose double matters: it is doubled, and redoubled at once."""
+"""Cube levels from the last useful one on: it may be doubled, and redoubled at once."""
 _OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
 
 BEAROFF = "bearoff"
-"""A race in which both sides have all their checkers at home; apart from it come `CLASS_NAMES`."""
+"""A race with all checkers of both sides at home, in addition to `CLASS_NAMES`."""
 EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
 
 
 def checked_efficiency(x: float) -> float:
-    """Return `x`; raises `SettingError` unless it is a cube efficiency."""
+    """Return `x`; raise `SettingError` unless it is 0 to 1."""
     if not math.isfinite(x) or not 0 <= x <= 1:
         raise SettingError(f"a cube efficiency is 0 to 1, not {x:g}")
     return x
@@ -67,9 +66,9 @@ def checked_efficiency(x: float) -> float:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """x by class; in a race it grows with the pips of the player on roll, between two bounds.
+    """Cube efficiency by class; in a race it grows with the pips of the player on roll, within bounds.
 
-    Raises `SettingError` for one that is not 0 to 1.
+    Raises `SettingError` for a value outside 0 to 1.
     """
 
     contact: float = 0.68
@@ -88,7 +87,7 @@ class Efficiency:
         """Return x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
         if position_class not in EFFICIENCY_CLASSES:
             names = ", ".join(EFFICIENCY_CLASSES)
-            raise SettingError(f"no class of positions is called {position_class!r}: {names}")
+            raise SettingError(f"no position class is called {position_class!r}; there are {names}")
         if position_class == "race":
             if pips is None:
                 raise SettingError("the cube efficiency of a race depends on the pips of the player on roll")
@@ -105,7 +104,7 @@ class Efficiency:
 
 
 def constant_efficiency(x: float) -> Efficiency:
-    """Return the efficiency that is `x` in every position; raises `SettingError` for what is none."""
+    """Return the efficiency `x` for every position; raise `SettingError` unless it is 0 to 1."""
     return Efficiency(**{**dict.fromkeys(NUMBERS, float(x)), "race_per_pip": 0.0})
 
 
@@ -119,12 +118,12 @@ def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
 
 
 def efficiency_class(position: Position) -> tuple[str, int]:
-    """Return what the default x of `position` depends on: its class, and the pips of the player on roll."""
+    """Return the class of `position` and the pips of the player on roll, which determine the default x."""
     return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])], position.pip_count
 
 
 class Outcomes(NamedTuple):
-    """Results of the games of n positions at one level of the cube, seen by one player; float64 (n,) each."""
+    """Outcome probabilities of n positions from one player's side; float64 (n,) each."""
 
     win: Floats
     win_gammons: Floats
@@ -134,7 +133,7 @@ class Outcomes(NamedTuple):
     lose_backgammons: Floats
 
     def switch_sides(self) -> "Outcomes":
-        """Return the ends seen by the other player."""
+        """Return the outcomes from the other side."""
         return Outcomes(
             1 - self.win, self.lose_gammons, self.lose_backgammons, self.win_gammons, self.win_backgammons
         )
@@ -145,10 +144,7 @@ class Outcomes(NamedTuple):
 
 
 def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
-    """Return the `Outcomes` of five cumulative probabilities, (5,) or (n, 5).
-
-    Raises `SettingError` for what are no probabilities.
-    """
+    """Convert five cumulative probabilities, (5,) or (n, 5); raise `SettingError` if they are invalid."""
     rows = np.atleast_2d(np.asarray(probabilities, np.float64))
     if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
         raise SettingError(f"the shape {rows.shape}: a position has {len(OUTPUTS)} probabilities")
@@ -160,27 +156,27 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
 
 
 class Curve(NamedTuple):
-    """Equity of n positions over the chance to win, k points each."""
+    """Equities of n positions as functions of the win probability, each given at k points."""
 
     chances: Floats
-    """(n, k), from 0 to 1, never falling."""
+    """(n, k), ascending from 0 to 1."""
     values: Floats
     """(n, k)"""
 
     def at(self, chances: Floats) -> Floats:
-        """Return the equity (n,) at one chance to win for each position."""
+        """Return the equities (n,) at one win probability per position."""
         return np.asarray(curve_values(self.chances, self.values, np.ascontiguousarray(chances)))
 
 
 class CubeCurves(NamedTuple):
-    """The equity of the player on roll over the win probability.
+    """Equities of the player on roll as functions of the win probability.
 
-    It is in points of the current cube for money, and a match-winning probability in a match.
+    They are in units of the current cube for money, and match-winning probabilities in a match.
     """
 
     no_double: Curve
     double_take: Curve | None
-    """None where the player on roll may not double."""
+    """None if the player on roll may not double."""
     double_pass: float
 
     @property
@@ -202,7 +198,7 @@ class CubeEquities(NamedTuple):
 def cube_curves(
     ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
-    """Return the curves of `ends` in `state` at efficiency `x`; a match needs no `table` of its own."""
+    """Return the curves of `ends` in `state` at efficiency `x`; the default `table` is Kazaross-XG2."""
     taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
     if not state.length:
         now, then, double_pass = EquityScale(), EquityScale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
@@ -224,9 +220,9 @@ def _curve(ends: Outcomes, cube_model: CubeModel, x: float | Floats) -> Curve:
 def cube_equities(
     probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeEquities:
-    """Return the three equities of n positions of `probabilities` (n, 5) in `state`.
+    """Return the three equities of n positions with `probabilities` (n, 5) in `state`.
 
-    The player on roll may double.  `x` is a number or (n,).
+    The player on roll must be allowed to double.  `x` is a number or (n,).
     """
     ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
@@ -243,10 +239,10 @@ def cubeful_equity(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> float:
-    """Return what a position is worth to the player on roll with the cube as it lies in `state`.
+    """Return the cubeful equity of the player on roll in `state`, without a double before this roll.
 
-    In units of the current cube for money, normalised (see `EquityScale`) in a match.  It is the value
-    without a double before this roll.  Raises `SettingError` as `cube_decision` does.
+    It is in units of the current cube for money, normalised (see `EquityScale`) in a match.  Raises
+    `SettingError` as `cube_decision` does.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return float(cubeful_equities(probabilities, state, x, table)[0])
@@ -261,10 +257,10 @@ def cubeful_equities(
 
 
 class EquityScale(NamedTuple):
-    """A scale of equities for match-winning probabilities.
+    """Converts match-winning probabilities to normalised equities and back.
 
-    -1 is a single game lost at the current cube, 1 one won: gnubg's normalised money equity (EMG).  For money
-    both are the same.
+    1 is a single game won at the current cube, -1 one lost: gnubg's normalised money equity (EMG).  For money
+    it changes nothing.
     """
 
     middle: float = 0.0
@@ -284,10 +280,10 @@ MAX_VALUED_LENGTH = 128
 
 
 def check_valued(state: MatchState) -> None:
-    """Raise `SettingError` for a match that is too long for its cubes to be valued."""
+    """Raise `SettingError` for a match that is too long for cube equities."""
     if state.length > MAX_VALUED_LENGTH:
         raise SettingError(
-            f"length: matches of {MAX_VALUED_LENGTH} points at most are valued, not of {state.length}"
+            f"length must be at most {MAX_VALUED_LENGTH} points for cube equities, not {state.length}"
         )
 
 
@@ -301,7 +297,7 @@ def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquitySca
 
 
 def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
-    """Return x itself where it is given; otherwise that of the class, by default gnubg's."""
+    """Return `efficiency` if it is a number, otherwise that of the class, by default gnubg's."""
     if isinstance(efficiency, int | float):
         return checked_efficiency(float(efficiency))
     return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
@@ -316,9 +312,9 @@ def fixed_cube_model(
 ) -> CubeModel:
     """Return the cube model of `state`, whose player on roll is side 0, without later doubles.
 
-    A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
-    class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises
-    `SettingError` for a match that is over and for what is no efficiency.
+    The default `table` is Kazaross-XG2; `efficiency` is one number or is given by class (by default
+    gnubg's).  Values are equities of `unit`, by default the state's `scale`.  Raises `SettingError` for a
+    finished match or an invalid efficiency.
     """
     by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
     unit = unit or scale(state, table)
@@ -335,7 +331,7 @@ def fixed_cube_model(
 
 
 def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
-    """Under the Jacoby rule gammons do not count while the cube is in the centre."""
+    """Return the value of points; under the Jacoby rule gammons do not count with a centred cube."""
     points = np.arange(-EVEN, EVEN + 1.0)
     now = points if gammons_count(state) else np.sign(points)
     return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
@@ -350,10 +346,10 @@ def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit
 
 
 def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
-    """Return the level of the last useful cube, and that at which a double of it is played out.
+    """Return the last useful level of the cube, and the level at which its double is played out.
 
-    The first is the last whose double may be of use to both; a player to whom the cube is of no more use is
-    redoubled at once.
+    The first is the last at which a double may be useful to both; a player who has no more use for the cube
+    is redoubled at once.
     """
     own, opponent = aways(state)
     last = 0

@@ -1,9 +1,9 @@
-"""Exact equities of a cube decision in bearoffs, for money and in matches.
+"""Exact cube equities in bearoffs, for money and in matches.
 
-Both sides have all their checkers home, and neither all fifteen of them, so that nobody can win a gammon.
-For money pairs of at most six checkers are in a table; the others are worked out by the same recursion over
-the rolls that are left, as long as it is short.  In a match its leaves are the chances to win the match
-after the game, and both players turn the cube as is best for them at every step.
+Both sides have all their checkers, but fewer than fifteen, at home, so that no gammon is possible.  For money
+a table covers up to six checkers per side; other positions are computed by the same recursion over rolls, if
+it is short enough.  In a match its leaves are match-winning probabilities after the game, and both players
+use the cube optimally at every step.
 """
 
 from collections import deque
@@ -34,12 +34,12 @@ from motif.evaluators.bearoff.two_sided_cubes import (
 )
 
 MAX_VALUES = 4_000_000
-"""Values that are worked out for one position at most, about half a second of them."""
+"""Most values computed for one position, which takes about half a second."""
 _PREPARED = 1.5
-"""Of `MAX_VALUES`, for a position whose plays are asked for: one working out for all of them."""
+"""Factor on `MAX_VALUES` if one computation serves all plays of a position."""
 _KEPT = 3
 MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
-"""Columns of `money_cubes`, by who owns the cube."""
+"""Columns of `money_cubes` by the cube's owner."""
 
 
 class CubeValues(NamedTuple):
@@ -51,23 +51,23 @@ class CubeValues(NamedTuple):
     no_double: float
     """Without a double before this roll."""
     double_take: float | None
-    """None where the player on roll may not double; so is the next one."""
+    """None, like `double_pass`, if the player on roll may not double."""
     double_pass: float | None
 
 
 def exact_equities(
     position: Position, state: MatchState, table: MatchEquityTable | None = None
 ) -> CubeValues | None:
-    """Return the equities of `position` in `state`; None where they are not known exactly.
+    """Return the equities of `position` in `state`, or None if they are not known exactly.
 
-    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for a match that is over.
+    Matches use `table`, by default Kazaross-XG2.  Raises `SettingError` for a finished match.
     """
     numbers = _home_numbers(position)
     if numbers is None:
         return None
     if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
         return _money_equities(money_cubes()[numbers], state)
-    # Asked first: what is kept of another position must not decide whether this one is known.
+    # Checked first: values kept of another position must not decide whether this one is known.
     if _values_below(position, state) > MAX_VALUES:
         return None
     table = table or match_equity_table()
@@ -81,7 +81,7 @@ def exact_equities(
 
 
 def prepare_plays(position: Position, state: MatchState) -> None:
-    """Work out `position`, where that is not too long, so that what follows from it is known at once."""
+    """Compute `position`, unless that takes too long, so that its successors are known at once."""
     numbers = _home_numbers(position)
     table = match_equity_table()
     if numbers is None or any(kept.place(state, table, numbers) for kept in _recent):
@@ -91,7 +91,7 @@ def prepare_plays(position: Position, state: MatchState) -> None:
 
 
 def _home_numbers(position: Position) -> tuple[int, int] | None:
-    """Return the numbers of both home positions; None where a side has other checkers, fifteen or none."""
+    """Return the numbers of both home positions; None if a side has other checkers, fifteen or none."""
     board = position.board
     own, opponent = board[1 : HOME + 1], -board[POINTS : POINTS - HOME : -1]
     left = int(np.maximum(board, 0).sum()), int(np.maximum(-board, 0).sum())
@@ -103,7 +103,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
 
 
 def _money_equities(values: Floats, state: MatchState) -> CubeValues:
-    """Return the equities of one position's three `values`."""
+    """Return the equities from the three `values` of a position."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
         return CubeValues(no_double, None, None)
@@ -111,12 +111,12 @@ def _money_equities(values: Floats, state: MatchState) -> CubeValues:
 
 
 class _Place(NamedTuple):
-    """Where a position stands in `_Values`."""
+    """Place of a position in `_Values`."""
 
     player: int
     """Which of the two players is on roll."""
     rows: tuple[int, int]
-    """Of the first player's position and of the second's."""
+    """Rows of the two players' home positions."""
 
 
 CubeLevel = tuple[int, int | None]
@@ -124,20 +124,19 @@ CubeLevel = tuple[int, int | None]
 
 
 class _Values(NamedTuple):
-    """Values of a position, and of all that may follow from it."""
+    """Values of a position and of its successors."""
 
     score: tuple[int, int, bool] | None
-    """Points that the first player and the second still need, and whether it is the Crawford game; None for
-    money."""
+    """Points that the two players need, and whether it is the Crawford game; None for money."""
     table: MatchEquityTable
     levels: dict[CubeLevel, int]
-    """The state of each cube; empty for money."""
+    """State number of each cube level; empty for money."""
     numbers: tuple[Numbers, Numbers]
     rolled: Floats
-    """As `pair_values` has them."""
+    """Values as returned by `pair_values`."""
 
     def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
-        """Return where these home positions are; None where they are none of these in this `state`."""
+        """Return the place of these home positions in this `state`; None if they are not covered."""
         for player in (0, 1):
             sees = state if player == 0 else state.switch_sides()
             if self.score != _score(sees) or (state.length and self.table is not table):
@@ -160,17 +159,17 @@ class _Values(NamedTuple):
         no_double = float(values[self.levels[level]])
         if not may_double(state):
             return CubeValues(no_double, None, None)
-        # Where nobody needs as much as the cube shows, a doubled one is worth the same.
+        # If neither player needs as many points as the cube's value, a double changes nothing.
         taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
         return CubeValues(no_double, float(values[taken]), table.after_game(state, state.cube))
 
 
 _recent: deque[_Values] = deque(maxlen=_KEPT)
-"""The positions of one game follow from each other: the first one's values hold those of the others."""
+"""Recent values: those of a game's first position cover its later ones."""
 
 
 def _values_below(position: Position, state: MatchState) -> int:
-    """Return the number of values, at most, of `position` and all that follows from it."""
+    """Return an upper bound on the number of values of `position` and its successors."""
     states = len(cube_levels(state)) if state.length else MONEY_STATES
     own, opponent = position.board[HOME:0:-1], -position.board[POINTS - HOME + 1 : POINTS + 1]
     return 2 * states * _positions_below(own) * _positions_below(opponent)
@@ -185,7 +184,7 @@ def _positions_below(checkers: Board) -> int:
 
 
 def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Values:
-    """Return the values of a position and all that comes of it."""
+    """Compute the values of a position and its successors."""
     levels = cube_levels(state) if state.length else {}
     rules = _match_rules(state, table, levels) if state.length else money_rules()
     sides = home_plays_from(numbers[0]), home_plays_from(numbers[1])
@@ -196,12 +195,11 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
 def match_values(
     state: MatchState, checkers: int, table: MatchEquityTable | None = None
 ) -> tuple[Numbers, Floats]:
-    """Return the states of the cube after doubles in a match, and the probabilities to win the match.
+    """Return the cube states after doubles in a match, and match-winning probabilities.
 
-    The states are (S, 2) by who doubles, or -1; the probabilities (2, n, n, S), in `state` of side 0, of all
-    home positions of at most `checkers` a side.
-
-    These are seen by either side on roll, by the own position and the opponent's, and by `cube_levels`.
+    States are (S, 2) by the side that doubles, or -1.  Probabilities are (2, n, n, S): by the side on roll,
+    its home position of at most `checkers`, the opponent's, and the `cube_levels` of `state`, whose player on
+    roll is side 0.
     """
     levels = cube_levels(state)
     rules = _match_rules(state, table or match_equity_table(), levels)
@@ -215,12 +213,12 @@ def _score(state: MatchState) -> tuple[int, int, bool] | None:
 
 
 def _level(state: MatchState, player: int) -> CubeLevel:
-    """Return the cube of `state`, in which `player` is on roll."""
+    """Return the cube level of `state`, in which `player` is on roll."""
     return state.cube, owning_player(state.cube_owner, player)
 
 
 def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
-    """Return every possible cube of a match from `state` on, which the first player sees, with its number."""
+    """Return the numbers of all possible cube levels from `state` on, whose player on roll is player 0."""
     levels = [_level(state, 0)]
     cube = state.cube
     while max(aways(state)) > cube and not state.crawford:
@@ -230,7 +228,7 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
 
 
 def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLevel, int]) -> CubeRules:
-    """Return what games are worth at each of `levels` to the first player and the second."""
+    """Return the values of games at each of `levels` to both players."""
     views = state, state.switch_sides()
     lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
     doubled = np.full((2, len(levels)), -1)
@@ -238,7 +236,7 @@ def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLe
         for (cube, owner), number in levels.items():
             lost[player, number] = table.after_game(view, -cube)
             passed[player, number] = table.after_game(view, cube)
-            # A double is of no use to a player who already wins the match with the cube.
+            # A double is useless to a player who already wins the match with the cube.
             has_access = owner in (None, player) and not state.crawford
             if has_access and can_use_double(cube, aways(view)[0]):
                 doubled[player, number] = levels[2 * cube, 1 - player]

@@ -1,16 +1,15 @@
-"""Match equity tables: how likely a match is won from a score.
+"""Match equity tables: match-winning probabilities by score.
 
-Scores are counted in points that are still missing ("away").  A table has the chances before the Crawford
-game, the Crawford game itself in the row of 1 away, and apart from them those after it, of the trailer.
+Scores are in points still needed ("away").  A table has the probabilities before the Crawford game, with the
+Crawford game itself in the 1-away row, and separately those of the trailer after it.
 
-Tables are read in gnubg's XML format (`met.dtd`), of the type ``explicit``: Kazaross-XG2 (Neil Kazaross,
-2011) and Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) come along; their files carry
-their own notice.
+Tables are read in gnubg's XML format (`met.dtd`), type ``explicit``.  Kazaross-XG2 (Neil Kazaross, 2011) and
+Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) are included, with notices in their files.
 
-Beyond the longest score of a table the match is taken for a random walk of the difference in score: the
-chance is Phi(k (b - a) / sqrt(a + b)) of a player who misses a points to the other's b, with the k that
-continues the edge of the table.  After the Crawford game the trailer's chance goes on by the factor at
-the table's end for every two points more.
+Beyond the longest score of a table, the score difference is modelled as a random walk: a player who needs a
+points against b wins with probability Phi(k (b - a) / sqrt(a + b)), where k continues the edge of the table.
+After the Crawford game, the trailer's probability is extrapolated by the table's last ratio for every two
+points.
 """
 
 from dataclasses import dataclass
@@ -30,36 +29,36 @@ from motif.runtime.limits import EQUITY_TABLE_FILE
 
 DEFAULT_TABLE = "kazaross-xg2"
 TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
-"""The tables that come along, and their files."""
+"""The included tables and their files."""
 
 _SHORTEST = 3
 _ENTITY = "<!ENTITY"
-"""Entities within entities make a small file of any size."""
+"""Nested entities could expand a small file to any size."""
 _ALMOST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class MatchEquityTable:
-    """Chances to win a match by score."""
+    """Match-winning probabilities by score."""
 
     name: str
     description: str
     before: npt.NDArray[np.float64]
-    """(n, n): chance of the player who is ``row + 1`` away against one ``column + 1`` away; row 0 is the
-    Crawford game."""
+    """(n, n): probability of a player ``row + 1`` away against one ``column + 1`` away; row 0 is the Crawford
+    game."""
     after: npt.NDArray[np.float64]
-    """(n,): chance, after the Crawford game, of the trailer who is ``index + 1`` away."""
+    """(n,): probability of the trailer, ``index + 1`` away, after the Crawford game."""
 
     @property
     def length(self) -> int:
-        """The longest score that it has, in points away."""
+        """The longest score in the table, in points away."""
         return len(self.after)
 
     def chance(self, own_away: int, opponent_away: int, post_crawford: bool = False) -> float:
-        """Return the chance, 0 to 1, to win the match from a score; 0 away or less is a match won.
+        """Return the match-winning probability at a score; 0 away or less is a won match.
 
-        `post_crawford` says that the Crawford game has been played: one of the two is 1 away.  Raises
-        `SettingError` when neither is, or both have won.
+        `post_crawford` says that the Crawford game has been played: one player is 1 away.  Raises
+        `SettingError` if neither is, or if both have won.
         """
         if own_away <= 0 or opponent_away <= 0:
             if own_away <= 0 and opponent_away <= 0:
@@ -80,17 +79,17 @@ class MatchEquityTable:
         return 1 - self._beyond(opponent_away, own_away)
 
     def after_game(self, state: MatchState, points: int) -> float:
-        """Return the chance of the player on roll after winning `points`, or losing them if negative."""
+        """Return the probability of the player on roll after winning `points`, or losing them if negative."""
         own, opponent = aways(state)
         post_crawford = state.crawford or own == 1 or opponent == 1
         own, opponent = own - max(points, 0), opponent - max(-points, 0)
         return self.chance(own, opponent, post_crawford and min(own, opponent) > 0)
 
     def _beyond(self, more: int, less: int) -> float:
-        """Return the chance of a player who is `more` away, beyond the table, against one `less` away."""
-        # Ahead of the last row's diagonal there is no difference left to measure k by.
+        """Return the probability of a player `more` away, beyond the table, against one `less` away."""
+        # On the diagonal there is no score difference from which to compute k.
         edge = min(less, self.length - 1)
-        # Imported where it is used: SciPy's special functions take a tenth of a second.
+        # Imported here: SciPy's special functions take a tenth of a second to import.
         from scipy.special import ndtr, ndtri
 
         step = ndtri(self.before[-1, edge - 1]) * np.sqrt(self.length + edge) / (edge - self.length)
@@ -121,24 +120,24 @@ def aways(state: MatchState) -> tuple[int, int]:
 def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
     """Return the table called `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
 
-    Raises `SettingError` for a name that means nothing and for a file that holds no table.
+    Raises `SettingError` for an unknown name or an invalid file.
     """
     if name.lower() in TABLES:
         file = resources.files("motif").joinpath("data", "met", TABLES[name.lower()])
         return read_table(file.read_text(encoding="utf-8"), name.lower())
     if not name.lower().endswith(".xml"):
         names = ", ".join(TABLES)
-        raise SettingError(f"no match equity table is called {name!r}: {names}, or a file that ends in .xml")
+        raise SettingError(
+            f"no match equity table is called {name!r}; there are {names}, and paths that end in .xml"
+        )
     text = text_of(Path(name), SettingError, EQUITY_TABLE_FILE)
     return read_table(text, name)
 
 
 def read_table(text: str, name: str) -> MatchEquityTable:
-    """Return the table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
+    """Parse the XML `text` of a table; raise `SettingError`, naming the file `name` and the fault."""
     if _ENTITY in text:
-        raise SettingError(
-            f"{name}: invalid match equity table: it declares an entity, and these are not read"
-        )
+        raise SettingError(f"{name}: invalid match equity table: entities are not supported")
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -147,18 +146,16 @@ def read_table(text: str, name: str) -> MatchEquityTable:
     after = _rows(root, "post-crawford-table", name)
     length = len(before)
     if length < _SHORTEST or any(len(row) != length for row in before):
-        raise SettingError(
-            f"{name}: the table before the Crawford game is not square, of {_SHORTEST} or more"
-        )
+        raise SettingError(f"{name}: the pre-Crawford table must be square, with at least {_SHORTEST} rows")
     if len(after) not in (1, 2) or any(len(row) < length - 1 for row in after):
-        raise SettingError(f"{name}: after the Crawford game there are not {length} chances")
+        raise SettingError(f"{name}: the post-Crawford table must have {length} chances")
     if after[0] != after[-1]:
-        raise SettingError(f"{name}: the two players' chances after the Crawford game differ")
+        raise SettingError(f"{name}: the post-Crawford chances of the two players differ")
     pre, post = np.array(before), np.array(after[0][:length])
     if np.abs(pre + pre.T - 1).max() > _ALMOST:
         raise SettingError(f"{name}: the chances of the two players do not add up to 1")
     if any((row <= next_row).any() for row, next_row in pairwise(pre)) or (np.diff(post) > 0).any():
-        raise SettingError(f"{name}: a chance does not fall with the points that are missing")
+        raise SettingError(f"{name}: a chance does not decrease with the points needed")
     return MatchEquityTable(name, (root.findtext("info/description") or "").strip(), pre, post)
 
 
@@ -168,7 +165,7 @@ def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
     if root.tag != "met" or not tables:
         raise SettingError(f"{file}: invalid match equity table: it has no {name}")
     if any(table.get("type") != "explicit" for table in tables):
-        raise SettingError(f"{file}: the {name} is not of the type explicit")
+        raise SettingError(f"{file}: the {name} is not of type explicit")
     rows: list[list[float]] = []
     for row in (row for table in tables for row in table.findall("row")):
         chances = []
@@ -178,7 +175,7 @@ def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
             except ValueError:
                 chance = -1.0
             if not 0 < chance < 1:
-                raise SettingError(f"{file}: {name}: {shown((cell.text or '').strip())} is no chance")
+                raise SettingError(f"{file}: {name}: {shown((cell.text or '').strip())} is not a probability")
             chances.append(chance)
         rows.append(chances)
     return rows

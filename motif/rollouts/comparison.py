@@ -160,7 +160,7 @@ def eliminated(
 
 def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
     """Return which of the plays (m,) another one beats at the error rate `chance`."""
-    # Imported where it is used: SciPy's special functions take a tenth of a second.
+    # Imported here: SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtrit
 
     n = stage.trials
@@ -197,7 +197,7 @@ class ComparedPlay:
     """Chance of a difference at least this large, either way, between plays that are equally good."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return all fields by name, for JSON."""
         return {
             "notation": self.play.notation,
             "position": gnubg_id(self.play.position),
@@ -230,7 +230,7 @@ class Comparison(Tabular):
         return self.plays[0].play
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, as JSON has it."""
+        """Return all fields by name, for JSON."""
         return {
             "plays": [compared.to_dict() for compared in self.plays],
             "doubt": self.doubt,

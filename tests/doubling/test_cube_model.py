@@ -71,7 +71,7 @@ def test_no_value_exceeds_what_the_opponents_cash_allows(state, row):
 @pytest.mark.parametrize("length", [129, 32_767])
 def test_matches_that_are_too_long_are_refused(length):
     state = MatchState(length=length, own_score=length - 1)
-    with pytest.raises(SettingError, match=f"matches of 128 points at most are valued, not of {length}"):
+    with pytest.raises(SettingError, match=f"at most 128 points for cube equities, not {length}"):
         cube_model_for(state)
     with pytest.raises(SettingError, match=f"not of {length}"):
         cube_decision(Probabilities(0.6, 0.1, 0.0, 0.1, 0.0), state)

@@ -121,13 +121,13 @@ def test_a_table_of_your_own(tmp_path):
     [
         ("<met>", "invalid match equity table: no element found"),
         ("<net/>", "it has no pre-crawford-table"),
-        (SMALL.replace("type='explicit'", "type='zadeh'", 1), "is not of the type explicit"),
-        (SMALL.replace("0.75", "often"), "'often' is no chance"),
+        (SMALL.replace("type='explicit'", "type='zadeh'", 1), "is not of type explicit"),
+        (SMALL.replace("0.75", "often"), "'often' is not a probability"),
         (SMALL.replace("0.75", "0.76"), "do not add up to 1"),
-        (SMALL.replace("<me>0.75</me>", ""), "is not square"),
-        (SMALL.replace("<me>0.48</me><me>0.3</me>", ""), "there are not 3 chances"),
-        (SMALL.replace("0.48", "0.2"), "does not fall"),
-        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "does not fall"),
+        (SMALL.replace("<me>0.75</me>", ""), "must be square"),
+        (SMALL.replace("<me>0.48</me><me>0.3</me>", ""), "must have 3 chances"),
+        (SMALL.replace("0.48", "0.2"), "does not decrease"),
+        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "does not decrease"),
     ],
 )
 def test_faults_of_a_file(text, words):

@@ -73,7 +73,7 @@ def test_matches_that_are_too_long_are_refused(length):
     state = MatchState(length=length, own_score=length - 1)
     with pytest.raises(SettingError, match=f"at most 128 points for cube equities, not {length}"):
         cube_model_for(state)
-    with pytest.raises(SettingError, match=f"not of {length}"):
+    with pytest.raises(SettingError, match=f"not {length}"):
         cube_decision(Probabilities(0.6, 0.1, 0.0, 0.1, 0.0), state)
     assert cube_model_for(MatchState(length=128)).cube.max() == 128
 

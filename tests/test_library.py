@@ -187,6 +187,20 @@ def test_signatures_list_their_parameters():
     assert {"trials", "seed"} <= inspect.signature(motif.rollout).parameters.keys()
 
 
+LATER = {"load", "load_player", "load_static", "make_benchmark", "train_phase_net"}
+
+
+def test_functions_document_parameters_and_results():
+    for name in set(dir(motif)) - {"working_on"} - LATER:
+        function = getattr(motif, name)
+        if inspect.isfunction(function):
+            doc = inspect.getdoc(function)
+            assert "Parameters\n----------" in doc, name
+            returns_nothing = inspect.signature(function).return_annotation in (None, "None")
+            assert "Returns\n-------" in doc or returns_nothing, name
+            assert "Raises\n------" in doc, name
+
+
 @pytest.mark.parametrize(
     ("keywords", "settings", "without"),
     [

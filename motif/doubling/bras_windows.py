@@ -154,10 +154,31 @@ class ScoreRange:
 def doubling_set(
     evaluator: Evaluator, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
 ) -> DoublingSet:
-    """Collect positions of `games` self-play money games (no Jacoby rule) of `evaluator`.
+    """Collect positions and cube decisions of money games of an evaluator against itself.
 
-    Each game counts up to its first double; races are left out, because S hardly describes them.  The same
-    `seed` gives the same result.
+    Each game counts up to its first double, without Jacoby rule; races are left out, because the BRAS score
+    says little about them.
+
+    Parameters
+    ----------
+    evaluator
+        The evaluator that plays and decides.
+    games
+        Number of games.
+    formula
+        The BRAS score to measure, by default that of the article.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    DoublingSet
+        The positions with scores, win probabilities and decisions.
+
+    Raises
+    ------
+    SettingError
+        For fewer than 1 game and an invalid seed.
     """
     check_seed(seed)
     check_count("games", games, 2)

@@ -81,10 +81,32 @@ def fit_efficiency(
     seed: int = 0,
     jobs: int | None = None,
 ) -> EfficiencyFit:
-    """Fit x of each class for `evaluator`, with `positions` positions and `trials` games of each.
+    """Fit the cube efficiency x of each class of positions to cubeful rollouts.
 
-    The same `seed` gives the same result for any number of `jobs`.  Raises `SettingError` for counts that
-    are too small.
+    Parameters
+    ----------
+    evaluator
+        A static evaluator; it plays both sides.
+    positions
+        Number of positions per class, from the evaluator's games.
+    trials
+        Number of rollout trials per position.
+    rounds
+        Number of rounds of rollouts, each with the x of the round before.
+    seed
+        Random seed.
+    jobs
+        Number of processes, by default all cores; the result does not depend on it.
+
+    Returns
+    -------
+    EfficiencyFit
+        x of each class, 0 (dead cube) to 1 (live cube), with standard errors.
+
+    Raises
+    ------
+    SettingError
+        For counts that are too small.
     """
     check_seed(seed)
     for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):

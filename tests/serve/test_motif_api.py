@@ -200,7 +200,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ),
         ("plays", {"id": OPENING}, "dice: missing, and the ID holds no roll"),
         ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),
-        ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score belongs to a match"),
+        ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score needs a match"),
         ("hint", {"id": OPENING, "dice": "31", "fast": True, "deep": True}, "fast"),
         ("cube", {"id": OPENING, "cube": 3}, "cube shows 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),

@@ -1,4 +1,4 @@
-"""Rollouts: positions played to their end in many trials, their mean and its standard error."""
+"""Rollouts: the mean results of many trials from a position, with standard errors."""
 
 from motif.rollouts.comparison import ComparedPlay, Comparison, compare_plays
 from motif.rollouts.rollout_evaluator import RolloutEvaluator, load_rollout

@@ -1,18 +1,18 @@
-"""Plays of one roll, rolled out with the same dice; where it is asked for, worse ones are dropped early.
+"""Compare plays of one roll by rollouts with the same dice, optionally dropping worse ones early.
 
-All plays that are left have the same trials.  After 72, 108, 144, 216, 288, 432 and so on the plays are
-compared, and one that is certainly worse than another is dropped: later trials go where they matter.
+All remaining plays have the same trials.  After 72, 108, 144, 216, 288, 432 and so on they are compared, and
+plays that are significantly worse than another are dropped, which saves trials for close plays.
 
-The error rate a is that of a whole decision: the best play is dropped with chance a at most.  Of n plays
-it has n - 1 rivals, and meets each at most as often as there are looks; with a / ((n - 1) looks) for each
-such comparison, all of them together come to a at most (Bonferroni), however they depend on each other.
-A comparison is a one-sided t test of the mean paired difference, its variance that of `Tally`, which knows
-what stratified dice leave to chance.  One thing such a test cannot know is what has not happened yet: a
-rare disaster, say, of the play that was a little better in every trial so far.  So one trial more is
-imagined, in which the play that is behind wins `IMAGINED` points more than the other.
+The error rate a is that of a whole decision: the probability of dropping the best play is at most a.  Of n
+plays it has n - 1 rivals and is compared with each at every look; each comparison has the error rate
+a / ((n - 1) looks), so all of them together stay below a (Bonferroni), however they are correlated.  A
+comparison is a one-sided t test of the mean paired difference, with the variance of `Tally`, which accounts
+for stratified dice.  The test cannot know of rare results that have not occurred yet, such as a disaster of a
+play that was slightly better in every trial.  So one more trial is imagined, in which the play that is behind
+wins by `IMAGINED` points.
 
-Source of the looks and the division of the error rate among them: group sequential tests, as in C. Jennison
-and B. Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
+Source of the looks and of the division of the error rate: group sequential tests, as in C. Jennison and B.
+Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,18 +43,18 @@ from motif.runtime.progress import Stopwatch, progress
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
 """A comparison that takes about a tenth of a second, see docs/how-to/rollouts.md."""
 CANDIDATES = 5
-"""Plays that are compared by default."""
+"""Number of plays compared by default."""
 _STEP = 1e-4
-"""Of a chance, over which slopes of values are measured."""
+"""Step in a probability for numerical slopes of values."""
 DOUBT = 0.05
-"""Largest doubt about the best play where it counts as settled."""
+"""Largest doubt at which the best play counts as settled."""
 
 IMAGINED = 2.0
-"""Points by which the play that is behind wins the imagined trial: a game won, and not lost."""
+"""Points by which the play that is behind wins the imagined trial: a game won instead of lost."""
 _FIRST_LOOKS = (2, 3)
-"""Rounds of trials before the first two looks; each pair of looks later has twice as many."""
+"""Rounds of trials before the first two looks; each later pair of looks has twice as many."""
 _EFFECTS = 2 * len(ROLLS) - 1
-"""What a fit with an effect of the first roll and one of the second takes from the degrees of freedom."""
+"""Degrees of freedom used by a fit with effects of the first and of the second roll."""
 
 Numbers = npt.NDArray[np.intp]
 PlayTrials = Callable[[Numbers, int, int], Values]
@@ -62,17 +62,17 @@ PlayTrials = Callable[[Numbers, int, int], Values]
 
 The last column is the equity of the mover."""
 StageOf = Callable[[Tally, Numbers], "Stage"]
-"""What a tally says of plays, whose columns it has one play after the other."""
+"""Makes a stage from a tally, which has the columns of one play after those of another."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Plays with the same trials, up to a look at which some were dropped, or to the end."""
+    """Plays with equal trials, up to a look at which some were dropped or to the end."""
 
     plays: Numbers
     """(m,): numbers of the plays."""
     gone: Numbers
-    """(k,): which of them were dropped at that look; none at the end."""
+    """(k,): plays dropped at that look; none at the end."""
     means: Values
     """(m, columns)"""
     errors: Values
@@ -83,15 +83,15 @@ class Stage:
 
     @property
     def best(self) -> int:
-        """Number of the play with the highest equity, the first of several."""
+        """Number of the play with the highest equity, the first of equal ones."""
         return int(self.plays[np.argmax(self.means[:, -1])])
 
     def place(self, play: int) -> int:
-        """Return the index in `plays` of the play of this number."""
+        """Return the index in `plays` of a play's number."""
         return int(np.searchsorted(self.plays, play))
 
     def difference(self, play: int, other: int) -> tuple[float, float]:
-        """Return the equity of one play less that of another, and its standard error, from common trials."""
+        """Return the equity of one play minus another's, and its standard error, from common trials."""
         i, j = self.place(play), self.place(other)
         if i == j:
             return 0.0, 0.0 if self.trials > 1 else np.nan
@@ -100,17 +100,17 @@ class Stage:
 
 
 def stage_of(tally: Tally, plays: Numbers) -> Stage:
-    """Return what `tally` says of `plays`, a column each, one play after the other; none is dropped."""
+    """Return the stage of `plays` in `tally`, whose columns are in their order; none is dropped."""
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
     equities = slice(means.shape[1] - 1, None, means.shape[1])
-    # Rounding can leave a hair below zero where all trials agree.
+    # Rounding can make it slightly negative if all trials agree.
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(shape)
     return Stage(plays, plays[:0], means, errors, covariance[equities, equities], tally.trials)
 
 
 def looks(trials: int) -> list[int]:
-    """Return the numbers of trials after which plays are compared, up to `trials`, the last."""
+    """Return the numbers of trials after which plays are compared, ending with `trials`."""
     numbers: list[int] = []
     first, second = (rounds * ROUND for rounds in _FIRST_LOOKS)
     while first < trials:
@@ -130,12 +130,12 @@ def eliminated(
     staged: StageOf = stage_of,
     enough: Callable[[Stage], bool] | None = None,
 ) -> list[Stage]:
-    """Let `play` roll out that many plays until one is left, or for `trials` trials.
+    """Let `play` roll out that many plays until one remains, or for `trials` trials.
 
-    The best play is dropped with chance `error_rate` at most.  It also ends as soon as `enough` says so of
-    the plays that are left.  Each stage but the last drops plays; the last holds those that were left.
-    `rolls_of` tells the first rolls of stratified trials, as for a `Tally`; `staged` gives the mover's
-    equities and their errors where they are no means of the last column.
+    The best play is dropped with probability `error_rate` at most.  The rollouts also end when `enough` is
+    true of the remaining plays.  Each stage but the last drops plays; the last has the remaining ones.
+    `rolls_of` returns the first rolls of stratified trials, as for a `Tally`; `staged` computes the mover's
+    equities and their errors if they are not means of the last column.
     """
     schedule = looks(trials)
     chance = error_rate / (len(schedule) * max(plays - 1, 1))
@@ -159,7 +159,7 @@ def eliminated(
 
 
 def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
-    """Return which of the plays (m,) another one beats at the error rate `chance`."""
+    """Return which of the plays (m,) are beaten by another one at the error rate `chance`."""
     # Imported here: SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtrit
 
@@ -179,22 +179,22 @@ def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArr
 
 @dataclass(frozen=True)
 class ComparedPlay:
-    """A play of a comparison; all values belong to the mover."""
+    """A play of a comparison; all values are for the mover."""
 
     play: Play
     trials: int
     dropped: bool
-    """Whether it had no more trials because it was certain to be worse."""
+    """Whether it was dropped as significantly worse."""
     mean: npt.NDArray[np.float64]
     """(6,): the five probabilities and the equity; with a `cube_model` the cubeful equity of the means."""
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
-    """Equity less that of the best play in the trials that both had; 0 or below unless dropped."""
+    """Equity minus the best play's in their common trials; at most 0 unless dropped."""
     difference_se: float
-    """Standard error of `difference`; smaller than that of the equities, because dice are the same."""
+    """Standard error of `difference`; the common dice make it smaller than those of the equities."""
     p_value: float
-    """Chance of a difference at least this large, either way, between plays that are equally good."""
+    """Two-sided p-value of `difference`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, for JSON."""
@@ -214,15 +214,15 @@ class ComparedPlay:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tabular):
-    """The plays, the best first, and those that were dropped last."""
+    """The plays, best first, with dropped ones last."""
 
     plays: tuple[ComparedPlay, ...]
     trials: int
-    """Trials of each play that was not dropped."""
+    """Trials of each remaining play."""
     seconds: float
     scoring: str
     error_rate: float | None
-    """Chance, at most, that the best play was dropped; None where no play could be."""
+    """Maximum probability that the best play was dropped; None without elimination."""
 
     @property
     def best(self) -> Play:
@@ -254,18 +254,18 @@ class Comparison(Tabular):
 
     @property
     def doubt(self) -> float:
-        """The rivals' chances to be as good as the best play, added up (Bonferroni), at most 1.
+        """Sum of the p-values of the best play's rivals (Bonferroni), at most 1.
 
-        Those that were dropped have the error rate together.
+        Dropped plays together count for the error rate.
         """
         dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
         return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))
 
     @property
     def settled(self) -> bool:
-        """Whether the best play is really best, as far as such trials can tell.
+        """Whether the best play is significantly better than all others.
 
-        Where plays are dropped, it is when no other one is left.
+        With elimination, it is if no other play remains.
         """
         return self.doubt < DOUBT if self.error_rate is None else len(self.left) == 1
 
@@ -294,19 +294,17 @@ def compare_plays(
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
 
-    Trial t of every play has the same dice, so that they share their luck.  With ``settings.eliminate`` a
-    play that is certain to be worse than another has no more trials.  ``settings.se`` is met when the
-    difference between the best play and each other one that is left has no larger standard error.
+    Trial t of every play has the same dice.  With ``settings.eliminate`` plays that are significantly worse
+    than another are dropped.  ``settings.se`` is the standard error to reach for the differences between the
+    best play and all remaining ones.
 
-    For `cube_model`, of which the mover is side 0, plays are selected and compared by what their chances are
-    worth at the score and with the cube where it lies; within the trials they are chosen as
-    ``settings.scoring`` says.
+    With a `cube_model`, whose side 0 is the mover, plays are selected and compared by cubeful equities of
+    their probabilities; within the trials ``settings.scoring`` determines the choice of plays.
 
-    With the `cubes` that may come of the mover's state, which workers make by this, both sides double
-    within the trials, the opponent first, plays are chosen with the cube where it lies, and equities are
-    what the games bring; `cube_model` then only selects the plays.  Raises
-    `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
-    `SettingError`.
+    With `cubes`, a function that makes the cube model of the mover's state in workers, both sides double
+    within the trials, the opponent first; plays are chosen with the current cube, and equities are the
+    results of the games; `cube_model` then only selects the plays.  Raises `PlayError` for an invalid roll or
+    no plays, `PositionError` if the game is over, `SettingError`.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=cubes is not None)
@@ -354,7 +352,7 @@ def _best_by_evaluation(
 
 
 class _PlayRollouts(NamedTuple):
-    """Rollouts of plays, which lead to the boards of `packed` (n, 64)."""
+    """Rollouts of plays that lead to the boards of `packed` (n, 64)."""
 
     packed: Board
     player: Model | Evaluator
@@ -386,7 +384,7 @@ class _PlayRollouts(NamedTuple):
         return [stage(tally)]
 
     def until_clear(self) -> list[Stage]:
-        """Drop plays that are certain to be worse: the stages of an elimination."""
+        """Drop plays that are significantly worse; return the stages."""
         settings = self.settings
         with progress(self.label, settings.trials) as advance:
 
@@ -436,7 +434,7 @@ def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Num
 
 
 def _values_to_mover(cube_model: CubeModel, packed: Board, means: Values) -> Values:
-    """Return values (n,) to the mover of probabilities `means` (n, 5) after plays."""
+    """Return the mover's values (n,) of probabilities `means` (n, 5) after plays."""
     return switched_equities(np.asarray(cubeful_values(cube_model, 1, packed, turned(means))))
 
 
@@ -447,7 +445,7 @@ def _is_near(stage: Stage, se: float) -> bool:
 
 
 def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
-    """Return the plays that were left, by equity; then those that were dropped, by what they lose."""
+    """Return the remaining plays by equity, then the dropped ones by their loss."""
     best = stages[-1].best
     ranked = []
     for stage in reversed(stages):

@@ -1,10 +1,10 @@
-"""Many games with a cube, played side by side: doubles, takes and passes, and their results.
+"""Games with a cube, played side by side, with doubles, takes and passes.
 
-The player on roll may double, and the other one takes or passes, each by their own chances; plays are chosen
-with the cube where it lies.  Every cube that a game may come to is in arrays for kernels: what to do with it,
-and which play to choose.  That is decided by what the position is worth with the cube where it then lies:
-exactly where the tables know, elsewhere by Janowski's model (`motif.evaluators.cube_model`).  Rollouts, the
-fit of efficiency and matches all play by these kernels.
+The player on roll may double, and the opponent takes or passes, each by their own evaluation; plays are
+chosen with the current cube.  All cube states that a game may reach are in arrays for kernels, which make
+cube decisions and choose plays by cubeful equities: exact ones where tables exist, otherwise those of
+Janowski's model (`motif.evaluators.cube_model`).  Rollouts, the fit of cube efficiencies and matches use
+these kernels.
 """
 
 from collections.abc import Callable
@@ -52,9 +52,9 @@ def _in_state(cube_model, state):
 
 @inline_kernel
 def _decided(cubes, state, side, held, taken, nothing_more):
-    """Return whether `side` should double, whether the other should take, and what that is worth to `side`.
+    """Return whether `side` should double, whether the opponent should take, and the value to `side`.
 
-    That is `held` without a double and `taken` after one that is taken; `nothing_more` is won by playing on.
+    Values are `held` without a double and `taken` after double/take; `nothing_more` is gained by playing on.
     """
     passed = cubes.equities[state, side, 0, EVEN + 1]
     best = min(taken, passed)
@@ -79,7 +79,7 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
         if doubled == NO_DOUBLE:
             continue
         taken = value_held(cubes, doubled, side, words[k], packed[k], rows[k], known)
-        # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
+        # Without gammons playing on gains nothing: an apparent gain is the model's rounding.
         nothing_more = known or rows[k, WIN_GAMMON] <= 0
         doubles[k], takes[k], values[k] = _decided(cubes, state, side, held, taken, nothing_more)
 
@@ -97,7 +97,7 @@ def decide_cubes(cubes, states, sides, rows, known, held, taken, doubles, takes)
 
 @lean_kernel(NOTHING)
 def value_rolled(cubes, states, sides, packed, rows, values):
-    """Write what packed boards (n, 64) are worth to `sides`, which are on roll and do not double."""
+    """Write the values of packed boards (n, 64) to `sides`, which are on roll and do not double."""
     words = words_of(packed)
     for k in range(states.shape[0]):
         known = is_known(cubes, words[k])
@@ -119,56 +119,56 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
 
 
 Decided = Callable[[CubeModel, Games, Games, Board, Values], tuple[Flags, Flags]]
-"""Whether to double, and whether to take, (n,) each: of cubes, states (n,) in which a double is allowed, the
-sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
+"""Decides whether to double and whether to take, (n,) each, given cubes, states (n,) in which a double is
+allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
 
 
 class CubePlayer(NamedTuple):
-    """The player of a side of games with a cube."""
+    """The player of one side in games with a cube."""
 
     choose: Callable[[CubeModel, Games, int, Board, Rolls, States], Board]
-    """Boards (n, 26) after plays: of the cubes, their states (n,), the side, and as `Choose` has them."""
+    """Boards (n, 26) after plays, from cubes, their states (n,), the side and the arguments of `Choose`."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
-    """The five probabilities (n, 5) of boards (n, 26), which decide on the cube and value a game."""
+    """The five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
     decided: Decided | None = None
-    """Decides on the cube where the model does not."""
+    """Makes the cube decisions instead of the model."""
 
 
 class CubeGames(NamedTuple):
     """Results of n games with a cube."""
 
     points: Games
-    """(n,): points won by side 0, in units of the cube; 0 where a game was broken off."""
+    """(n,): points won by side 0, in units of the cube; 0 for a truncated game."""
     states: Games
-    """(n,): the state of the cube at the end."""
+    """(n,): final state of the cube."""
     results: Values
-    """(n, 6): the five probabilities of side 0, and its equity.  Where a double was passed or the game broken
-    off the probabilities are those by chances."""
+    """(n, 6): the five probabilities of side 0, and its equity.  After a pass or truncation the probabilities
+    are the player's evaluation."""
     luck: Values
-    """(n,): equity that the rolls gained side 0, as a judge values it; 0 without one."""
+    """(n,): luck of side 0 in equity according to a judge; 0 without one."""
 
 
 class CubeGameRules(NamedTuple):
-    """Rules of where games with a cube begin and end."""
+    """Rules for the start and end of games with a cube."""
 
     doubles_first: bool = False
-    """Whether the player on roll first may double before the first roll."""
+    """Whether the first player may double before the first roll."""
     cut: int = 0
-    """End after this many plies with the value by chances and cube; 0: never."""
+    """Truncate games after this many plies, with the cubeful equity; 0 for never."""
     stop_at_race: bool = False
-    """End so when contact ends."""
+    """Truncate games when contact ends."""
     stop_at_known: bool = False
-    """End where the exact tables know the value."""
+    """Truncate games at positions in the exact tables."""
     luck_plies: int = 0
-    """Adjust the results for the luck of this many first rolls."""
+    """Number of first rolls with variance reduction."""
 
 
 PLAYED_OUT = CubeGameRules()
-"""Games that are played to their end, with no double before the first roll."""
+"""Games played to the end, without a double before the first roll."""
 
 
 class _Table:
-    """Games with a cube that are played side by side, until they end."""
+    """Games with a cube that are played side by side."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class _Table:
     ) -> None:
         self.players, self.cubes, self.boards = players, cubes, boards
         self.sides = sides.copy()
-        """The side on roll in each game that goes on; the next two are of these games, too."""
+        """The side on roll in each unfinished game, like the next two attributes."""
         self.states = states.copy()
         self.games = np.arange(len(boards))
         self.ends = CubeGames(
@@ -191,7 +191,7 @@ class _Table:
         )
 
     def chances(self, rows: Games, of_opponent: bool = False) -> Values:
-        """Return the five probabilities (m, 5) of the player on roll in `rows` (m,), seen by either side."""
+        """Return the five probabilities (m, 5) of the player on roll in `rows` (m,), by either side."""
         return self._chances(self.boards[rows], self.sides[rows], of_opponent)
 
     def _chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
@@ -204,7 +204,7 @@ class _Table:
         return chances
 
     def worth(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
-        """Return results (n, 6) for side 0 if `boards` (n, 26) are valued, with `sides` (n,) on roll."""
+        """Return results (n, 6) for side 0 of `boards` (n, 26) with `sides` (n,) on roll."""
         chances, packed = self._chances(boards, sides), pack_many(boards)
         if may_double:
             values = self._turned(states, sides, packed, chances)[2]
@@ -222,7 +222,7 @@ class _Table:
         return doubles, takes, values
 
     def _decisions(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
-        """Decide whether to double and to take in `rows` (m,), by `chances` (m, 5), own or the opponent's."""
+        """Decide whether to double and take in `rows` (m,), by `chances` (m, 5), own or the opponent's."""
         boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
         doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
         for side in np.unique(sides).tolist():
@@ -234,7 +234,7 @@ class _Table:
         return doubles, takes
 
     def end(self, rows: Games, results: Values) -> None:
-        """End the games in `rows`; they are still there until `keep`."""
+        """End the games in `rows`, which remain until `keep`."""
         games = self.games[rows]
         self.ends.results[games], self.ends.states[games] = results, self.states[rows]
 
@@ -245,7 +245,7 @@ class _Table:
             self.sides, self.states = self.sides[going], self.states[going]
 
     def end_finished(self) -> None:
-        """End games in which a side has borne off everything."""
+        """End games in which a side has borne off all checkers."""
         packed = pack_many(self.boards)
         points = finished_points_many(packed.view(np.int64)).astype(np.int64)
         rows = np.flatnonzero(points)
@@ -256,14 +256,14 @@ class _Table:
             self.keep(points == 0)
 
     def _end_with(self, rows: Games, points: Games, chances: Values) -> None:
-        """End games in which the player on roll, of `chances` (m, 5), won `points` (m,) times the cube."""
+        """End games in which the player on roll, with `chances` (m, 5), wins `points` (m,) times the cube."""
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.equities[states, sides, 0, EVEN + points]
         self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
         self.ends.points[self.games[rows]] = np.where(sides == 0, points, switched_equities(points))
 
     def turn(self) -> None:
-        """Let the players on roll double, and the others answer."""
+        """Let the players on roll double and their opponents answer."""
         may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
         if not len(may):
             return
@@ -297,7 +297,7 @@ class _Table:
         self.sides = 1 - self.sides
 
     def luck(self, judge: Evaluator, rolls: Rolls, opening: bool) -> Values:
-        """Return what `rolls` (n, 2) gain side 0 above the mean roll, with the cubes where they lie: (n,)."""
+        """Return the luck (n,) of side 0 in `rolls` (n, 2), with the current cubes."""
         gains = np.empty(len(rolls))
         for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
             rows = np.flatnonzero((self.states == state) & (self.sides == side))
@@ -307,7 +307,7 @@ class _Table:
         return gains
 
     def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
-        """Play `rolls` (n, 2), and take off `luck` (all games, 6) what they are worth above the mean roll."""
+        """Play `rolls` (n, 2), and subtract their luck from `luck` (all games, 6)."""
         count, every = len(self.games), len(ROLLS)
         rows = np.repeat(np.arange(count), every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
@@ -320,7 +320,7 @@ class _Table:
 
 
 def _for_first(results: Values, sides: Games) -> Values:
-    """Return results (n, 6) of the players on roll, `sides` (n,), as side 0 has them."""
+    """Convert results (n, 6) of the players on roll, `sides` (n,), to side 0."""
     others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
 
@@ -369,7 +369,7 @@ def games_with_cube(
 
 
 def _end_early(table: _Table, rules: CubeGameRules, ply: int, contact: Flags, may_double: bool) -> None:
-    """End the games that the `rules` end at this ply; those with `contact` (all games,) had it at first."""
+    """Truncate games by the `rules` at this ply; `contact` (all games,) says which began with contact."""
     packed = pack_many(table.boards)
     stops = np.full(len(packed), 0 < rules.cut <= ply)
     if rules.stop_at_race and ply:

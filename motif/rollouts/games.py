@@ -1,7 +1,7 @@
-"""Many games played side by side, by any players; and their dice.
+"""Games of any players, played side by side, and their dice.
 
-The dice of a game depend on seed, game and ply alone: so the same seed gives the same rolls for any number of
-games and workers, and a play that is taken back brings no new luck.
+The dice of a game depend only on seed, game and ply: the same seed gives the same rolls for any number of
+games and workers, and undoing a play does not change them.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,9 +27,9 @@ Games = npt.NDArray[np.int64]
 Rolls = npt.NDArray[np.int64]
 States = npt.NDArray[np.uint64]
 Choose = Callable[[Board, Rolls, States], Board]
-"""A choice of plays, such as `motif.players.player.Player.choose_many`."""
+"""Chooses plays, such as `motif.players.player.Player.choose_many`."""
 Dice = Callable[[Games, int], tuple[Rolls, States]]
-"""Rolls (n, 2), the higher die first, of a ply in each of n games; and seeds (n,) of random choices."""
+"""Rolls (n, 2), the higher die first, of a ply in n games, and seeds (n,) of random choices."""
 
 
 @kernel
@@ -43,27 +43,27 @@ def trial_states(seed, items, first_trial, trials):
 
 
 class Ply(NamedTuple):
-    """All games that go on, before a roll, and those that have just ended."""
+    """All unfinished games before a roll, and those that have just ended."""
 
     number: int
-    """From 0; the player who began is on roll where it is even."""
+    """Counted from 0; the player who began is on roll at even plies."""
     games: Games
-    """(n,): which games, counted from 0."""
+    """(n,): numbers of the games, from 0."""
     boards: Board
-    """(n, 26), seen by the player on roll."""
+    """(n, 26), from the side of the player on roll."""
     points: npt.NDArray[np.int64]
-    """(n,): points won by the player who began; 0 while a game goes on."""
+    """(n,): points won by the player who began; 0 in unfinished games."""
 
 
 def starts(games: int) -> Board:
-    """Return the starting position (games, 26) of a number of games."""
+    """Return the starting position for a number of games: (games, 26)."""
     return np.repeat(Position.start().board[None], games, axis=0)
 
 
 def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = None) -> Iterator[Ply]:
     """Play on from `boards` (n, 26) until all games are over, or for `MAX_PLIES` plies.
 
-    `choose` plays for both sides; where there is an `other`, only for those who began.
+    `choose` plays both sides, or only the side that began if there is an `other`.
     """
     games = np.arange(len(boards))
     for number in range(MAX_PLIES + 1):
@@ -77,9 +77,9 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
 
 
 def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> npt.NDArray[np.float64]:
-    """Return what `rolls` (n, 2) on `boards` (n, 26) gain their players above the mean roll: (n,).
+    """Return the luck (n,) of `rolls` (n, 2) on `boards` (n, 26) for their players, in equity.
 
-    A roll is worth what the best play of it is by `judge`.  The `opening` roll of a game is no double.
+    The value of a roll is that of its best play according to `judge`.  An `opening` roll is never a double.
     """
     every = np.tile(ROLLS, (len(boards), 1))
     best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
@@ -88,15 +88,15 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) 
 
 
 class SeededDice:
-    """Rolls that follow from a seed."""
+    """Dice that are determined by a seed."""
 
     def __init__(self, seed: int) -> None:
-        """Raise `SettingError` for a seed that is none."""
+        """Raise `SettingError` for an invalid seed."""
         check_seed(seed)
         self.seed = seed
 
     def of(self, numbers: Games) -> Dice:
-        """Return the dice of the games with these `numbers`, of which none begins with a double."""
+        """Return the dice of games with these `numbers`, which never begin with a double."""
         return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
 
     def opening(self, game: int) -> tuple[int, int]:
@@ -128,7 +128,7 @@ def stream_dice(states: States) -> Dice:
 
 
 def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
-    """Return the dice of trials `first`, ... of `items`, item by item: those of `roll_trials`."""
+    """Return the dice of trials `first`, ... of `items`, item by item, as in `roll_trials`."""
     later = stream_dice(trial_states(seed, items, first, trials).reshape(-1))
     if not stratified:
         return later
@@ -164,7 +164,7 @@ def _ply(seed, game, ply):
 
 @kernel
 def rolls_of_games(seed, games, ply):
-    """Return the rolls (n, 2) of a ply of `games`, no double at the start, and states for random choices."""
+    """Return rolls (n, 2) of a ply of `games`, without opening doubles, and states for random choices."""
     rolls = np.empty((games.shape[0], 2), np.int64)
     states = np.empty(games.shape[0], np.uint64)
     stream = np.zeros(1, np.uint64)
@@ -180,7 +180,7 @@ def rolls_of_games(seed, games, ply):
 
 @kernel
 def next_rolls(states):
-    """Return the next roll (n, 2) of each of the streams `states`, which go on."""
+    """Return the next roll (n, 2) of each of the streams `states`, which advance."""
     rolls = np.empty((states.shape[0], 2), np.int64)
     stream = np.zeros(1, np.uint64)
     for k in range(states.shape[0]):

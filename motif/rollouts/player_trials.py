@@ -1,9 +1,8 @@
-"""Trials in which any player chooses the plays: gnubg, an evaluator of your own, or one that looks ahead.
+"""Trials with plays chosen by any player: gnubg, your own evaluator, or one that looks ahead.
 
-The kernels of `motif.rollouts.playout` play by a model.  Here the trials of a few boards are played side by
-side, and a player chooses for all of them at each ply.  They have the dice, the ends and the luck of those
-trials: a judge measures the luck of every player, because that of a roll is zero on average whatever the
-judge thinks.
+The kernels of `motif.rollouts.playout` play by a model.  Here the trials of several boards are played side by
+side, and a player chooses for all of them at each ply.  Dice, truncation and luck are as in those kernels: a
+judge may measure the luck of any player, because its mean over the rolls is zero for any judge.
 """
 
 import numpy as np
@@ -26,7 +25,7 @@ Items = npt.NDArray[np.int64]
 
 
 def best_of(evaluator: Evaluator) -> Choose:
-    """Return what plays the best play by `evaluator`."""
+    """Return a function that chooses the best play by `evaluator`."""
     return lambda boards, rolls, _: evaluator.best_plays(boards, rolls).boards
 
 
@@ -40,7 +39,7 @@ def player_trials(
     first: int,
     count: int,
 ) -> Values:
-    """Play trials `first`, ..., `first` + `count` - 1 of boards, with every play chosen by a player.
+    """Play trials `first`, ..., `first` + `count` - 1 of boards, with plays chosen by a player.
 
     Parameters
     ----------
@@ -49,9 +48,9 @@ def player_trials(
     judge
         Measures the luck, and values positions where the rules end a trial early.
     rules
-        How trials end, and on how many plies results are luck-adjusted.
+        When trials end, and on how many plies results are luck-adjusted.
     packed
-        Int8 (n, 64): boards, seen by the player on roll.
+        Int8 (n, 64): boards, from the side of the player on roll.
     items
         (n,): boards of one item have the same dice, those of `motif.rollouts.playout.board_trials`.
     seed, first, count
@@ -84,7 +83,7 @@ def player_trials(
 
 
 class _ByModel:
-    """A compiled judge of trials."""
+    """A compiled model as the judge of trials."""
 
     def __init__(self, model: Model, rules: PlayoutRules) -> None:
         self.rules = rules
@@ -93,14 +92,14 @@ class _ByModel:
     def ends(
         self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], Values]:
-        """Return which trials end at a ply (n,), and the values (n, 5) of these."""
+        """Return which trials end at a ply (n,), and their values (n, 5)."""
         ended, rows = np.empty(len(packed), np.bool_), np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
         end_trials(model, self.rules, packed, ply, contact, space, ended, rows)
         return ended, rows
 
     def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
-        """Return what makes up for the luck of `rolls` (n, 2) in the results (n, 5)."""
+        """Return the luck adjustments (n, 5) of results for `rolls` (n, 2)."""
         adjustments = np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
         take_luck_off(model, self.rules, packed, rolls, ply, space, adjustments)
@@ -108,10 +107,10 @@ class _ByModel:
 
 
 class _ByEvaluator(_ByModel):
-    """Any evaluator, as a judge of trials."""
+    """Any evaluator as the judge of trials."""
 
     def __init__(self, evaluator: Evaluator, rules: PlayoutRules) -> None:
-        # The model never values anything: it ends trials by the rules of the game and by tables alone.
+        # The model values no positions: trials end by the rules of the game and by tables only.
         super().__init__(simple().model, rules._replace(cut=0, stop_at_race=False))
         self._evaluator = evaluator
         self._cut, self._stop_at_race = rules.cut, rules.stop_at_race

@@ -1,16 +1,15 @@
-"""Compiled playouts: one game from a position to its end, and many of them, with less luck.
+"""Compiled playouts of games from a position, with variance reduction.
 
-The luck of a roll, what it is worth above the mean of all rolls, is a control variate.  For a roll r in
-position x let v(x, r) be the evaluator's value of the position after its play of r.  The luck of the
-roll is v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero whatever the evaluator
-thinks: so results less the luck of their rolls have the same mean and, where the evaluator is any good,
-vary less.  It belongs to all five probabilities, as the player on roll at first has them.
+The luck of a roll, its value above the mean of all rolls, is a control variate.  For a roll r in position x
+let v(x, r) be the evaluator's value of the position after its play of r.  The luck of the roll is
+v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero for any evaluator: so luck-adjusted results
+have the same mean and, with a good evaluator, a smaller variance.  The adjustment applies to all five
+probabilities of the player on roll at first.
 
-With stratified dice the first two rolls of the trials run evenly through all that can come.  Trials are
-dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose rows,
-columns and symbols are shuffled.  Each 36 trials in a row of it hold every first roll once and every
-second roll once; the whole cycle holds every pair of rolls once.  So few positions begin the trials of
-a board (21, then 441) that their plays are chosen once and kept.
+Stratified dice cover all first and second rolls evenly.  Trials come in cycles of 1,296, each with its own
+arrangement: a 36 x 36 Latin square with shuffled rows, columns and symbols.  Each row of 36 trials has every
+first roll once and every second roll once; a cycle has every pair of rolls once.  The trials of a board
+therefore begin with few positions (21, then 441), whose plays are chosen once and stored.
 """
 
 import numpy as np
@@ -39,14 +38,14 @@ def _value_into(model, tables, words, board, space, row):
 def play_without_luck(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
     """Write to `following` int64[8] the board after the play of a roll, at ply `ply` of a trial.
 
-    Takes the roll's luck off `adjustment` (5,); `row` (5,) is room to work.
+    Subtracts the roll's luck from `adjustment` (5,); `row` (5,) is working memory.
     """
     for number in range(ROLLS.shape[0]):
         other_high, other_low = ROLLS[number, 0], ROLLS[number, 1]
         play, _ = choose(model, words, board, other_high, other_low, space, stream)
         after = space.plays.words[play]
         _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
-        # The position after the play is seen by the player of ply + 1; at odd plies that is the first player.
+        # The position is from the side of the player of ply + 1, who at odd plies is the first player.
         if ply % 2 == 0:
             switch_probabilities(row)
         weight = ROLL_COUNTS[number] / THROWS
@@ -58,13 +57,13 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
 
 
 ROUND = THROWS
-"""Trials that hold each first roll once, and each second one."""
+"""Trials with each first roll once, and each second roll once."""
 CYCLE = THROWS * THROWS
-"""Trials that hold each pair of first rolls once."""
+"""Trials with each pair of first rolls once."""
 FIXED_ROLLS = 2
-"""Rolls of a trial that the arrangement decides; later ones are random."""
+"""Rolls of a trial that the arrangement determines; later ones are random."""
 ARRANGEMENT_SHAPE = (3, THROWS)
-# Trials are counted from 0, so nothing else has these streams.
+# Beyond all numbers of trials, so that no trial has these streams.
 _FIRST_CYCLE_STREAM = np.uint64(1 << 62)
 
 
@@ -122,12 +121,12 @@ def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDAr
 
 
 MAX_PLIES = 3000
-"""Longer games are broken off as a draw; real ones end within a few hundred plies."""
+"""Longer games are truncated as a draw; real ones end within a few hundred plies."""
 COLUMNS = len(OUTPUTS) + 1
 """The five probabilities, then equity."""
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
-"""After the first roll, and after the first two."""
+"""Positions after the first roll, and after the first two."""
 
 
 @inline_kernel
@@ -137,7 +136,7 @@ def _is_race(words):
 
 @inline_kernel
 def _dice(rules, throws, ply, stream):
-    """Return the roll at a ply, and where among the first positions it leads; -1 for none of them."""
+    """Return the roll at a ply, and the number of the first position it leads to, or -1."""
     if not rules.stratified or ply >= FIXED_ROLLS:
         high, low = next_roll(stream)
         return high, low, -1
@@ -148,7 +147,7 @@ def _dice(rules, throws, ply, stream):
 
 @inline_kernel
 def _ends(model, rules, words, board, ply, contact, space, row):
-    """Return whether a trial ends at a ply; if so, its value is in `row` (5,)."""
+    """Return whether a trial ends at a ply; if so, write its value to `row` (5,)."""
     finished = finished_points(words)
     if finished != 0:
         certain(finished, row)
@@ -168,11 +167,10 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 def play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
-    Writes the five probabilities of the player who was on roll at first, less the luck of both players' rolls
-    where the `rules` say so.  With stratified dice the first rolls are those of
-    `throws`; what is played there stands in `kept` int64 (_FIRST_POSITIONS, 8) for other trials from the
-    same board, where it is `known` (_FIRST_POSITIONS,).  `following` int64[8] and `luck` float64 (2, 5)
-    are room to work.
+    Writes the five probabilities of the first player on roll, luck-adjusted if the `rules` say so.  With
+    stratified dice the first rolls are `throws`; boards after their plays are stored in `kept` int64
+    (_FIRST_POSITIONS, 8), marked in `known` (_FIRST_POSITIONS,), for other trials from the same board.
+    `following` int64[8] and `luck` float64 (2, 5) are working memory.
     """
     ply = 0
     contact = rules.stop_at_race and not _is_race(words)
@@ -190,7 +188,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
-            # A random player, and a ply whose luck is measured, plays every trial.
+            # Not stored for a random player, nor at a ply whose luck is measured.
             if place >= 0 and model.kind != RANDOM:
                 copy_words(words, kept[place])
                 known[place] = True
@@ -235,8 +233,8 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
 def end_trials(model, rules, packed, ply, contact, space, ended, rows):
     """Write which trials end at a ply, before the roll: bool (n,), of packed boards (n, 64).
 
-    `contact` bool (n,) says which began with contact.  Where one ends, the five probabilities of the player
-    on roll stand in `rows` float64 (n, 5).
+    `contact` bool (n,) says which began with contact.  The five probabilities of the player on roll in those
+    that end are written to `rows` float64 (n, 5).
     """
     words = words_of(packed)
     for k in range(ended.shape[0]):
@@ -249,7 +247,7 @@ def end_trials(model, rules, packed, ply, contact, space, ended, rows):
 def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
     """Subtract the luck of `rolls` (n, 2) at a ply of trials from `adjustments` float64 (n, 5).
 
-    The model measures the luck, also of plays that another player chooses.  The packed boards (n, 64) are
+    The model measures the luck, even if another player chooses the plays.  The packed boards (n, 64) are
     those before the rolls.
     """
     words = words_of(packed)

@@ -1,8 +1,8 @@
-"""A rollout as an evaluator: values of positions are means of trials.
+"""A rollout as an evaluator, whose values are means of trials.
 
-``rollout:motif-v1,trials=72,cut=7,stratified`` is motif-v1 rolled out.  The options are those of the
-command rollout, without dashes in front, and ``candidates=N``: only the N best plays by static
-evaluation are rolled out.
+``rollout:motif-v1,trials=72,cut=7,stratified`` rolls out motif-v1.  The options are those of the command
+rollout, without leading dashes, and ``candidates=N``, which rolls out only the N best plays by static
+evaluation.
 """
 
 from collections.abc import Callable
@@ -42,16 +42,15 @@ from motif.runtime.streams import mix
 
 Items = npt.NDArray[np.int64]
 _TRIALS_BETWEEN_CHECKPOINTS = 1296
-"""Trials that are played, by a kernel, before the work may be called off: some tenths of a second at most."""
+"""Trials of a kernel call between checks for cancellation: some tenths of a second at most."""
 
 
 class RolloutEvaluator(Evaluator):
     """Rolls out every position, with an evaluator playing both sides.
 
-    The dice belong to the position, or for plays to the position before them: so a value does not
-    depend on what else is evaluated, and the plays of a decision are compared with the same dice.  With
-    `common_random_numbers` all positions have the same dice, and a play is worth what the position after it
-    is.
+    The position determines the dice, or for plays the position before them: so a value does not depend on
+    what else is evaluated, and the plays of a decision are compared with the same dice.  With
+    `common_random_numbers` all positions have the same dice.
     """
 
     def __init__(
@@ -63,14 +62,14 @@ class RolloutEvaluator(Evaluator):
         *,
         common_random_numbers: bool = False,
     ) -> None:
-        """Roll out `candidates` plays of a decision, the best by static evaluation; 0: all.
+        """Roll out the `candidates` best plays of a decision by static evaluation; 0 for all.
 
         Raises `SettingError`; a wanted standard error is for single rollouts.
         """
         settings.check()
         check_count("candidates", candidates, 0)
         if settings.se > 0:
-            raise SettingError("a rollout as a player has a number of trials, and no {se}", "se")
+            raise SettingError("a rollout as a player has a fixed number of trials, without {se}", "se")
         self.name = name
         self.settings = settings
         self.candidates = candidates
@@ -96,7 +95,7 @@ class RolloutEvaluator(Evaluator):
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.
 
-        A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
+        Other plays than the candidates keep their static equity, limited by the candidates' lowest.
         """
         return self._of_plays(before, plays, self._judge.play_equities, self._decided)
 
@@ -125,8 +124,8 @@ class RolloutEvaluator(Evaluator):
     ) -> Values:
         """Return values (m,) of `plays` to their movers.
 
-        They are those of packed boards, `decided` by rollouts with the dice of items, each decision from one
-        start to the next; of plays that are no candidates the `static` ones.
+        Values of candidates are `decided` by rollouts, from packed boards, items for the dice and the first
+        row of each decision; other plays have `static` values.
         """
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = self._items(pack_many(before))[decision]
@@ -140,14 +139,14 @@ class RolloutEvaluator(Evaluator):
         return with_closer_look(values, plays, rolled, candidates)
 
     def _items(self, packed: Board) -> Items:
-        """Return the items (n,) from which packed boards (n, 64) have their dice."""
+        """Return the items (n,) that determine the dice of packed boards (n, 64)."""
         return np.zeros(len(packed), np.int64) if self._common_random_numbers else items_of(packed)
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)
 
     def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
-        """Return equities (n,) to the movers of plays; a decision goes from one of `starts` to the next."""
+        """Return the movers' equities (n,) of plays; a decision extends from one of `starts` to the next."""
         if not self.settings.eliminate:
             return switched_equities(self._equities(packed, items))
         parts = (slice(*ends) for ends in pairwise(starts.tolist()))
@@ -156,8 +155,8 @@ class RolloutEvaluator(Evaluator):
     def _eliminated(self, packed: Board, item: int) -> Values:
         """Return equities (n,) of the plays of one decision.
 
-        One that was dropped has that of the best less the difference in the trials that both had, but not
-        more than the plays that were left.
+        A dropped play has the best equity minus the difference in their common trials, but at most that of
+        the remaining plays.
         """
 
         def play(plays: Numbers, first: int, count: int) -> Values:
@@ -207,7 +206,7 @@ class RolloutEvaluator(Evaluator):
 
 
 def items_of(packed: Board) -> Items:
-    """Return a number (n,), below 2**63, for each packed board (n, 64): a hash of it."""
+    """Return a hash (n,), below 2**63, of each packed board (n, 64)."""
     items = np.empty(len(packed), np.int64)
     _hash_boards(packed.view(np.int64), items)
     return items
@@ -227,18 +226,18 @@ ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
 
 
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
-    """Return what values late endings: `evaluator`, playing each to its end, with the same dice for all."""
+    """Return an evaluator of late endings, which plays out each by `evaluator` with common dice."""
     return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
 
 
 def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
-    """Return what rolls out, by `evaluator`, the leaves of lookahead, with the same dice for all."""
+    """Return an evaluator that rolls out leaves of lookahead by `evaluator`, with common dice."""
     settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
     return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)
 
 
 DEFAULT_TRIALS = 36
-"""Trials of a position, unless the name says how many."""
+"""Trials per position, unless the name has a number."""
 _MAX_DIGITS = 20
 _CANDIDATES = "candidates"
 
@@ -270,8 +269,7 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 def load_rollout(name: str) -> RolloutEvaluator:
     """Return the rollout called `name`, which starts with `ROLLOUT_PREFIX`.
 
-    Raises `PlayerError` that names the item it cannot read, or a missing player; `WeightFileError` for a bad
-    weight file.
+    Raises `PlayerError` for an invalid option or a missing player; `WeightFileError` for a bad weight file.
     """
     player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:
@@ -293,7 +291,7 @@ def load_rollout(name: str) -> RolloutEvaluator:
 
 
 def _read(name: str, item: str) -> tuple[str, Any]:
-    """Return the option that `item` sets, as a field's name, and its value."""
+    """Return the name of the field that `item` sets, and its value."""
     word, equals, text = item.partition("=")
     option = word.replace("-", "_")
     if "_" not in word:
@@ -304,7 +302,7 @@ def _read(name: str, item: str) -> tuple[str, Any]:
                 return option, _READERS[option](text)
             except SettingError as error:
                 raise PlayerError(f"{shown(name)}: {shown(item)}: {error}") from None
-    raise PlayerError(f"{shown(name)}: {shown(item)} is no option; there are {_known()}")
+    raise PlayerError(f"{shown(name)}: {shown(item)} is not an option; there are {_known()}")
 
 
 def _known() -> str:

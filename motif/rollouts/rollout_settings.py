@@ -1,4 +1,4 @@
-"""Settings of rollouts: how a game is played out, and what for.
+"""Settings of rollouts: how games are played out, and for which scoring.
 
 ``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: the winner of the
 game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule before the first
@@ -37,22 +37,22 @@ def check_scoring(scoring: str) -> None:
 
 
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
-    """Return cubeless equities (...,) of rows (..., 5), -3 to 3 points for money, otherwise -1 to 1."""
+    """Return cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
     if scoring == MONEY:
         return equities(probabilities)
     return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
 
 
 def playing_for(model: Model, scoring: str) -> Model:
-    """Return the model, made to choose plays for `scoring`.
+    """Return the model that chooses plays for `scoring`.
 
-    A point table has one score for everything, and plays as it always does; so does a pre-filter.
+    Point tables and move filters have a single score, and do not change.
     """
     return model if scoring == MONEY else model._replace(win_only=True)
 
 
 class _ForWins(Evaluator):
-    """An evaluator that ranks plays by the chance to win."""
+    """An evaluator that ranks plays by win probability."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.name = evaluator.name
@@ -68,7 +68,7 @@ class _ForWins(Evaluator):
 
 
 def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
-    """Return `evaluator`, made to rank plays for `scoring`; see `playing_for`."""
+    """Return the evaluator that ranks plays for `scoring`; see `playing_for`."""
     if scoring == MONEY:
         return evaluator
     if isinstance(evaluator, StaticEvaluator):
@@ -83,7 +83,7 @@ def check_error_rate(error_rate: float) -> None:
 
 
 COUNT_LIMIT = 2**31
-"""Numbers of trials and plies are below this."""
+"""Upper limit of numbers of trials and plies."""
 ALL_PLIES = "all"
 
 
@@ -98,14 +98,14 @@ def check_count(name: str, value: int, low: int) -> None:
 
 
 class PlayoutRules(NamedTuple):
-    """Rules by which a kernel plays a trial."""
+    """Rules of trials for kernels."""
 
     cut: int
     stop_at_race: bool
     stratified: bool
     luck_plies: int
     tables: BearoffTables
-    """Tables that end a game; `no_tables` where none do."""
+    """Tables that truncate games; `no_tables` for none."""
 
 
 def playout_rules(
@@ -116,7 +116,7 @@ def playout_rules(
     stratified: bool = False,
     luck_plies: int = 0,
 ) -> PlayoutRules:
-    """Return the rules that settings of these names mean; the bearoff tables are built if need be."""
+    """Return the rules for settings of these names; builds the bearoff tables if necessary."""
     tables = bearoff_tables() if stop_at_bearoff else no_tables()
     return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
 
@@ -141,7 +141,7 @@ class RolloutSettings:
     seed: int = 0
 
     def check(self, with_cube: bool = False) -> None:
-        """Raise `SettingError` for a value that makes no sense, or none where both sides double."""
+        """Raise `SettingError` for an invalid value, or one that does not apply with a cube."""
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
@@ -149,11 +149,11 @@ class RolloutSettings:
         check_error_rate(self.error_rate)
         check_scoring(self.scoring)
         if with_cube and self.scoring != MONEY:
-            raise SettingError("with a cube the match says what is played for, not {scoring}", "scoring")
+            raise SettingError("with a cube the match determines the scoring, not {scoring}", "scoring")
         check_seed(self.seed)
 
     def rules(self) -> PlayoutRules:
-        """Return the rules by which a trial is played."""
+        """Return the rules of trials."""
         return playout_rules(
             cut=self.cut,
             stop_at_race=self.stop_at_race,
@@ -163,7 +163,7 @@ class RolloutSettings:
         )
 
     def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
-        """Return what gives `item` its first rolls (see `first_rolls`); None where they are random."""
+        """Return the `first_rolls` function of `item`; None for random dice."""
         return partial(first_rolls, self.seed, item) if self.stratified else None
 
     def model_of(self, evaluator: StaticEvaluator) -> Model:
@@ -172,18 +172,18 @@ class RolloutSettings:
         return playing_for(player.model, self.scoring)
 
     def player_of(self, evaluator: Evaluator) -> Model | Evaluator:
-        """Return `model_of` a compiled evaluator; any other one as it plays for the scoring."""
+        """Return the `model_of` a compiled evaluator, or another evaluator for the scoring."""
         if isinstance(evaluator, StaticEvaluator):
             return self.model_of(evaluator)
         return valued_for(evaluator, self.scoring)
 
 
 def parse_luck_plies(text: str) -> int:
-    """Return the number of plies in `text`, or for ``all`` more than a game has; raises `SettingError`."""
+    """Parse a number of plies, or ``all``; raise `SettingError` for anything else."""
     if text == ALL_PLIES:
         return MAX_PLIES
     if not (text.isascii() and text.isdigit()):
         message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"
         raise SettingError(message, "luck_plies")
-    # A number of thousands of digits is refused by int() itself.
+    # int() fails on thousands of digits.
     return int(text[:20])

@@ -1,19 +1,20 @@
-"""Means of trials and how uncertain they are, with random dice and with stratified ones.
+"""Means of trials and their covariances, with random and with stratified dice.
 
-A trial gives a row of values; y stands for one or for the row.  With random dice the covariance of a
-mean of N rows is S / N, S the rows' own covariance.  Stratified dice (see `playout`) fix how often each
-first and second roll occurs: what these explain is no longer left to chance, and the covariance of the
-sum is put together from three parts, which are cautious where they are not exact.
+A trial yields a row of values; y is one of them or the row.  With random dice the covariance of a mean of N
+rows is S / N, where S is the covariance of the rows.  Stratified dice (see `playout`) fix how often each
+first and second roll occurs, which removes the variance that these explain: the covariance of the sum is the
+sum of three parts, which are conservative if not exact.
 
 Whole cycles of 1,296 trials
-    hold each pair of rolls once, hence each pair of rolls 4, 2 or 1 times.  Where a cell of n trials
-    has the sample covariance S_c, the sum has sum over cells of n S_c (Cochran, Sampling Techniques,
-    5.3).  Pairs of doubles, a trial each, are taken to vary as the other pairs with that first roll.
+    have each pair of the 36 rolls once, and so each pair of the 21 distinct rolls 4, 2 or 1 times.  With the
+    sample covariance S_c of a cell of n trials, the covariance of the sum is the sum over cells of n S_c
+    (Cochran, Sampling Techniques, 5.3).  Pairs of doubles, with one trial each, are assumed to vary like the
+    other pairs with that first roll.
 Whole rounds of 36 trials
-    hold each first roll and each second roll once.  Residuals e of y = mean + first roll + second
-    roll, fitted by least squares with d degrees of freedom left, give n e'e / d for n trials; with one
-    round alone, too few for that, rolls are cells as above, and the doubles one more.
-Trials left over
+    have each first roll and each second roll once.  Residuals e of y = mean + first roll + second roll,
+    fitted by least squares with d remaining degrees of freedom, yield n e'e / d for n trials; a single round
+    is too short for that, and rolls are cells as above, with the doubles in one cell.
+Remaining trials
     count as random.
 """
 
@@ -36,10 +37,10 @@ _IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
 
 
 class Tally:
-    """A sum of rows of trials 0, 1, ... in order, in any portions."""
+    """Sums of the rows of trials 0, 1, ..., added in order and in any portions."""
 
     def __init__(self, columns: int, rolls_of: RollsOf | None = None) -> None:
-        """Begin with no trials; `rolls_of` gives the first rolls of stratified ones, else dice are random."""
+        """Start without trials; `rolls_of` returns the first rolls of stratified ones."""
         self.trials = 0
         self._done = 0  # trials of whole cycles; the others are pending
         self._rolls_of = rolls_of
@@ -52,7 +53,7 @@ class Tally:
     def add(self, values: Values) -> None:
         """Add the rows (n, columns) of the next n trials."""
         if self.trials == 0 and len(values):
-            # Sums are taken about one of the values, so that equal values have no variance at all.
+            # Sums are relative to one of the values, so that equal values have no variance at all.
             self._origin = values[0].copy()
         self.trials += len(values)
         self._pending = np.concatenate([self._pending, values - self._origin])
@@ -65,7 +66,7 @@ class Tally:
             self._done += CYCLE
 
     def of_columns(self, columns: npt.NDArray[np.intp]) -> "Tally":
-        """Return the tally of some of the columns, which goes on by itself."""
+        """Return an independent tally of some of the columns."""
         part = Tally(len(columns), self._rolls_of)
         part.trials, part._done = self.trials, self._done
         part._origin, part._sum = self._origin[columns], self._sum[columns]
@@ -96,7 +97,7 @@ class Tally:
 
     def errors(self) -> Values:
         """Return the standard errors of the means."""
-        # Rounding can leave a hair below zero where all trials agree.
+        # Rounding can make it slightly negative if all trials agree.
         return np.sqrt(np.maximum(np.diagonal(self.covariance()), 0.0))
 
     def _total(self) -> Values:
@@ -104,7 +105,7 @@ class Tally:
 
 
 def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
-    """Covariance of the sum of a whole cycle."""
+    """Return the covariance of the sum of a whole cycle."""
     first, second = rolls.T
     alone = _IS_DOUBLE[first] & _IS_DOUBLE[second]
     first, second, values = first[~alone], second[~alone], values[~alone]
@@ -114,7 +115,7 @@ def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
 
 
 def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
-    """Covariance of the sum of whole rounds, fewer than a cycle has."""
+    """Return the covariance of the sum of whole rounds, fewer than a cycle."""
     first, second = rolls.T
     if len(values) == ROUND:
         residuals = _cell_residuals(values, np.where(_IS_DOUBLE[first], len(ROLLS), first))
@@ -126,7 +127,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
         np.add.at(sums, columns[:, which], values)
         for other in (0, 1):
             np.add.at(pairs, (columns[:, which], columns[:, other]), 1.0)
-    # The normal equations; the two sides' means are one too many, hence the pseudo-inverse.
+    # Normal equations with one redundant mean, hence the pseudo-inverse.
     strengths, directions = np.linalg.eigh(pairs)
     independent = strengths > _RANK_TOLERANCE * strengths[-1]
     directions, strengths = directions[:, independent], strengths[independent]
@@ -136,7 +137,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
 
 
 def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
-    """Deviations r from the means of `cells` (n,), two or more rows each; r'r is the sum's covariance."""
+    """Return deviations r from the means of `cells` (n,) of two or more rows; r'r is the sum's covariance."""
     _, cell, counts = np.unique(cells, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, cell, values)
@@ -150,16 +151,16 @@ def mean_and_error(
     means = sums / trials
     if trials < 2:
         return means, np.full_like(means, np.nan)
-    # Rounding can leave a hair below zero where all trials agree.
+    # Rounding can make it slightly negative if all trials agree.
     variances = np.maximum(squares - trials * means**2, 0.0) / (trials - 1)
     return means, np.sqrt(variances / trials)
 
 
 def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
-    """Return the standard error of the mean of grouped `values` (n,), such as those of one game.
+    """Return the standard error of the mean of `values` (n,) in `groups`, such as games.
 
-    A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
-    and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.
+    A group's sum of deviations from the mean is one observation; NaN for a single group.  With one value per
+    group it is the usual standard error.  Source: Liang and Zeger (1986), for a mean.
     """
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:

@@ -1,4 +1,4 @@
-"""Rollouts of positions: trials of many boards, spread over workers and added up in order."""
+"""Rollouts of positions: trials of many boards, distributed over workers and summed in order."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -37,13 +37,13 @@ Items = npt.NDArray[np.int64]
 RESULT_NAMES = (*OUTPUTS, "equity")
 _COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
-"""Trials, of all boards together, that a worker plays at a time."""
+"""Trials, of all boards together, per task of a worker."""
 _TRIALS_BETWEEN_CHECKPOINTS = 648
-"""Trials that are played, by a kernel, before the work may be called off; fewer where luck is measured."""
+"""Trials of a kernel call between checks for cancellation; fewer if luck is measured."""
 _LUCK_LASTS = 40
-"""Plies of a game, about, in which its luck can be measured."""
+"""Approximate number of plies of a game whose luck can be measured."""
 TRIALS_A_CHECK = 9 * ROUND
-"""Trials of a board between two checks of whether they are enough."""
+"""Trials of a board between checks of the standard error."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class RolloutResult(Tabular):
     """(n,): trials played."""
     seconds: float
     scoring: str
-    """What the game was played for, and the equity is counted in."""
+    """Scoring of the games and of the equity."""
 
     @property
     def sd(self) -> npt.NDArray[np.float64]:
@@ -118,21 +118,21 @@ class RolloutResult(Tabular):
 
 
 def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return the numbers of a result (6,), such as its means, under their names."""
+    """Return the numbers of a result (6,), such as its means, by name."""
     return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
 
 
 class CubeStart(NamedTuple):
-    """The cubes with which the games of a rollout begin, and the side on roll."""
+    """Initial cubes of a rollout's games, and the side on roll."""
 
     states: Callable[[], CubeModel]
-    """Makes the cubes, in each worker."""
+    """Makes the cubes in each worker."""
     first: tuple[int, ...]
-    """The state of the cube at first, for each of the boards that share a tally."""
+    """Initial cube states of the boards that share a tally."""
     side: int = 0
     """The side on roll; results are those of side 0."""
     doubles_first: bool = False
-    """Whether it may double before its first roll."""
+    """Whether that side may double before the first roll."""
 
 
 def rollout(
@@ -150,7 +150,7 @@ def rollout(
     `changes` are fields of the settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
 
     Trial t of position k uses the random stream (seed, k, t): the result does not depend on `jobs`.
-    Raises `SettingError`, and `PositionError` naming the first row that is no position.
+    Raises `SettingError`, and `PositionError` naming the first invalid row.
     """
     settings = changed(settings or RolloutSettings(), changes)
     settings.check()
@@ -197,7 +197,7 @@ def tally_trials(
     label: str = "rolling out",
     jobs: int | None = None,
 ) -> list[Tally]:
-    """Roll out packed boards (n, 64); each `together` of them, of one item, share a tally.
+    """Roll out packed boards (n, 64); each group of `together` boards, of one item, shares a tally.
 
     A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
     roll or with `after_a_play` of the other one.  With a `cube` both sides double, and the results are those
@@ -269,10 +269,10 @@ def results_of_trials(
 
 
 class _Portion(NamedTuple):
-    """Some trials of some boards, which a worker plays at a time."""
+    """Trials of some boards: one task of a worker."""
 
     start: int
-    """The number of the first board."""
+    """Number of the first board."""
     packed: Packed
     items: Items
     first: int
@@ -282,7 +282,7 @@ class _Portion(NamedTuple):
 def _player_of(
     player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
 ) -> Callable[[_Portion], tuple[int, Values]]:
-    """Return what plays some trials of some boards in a worker."""
+    """Return the function that plays a portion in a worker."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
     if isinstance(player, Evaluator):
@@ -291,7 +291,7 @@ def _player_of(
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
-    """Return rows of five (..., 5) with their equity behind them: (..., 6)."""
+    """Append the equity to rows of five probabilities (..., 5): (..., 6)."""
     equities = scored_equities(probabilities, scoring)
     return np.concatenate([probabilities, equities[..., None]], axis=-1)
 
@@ -299,7 +299,7 @@ def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
 def _play(
     model: Model, rules: PlayoutRules, seed: int, scoring: str, after_a_play: bool, portion: _Portion
 ) -> tuple[int, Values]:
-    """Return, from a worker, where a portion starts and its results (n, trials, 6)."""
+    """Return the start of a portion and its results (n, trials, 6)."""
     start, packed, items, first, trials = portion
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
@@ -316,7 +316,7 @@ def _play(
 def _play_side_by_side(
     evaluator: Evaluator, settings: RolloutSettings, after_a_play: bool, portion: _Portion
 ) -> tuple[int, Values]:
-    """Do what `_play` does, by an evaluator that is not compiled."""
+    """Do what `_play` does, for an evaluator that is not compiled."""
     start, packed, items, first, trials = portion
     results = player_trials(
         best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
@@ -325,7 +325,7 @@ def _play_side_by_side(
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:
-    """Return `model_player` of an evaluator that is not compiled."""
+    """Return the `model_player` of an evaluator that is not compiled."""
 
     def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
@@ -339,7 +339,7 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
 
 
 def model_player(model: Model) -> CubePlayer:
-    """Return what plays both sides of a rollout with a cube: `model`, with the cube where it lies."""
+    """Return the player of both sides of a rollout with a cube, by `model` with the current cube."""
 
     def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
@@ -353,7 +353,7 @@ def model_player(model: Model) -> CubePlayer:
 def _play_with_cube(
     of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: _Portion
 ) -> tuple[int, Values]:
-    """Do what `_play` does, with a `cube`; boards of one item have the same dice."""
+    """Do what `_play` does, with a `cube`; boards of one item share dice."""
     start, packed, items, first, trials = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)

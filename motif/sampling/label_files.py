@@ -1,13 +1,13 @@
-"""Labelled positions as other projects keep them: wildbg's CSV and gnubg-nn's training lines.
+"""Labelled positions in files of other projects: wildbg's CSV and gnubg-nn's training lines.
 
-Both have one position per line, seen by the player on roll before the roll, and that player's five cumulative
-probabilities.  A CSV of wildbg begins with the names of its columns and has GNUbg IDs; a training line has a
-20-letter key and numbers between blanks, and # begins a comment.  A file is recognised by its first line.
+Both have one position per line, from the side of the player on roll before the roll, and that player's five
+cumulative probabilities.  wildbg's CSV begins with the names of its columns and has GNUbg IDs; a training
+line has a 20-letter key and numbers separated by blanks, and # begins a comment.  The first line determines
+the format.
 
-Older files of wildbg lost the opponent's checkers on the bar: what is left is another position, whose label
-is wrong.  That shows where the opponent has fewer than 15 checkers, but too many outside the home board to
-have borne any off: all of them are at home before, and few are hit later.  `is_doubtful` finds these
-positions; where fewer are outside nothing shows.
+Older files of wildbg lost the opponent's checkers on the bar, so that position and label do not match.  This
+can be detected if the opponent has fewer than 15 checkers, but too many outside the home board to have borne
+any off.  `is_doubtful` finds these positions; other cases cannot be detected.
 
 Source: the files of wildbg-training; gnubg-nn's training data, as bgsage reads it.
 """
@@ -42,14 +42,14 @@ LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
 """The first line of a CSV."""
 SUFFIXES: dict[str, LabelFormat] = {".csv": "wildbg", ".txt": "gnubg-nn"}
-"""As what a file is written that is called so."""
+"""Format of written files by suffix."""
 OUTSIDE = 3
-"""Checkers outside the home board that no player has after bearing one off."""
+"""Checkers outside the home board that exclude an earlier bearoff."""
 
 _NUMBERS = len(OUTPUTS)
 _COMMENT = "#"
 _ROUNDING = 1e-3
-"""By which a chance may be outside what is possible: files round, and nets are not consistent."""
+"""Tolerance of impossible chances, because of rounding and inconsistent nets."""
 _LINES_AT_ONCE = 4096
 
 
@@ -57,7 +57,7 @@ class LabelRows(NamedTuple):
     """Labelled positions."""
 
     boards: Board
-    """(n, 26), seen by the player on roll."""
+    """(n, 26), from the side of the player on roll."""
     probabilities: npt.NDArray[np.float32]
     """(n, 5)"""
 
@@ -72,7 +72,7 @@ def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
 
 
 def label_format(path: Path) -> LabelFormat | None:
-    """Return what kind of file of labelled positions `path` is; None where it is none."""
+    """Return the format of the labelled positions in `path`; None for other files."""
     if not path.is_file():
         return None
     with open(path, "rb") as file:
@@ -90,17 +90,17 @@ def label_format(path: Path) -> LabelFormat | None:
 
 
 def read_labels(path: Path) -> Iterator[LabelRows]:
-    """Yield the labelled positions in a file of either kind, some at a time.
+    """Yield the labelled positions in a file of either format, in pieces.
 
-    Raises `DatasetError` that names the file and the line for one that is none, or that is too long.
+    Raises `DatasetError`, naming file and line, for an invalid or too long line.
     """
     kind, pieces = label_format(path), _pieces(path)
     if kind is None:
-        # Says what is wrong with a file that cannot be read at all.
+        # Raises the error of an unreadable file.
         next(pieces, None)
         raise DatasetError(
-            f"{path}: no labelled positions: a CSV of wildbg's begins with {HEADER}, a training line of "
-            "gnubg-nn's with a 20-letter key"
+            f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, gnubg-nn's training lines "
+            "with a 20-letter key"
         )
     lines = ((number, decoded(line)) for number, line in lines_of(pieces, TEXT_LINE, str(path), DatasetError))
     meant = (
@@ -171,19 +171,19 @@ def _chances(
 
 
 class Imported(NamedTuple):
-    """The size of what was imported."""
+    """Numbers of imported positions."""
 
     rows: int
-    """Positions taken."""
+    """Imported positions."""
     doubtful: int
-    """Among those read, see `is_doubtful`."""
+    """Doubtful positions read, see `is_doubtful`."""
 
 
 def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = False) -> Imported:
-    """Make a dataset in `folder` of the files `paths`; with `drop_doubtful` without positions that are.
+    """Import the files `paths` as a dataset in `folder`; `drop_doubtful` leaves out doubtful positions.
 
-    Every position is a game and a decision of its own, which holds positions, not games, out for validation.
-    Raises `DatasetError` for a line that is none, and where `folder` holds something; `FileError`.
+    Every position counts as a separate game and decision, so validation holds out positions, not games.
+    Raises `DatasetError` for an invalid line or if `folder` is not empty; `FileError`.
     """
     kept, first = _KeptLabels(paths, drop_doubtful), 0
 
@@ -201,7 +201,7 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
 
 
 class _KeptLabels:
-    """The labelled positions of files that are kept, in pieces of about `ROWS_A_PART`."""
+    """The kept positions of label files, in pieces of about `ROWS_A_PART`."""
 
     def __init__(self, paths: Sequence[Path], drop_doubtful: bool) -> None:
         self._paths, self._drop_doubtful = paths, drop_doubtful
@@ -228,9 +228,9 @@ def _joined(pieces: Sequence[LabelRows]) -> LabelRows:
 
 
 def export_labels(folders: Sequence[Path], path: Path) -> int:
-    """Write the positions of the datasets in `folders` to `path`, as its suffix says; return how many.
+    """Write the positions of the datasets in `folders` to `path`, by its suffix; return their number.
 
-    Raises `DatasetError` for data that cannot be read, `FileError`, and `SettingError` for another suffix.
+    Raises `DatasetError` for unreadable data, `FileError`, and `SettingError` for another suffix.
     """
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
@@ -242,7 +242,7 @@ def export_labels(folders: Sequence[Path], path: Path) -> int:
 
 
 def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> Imported:
-    """Write the labelled positions of the files `paths` to `path`, as its suffix says."""
+    """Write the labelled positions of the files `paths` to `path`, by its suffix."""
     kept = _KeptLabels(paths, drop_doubtful)
     return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful)
 
@@ -257,7 +257,7 @@ def _write(path: Path, kind: LabelFormat, pieces: Iterable[LabelRows]) -> int:
             names = (
                 gnubg_ids(boards) if kind == "wildbg" else [position_key(Position(board)) for board in boards]
             )
-            # The shortest text that is read as the same number again.
+            # The shortest text that reproduces the number.
             texts = probabilities.astype(str)
             file.writelines(f"{mark.join((name, *row))}\n" for name, row in zip(names, texts, strict=True))
             count += len(names)

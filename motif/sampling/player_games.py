@@ -1,6 +1,6 @@
-"""Games and labels of evaluators that are not compiled, for samples: slower, and the same in kind.
+"""Games and labels of evaluators that are not compiled, for samples.
 
-The games are played side by side and then sampled as recorded ones are.
+The games are played side by side and then sampled like recorded ones, more slowly than compiled self-play.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ _NO_ONE = -1
 
 
 def fingerprint_of(evaluator: Evaluator) -> str:
-    """Identify what plays or labels: by its weights, or by its Python file; empty where nothing tells."""
+    """Return the fingerprint of an evaluator's weights or Python file; empty if there is none."""
     if isinstance(evaluator, StaticEvaluator):
         return model_fingerprint(evaluator.model)
     return evaluator.fingerprint if isinstance(evaluator, OwnEvaluator) else ""
@@ -34,7 +34,7 @@ def fingerprint_of(evaluator: Evaluator) -> str:
 def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: int) -> list[RecordedGame]:
     """Play the games `first`, ..., `first` + `count` - 1 of an evaluator against itself.
 
-    A share `noise` of the plays is drawn by lot.
+    The share `noise` of the plays is random.
     """
     best, any_play = best_of(evaluator), random_player().choose_many
 
@@ -86,7 +86,7 @@ def few_candidates(
 ) -> npt.NDArray[np.bool_]:
     """Choose at most `candidates` of the plays of each decision (n,), which lead to `boards` (n, 26).
 
-    They are the one that was chosen, the best by the evaluator, and as many drawn by lot.
+    These are the chosen one, the best by the evaluator, and as many random ones.
     """
     gains = switched_equities(evaluator.equity_many(boards))
     by_value = _places(decision, ~chosen, switched_equities(gains))
@@ -96,7 +96,7 @@ def few_candidates(
 
 
 def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the place (n,), from 0, of each row among those of its decision, by ascending `keys` (n,)."""
+    """Return the rank (n,), from 0, of each row within its decision, by ascending `keys` (n,)."""
     order = np.lexsort((*reversed(keys), decision))
     _, counts = np.unique(decision, return_counts=True)
     places = np.empty(len(decision), np.int64)
@@ -107,7 +107,7 @@ def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDA
 def rolled_labels(
     evaluator: Evaluator, boards: Board, decision: npt.NDArray[np.int64], settings: RolloutSettings
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """Return labels by rollouts of `boards` (n, 26); those of a decision (n,) have the same dice."""
+    """Label `boards` (n, 26) by rollouts, with the same dice within a decision (n,)."""
     tallies = tally_trials(evaluator, settings, pack_many(boards), decision, jobs=1)
     width = len(OUTPUTS) + 1
     means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, width)

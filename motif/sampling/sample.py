@@ -1,8 +1,7 @@
-"""Sampling: games whose positions are labelled, in parallel, into a dataset.
+"""Sample labelled positions from games, in parallel, to a dataset.
 
-The games are those of self-play, or recorded ones.  `SampleSettings` decide which positions the dataset holds
-and how they are labelled: by rollouts of the player that plays, by any evaluator, or, in recorded games, by
-how the game ended.
+The games are self-play or recorded.  `SampleSettings` determine the positions of the dataset and their
+labels: by rollouts of the player, by any evaluator, or, for recorded games, by the result of the game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -74,13 +73,13 @@ class SamplePlan:
     stratified: bool = setting(False, "Stratify the first two rolls of the rollouts.")
 
     def rates(self) -> npt.NDArray[np.float64]:
-        """Return the share of the decisions recorded, by class."""
+        """Return the share of decisions to record, by class."""
         own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
         rates = (own_rates.get(name) for name in CLASS_NAMES)
         return np.array([self.rate if rate is None else rate for rate in rates])
 
     def check(self) -> None:
-        """Raise `SettingError` for a value that makes no sense."""
+        """Raise `SettingError` for an invalid value."""
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
         if self.stratified and self.trials % ROUND:
@@ -99,12 +98,12 @@ class SamplePlan:
 
 @dataclass(frozen=True)
 class SampleSettings(SamplePlan):
-    """Everything that decides what a dataset holds."""
+    """All settings that determine a dataset."""
 
     games: int = setting(0, "Number of self-play games.")
     trials: int = setting(36, "Number of rollout trials per position.")
     player: str = field(kw_only=True)
-    """Name of the player that plays and rolls out; compiled ones are some hundred times as fast."""
+    """Name of the player of games and rollouts; compiled players are about a hundred times as fast."""
     label: str = setting(
         "rollout",
         "Source of labels: `rollout`, a player such as wildbg, gnubg or a weight file, or, for recorded "
@@ -113,7 +112,7 @@ class SampleSettings(SamplePlan):
     seed: int = field(default=0, kw_only=True)
 
     def rollouts(self) -> RolloutSettings:
-        """Return the settings of the rollouts that label."""
+        """Return the settings of the labelling rollouts."""
         return RolloutSettings(
             self.trials,
             cut=self.cut,
@@ -124,7 +123,7 @@ class SampleSettings(SamplePlan):
         )
 
     def sampling_rules(self) -> SamplingRules:
-        """Return what the kernels need to know of these settings."""
+        """Return the settings for kernels."""
         return SamplingRules(
             self.seed,
             self.candidates,
@@ -142,7 +141,7 @@ class SampleSettings(SamplePlan):
 
     @property
     def is_by_outcome(self) -> bool:
-        """Whether the end of each recorded game labels its positions."""
+        """Whether the results of recorded games label the positions."""
         return self.label == OUTCOME
 
     def check(self) -> None:
@@ -157,7 +156,7 @@ class SampleSettings(SamplePlan):
     def of_recorded(self, games: int) -> "SampleSettings":
         """Return these settings for a number of recorded games.
 
-        Raises `SettingError` for what recorded games cannot have.
+        Raises `SettingError` for settings that do not apply to recorded games.
         """
         if self.games not in (0, games):
             raise SettingError("games: recorded games are all taken", "games")
@@ -171,37 +170,37 @@ class SampleSettings(SamplePlan):
             return settings
         if self.candidates not in (0, 1):
             raise SettingError("candidates: only plays that were made have an outcome", "candidates")
-        # What labels is checked apart: `check` knows self-play alone.
+        # `check` only allows labels of self-play.
         replace(self, games=games, label=ROLLOUTS).check()
         return replace(self, games=games, candidates=1)
 
 
 OUTCOME = "outcome"
-"""What labels recorded games by who won them."""
+"""Label of recorded games by their winners."""
 _PARTS = 64
-"""A dataset has about as many parts; a part is what a worker does at a time and what a kill loses."""
+"""Approximate number of parts of a dataset; an abrupt end loses unfinished parts."""
 _LARGEST_PART = 50_000
-"""Positions per part, about: a large dataset has more parts instead of larger ones."""
+"""Approximate maximum of positions per part; a large dataset has more parts."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
-"""By class, in self-play of motif-v2."""
+"""Decisions per game by class, in self-play of motif-v2."""
 _PLAYS_A_DECISION = 16
 _TRIALS_A_CALL = 40_000
-"""Rollout trials, about, that a worker does at a time: some seconds, within which it can be stopped."""
+"""Approximate rollout trials per task of a worker: some seconds, after which it can be stopped."""
 _TRIALS_A_LABEL, _TRIALS_A_FURTHER_PLY = 3, 20
-"""What a label with one ply of lookahead costs, in trials, and how many times that each ply beyond it."""
+"""Cost of a label with one ply of lookahead, in trials, and the factor for each further ply."""
 _LABELS_AT_ONCE = 16
-"""So many positions are labelled by lookahead between two looks at whether to stop."""
+"""Positions labelled by lookahead between checks for a stop."""
 _STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops at once"
 
 
 @dataclass(frozen=True, repr=False)
 class SampleResult(Tabular):
-    """A dataset that was sampled."""
+    """A sampled dataset."""
 
     folder: Path
     positions: int
     trials: int
-    """Rollouts a position."""
+    """Rollout trials per position."""
     games: int
     seconds: float
 
@@ -227,16 +226,17 @@ def sample(
     player: Evaluator | None = None,
     labeller: Evaluator | None = None,
 ) -> SampleResult:
-    """Play, label and write a dataset to `folder`; or label positions of `recorded` games.
+    """Sample a dataset from self-play or from `recorded` games, and write it to `folder`.
 
-    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
-    At a first Ctrl-C or SIGTERM those parts are finished and written that take a few seconds more, before
-    `KeyboardInterrupt` is raised, at a second one it is raised at once.
-    `player_label` is what the dataset calls the player, by default the name that loads it; what the
-    player is stands there as a fingerprint of its weights.  A `player` or `labeller` that no name loads is
-    given beside the settings, which hold what the dataset calls it.
-    Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
-    one was made with other settings; `FileError` when it cannot be written, or another run works there.
+    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.  A first
+    Ctrl-C or SIGTERM finishes and writes parts that need only a few seconds before it raises
+    `KeyboardInterrupt`; a second one raises it at once.
+
+    `player_label` is the player's name in the dataset, by default that of the settings; the dataset also has
+    a fingerprint of its weights.  `player` and `labeller` are for objects that cannot be loaded by name.
+
+    Raises `DatasetError` if `folder` holds a dataset and `resume` is not set, or if that was made with other
+    settings; `FileError` if it cannot be written, or another run works there.
     """
     if recorded:
         if settings.is_by_outcome:
@@ -276,13 +276,13 @@ def sample(
 
 
 def warm_up() -> None:
-    """Compile what sampling comes to last.
+    """Compile the kernels that sampling needs last.
 
-    For a process beside one that samples for the first time, whose workers compile from the other end.
+    Runs in a process beside a first sampling, whose workers compile the other kernels.
     """
     model, space = prepared(filtered(simple()).model)
     boards = pack_many(Position.start().board[None])
-    # No trials: what they are played by is compiled, and does not run.
+    # No trials: the kernels are compiled, but not run.
     rules = playout_rules()
     board_trials(model, rules, boards.view(np.int64)[0], 0, 0, 0, space, np.empty((0, len(OUTPUTS))))
     compile_ahead([play_out])
@@ -291,32 +291,32 @@ def warm_up() -> None:
 
 
 def _label_name(settings: SampleSettings, player: str) -> str:
-    """Return the dataset's name of its labeller, where its name of the player is `player`."""
+    """Return the labeller's name in a dataset that calls the player `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
 
 
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """Return what a dataset says of its labeller beyond the name."""
+    """Return a dataset's provenance of its labeller beyond the name."""
     fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     return {"label_fingerprint": fingerprint} if fingerprint else {}
 
 
 def games_a_part(settings: SampleSettings) -> int:
-    """Games whose positions are worked out together and stored as one part."""
+    """Return the number of games per part."""
     return max(1, min(-(-settings.games // _PARTS), int(_LARGEST_PART / _positions_a_game(settings))))
 
 
 def _positions_a_game(settings: SampleSettings) -> float:
-    """Estimate how many positions of a game are recorded."""
+    """Estimate the number of recorded positions per game."""
     plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
     return float(settings.rates() @ _DECISIONS_A_GAME) * plays
 
 
 def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
-    """Games that a worker does at a time: fewer than a part has, where labels are dear.
+    """Return the number of games per task: fewer than in a part if labels are expensive.
 
-    The bytes of a part do not depend on it.
+    The content of a part does not depend on it.
     """
     plies = getattr(labeller, "plies", 0)
     if labeller is None:
@@ -327,7 +327,7 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
 
 
 class _SampleWork(NamedTuple):
-    """What is sampled."""
+    """The inputs of a sample."""
 
     settings: SampleSettings
     evaluator: Evaluator
@@ -335,7 +335,7 @@ class _SampleWork(NamedTuple):
     recorded: Sequence[RecordedGame]
 
     def calls(self, pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-        """Yield what `sample_games` is given for each of `pieces`, first game and number of games."""
+        """Yield the arguments of `sample_games` for `pieces`, each a first game and a number of games."""
         for first, count in pieces:
             yield first, count, self.recorded[first : first + count]
 
@@ -347,7 +347,7 @@ def _all_parts(
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
-    """Return every part in order, made where it is not kept; the manifest is rewritten after each one."""
+    """Return all parts in order, making those not kept; the manifest is rewritten after each one."""
     settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
     starts = range(0, settings.games, together)
@@ -379,7 +379,7 @@ def _all_parts(
         advance(len(kept))
         for k in missing:
             done = [columns for columns in islice(made, len(pieces[k])) if columns is not None]
-            # After a request to stop some are not done.
+            # After a request to stop, some may be missing.
             if len(done) == len(pieces[k]):
                 whole[names[k]] = write_part(folder, k, _joined(done), provenance)
                 record(complete=False)
@@ -391,7 +391,7 @@ def _all_parts(
 
 
 def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
-    """Return the games of a part, first and number, `at_once` or fewer at a time."""
+    """Split the games of a part into pieces, first and number, of at most `at_once`."""
     return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
@@ -415,10 +415,10 @@ def sample_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of the games first .. first + count - 1, which `recorded` holds where they are.
+    """Return the columns of the games first .. first + count - 1, of self-play or `recorded`.
 
-    `labeller` labels them all; without one rollouts do, or how the game ended.  Between games it looks
-    whether to stop.
+    The labels come from `labeller`, by default from rollouts or the results of the games.  Checks for a stop
+    between games.
     """
     start = pack_many(Position.start().board[None])[0]
     rules = settings.sampling_rules()
@@ -467,7 +467,7 @@ def sample_evaluator_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Do what `sample_games` does with an evaluator that is not compiled, without the start of a game."""
+    """Do what `sample_games` does with an evaluator that is not compiled, without starting positions."""
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")
@@ -493,9 +493,9 @@ def sample_evaluator_games(
 
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the labels that `labeller` gives the positions with these `ids`."""
+    """Return the labels of the positions with these `ids` by `labeller`."""
     boards = boards_from_gnubg_ids(ids)
-    # A value does not depend on what else is evaluated.
+    # Values do not depend on the batch.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))
     rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
     for start in range(0, len(boards), at_once):
@@ -509,7 +509,7 @@ def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.flo
 
 
 def _stratified_errors(record: SampledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return the standard errors (rows,) of the mean equities, whose rollouts had stratified dice."""
+    """Return the standard errors (rows,) of the mean equities of stratified rollouts."""
     errors = np.empty(rows)
     _, starts = np.unique(record.items[:rows], return_index=True)
     # All plays of a decision are rolled out with the same dice.

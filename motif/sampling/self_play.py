@@ -1,8 +1,8 @@
-"""Compiled self-play: the decisions of one game, their candidate plays, and the labels of these.
+"""Compiled self-play: the decisions of a game, their candidate plays, and the labels of these.
 
-Random streams: the dice and draws of game g come from (seed, g, GAME_TRIAL), the rollouts of its
-d-th decision from (seed, g * DECISIONS_A_GAME + d, trial): the candidates of one decision are rolled
-out with the same dice, so that their differences are more exact than their values.
+Random streams: the dice and draws of game g come from (seed, g, GAME_TRIAL), the rollouts of its d-th
+decision from (seed, g * DECISIONS_A_GAME + d, trial).  The candidates of one decision are rolled out with the
+same dice, so their differences are more precise than their values.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,43 +27,43 @@ if TYPE_CHECKING:
 DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)
 MAX_ROWS = 1 << 16
-"""Positions of one game at most; a game that yields more is not recorded further."""
+"""Maximum number of positions of one game; later ones are not recorded."""
 
 _EQUITY = COLUMNS - 1
-"""The last column; the chances stand before it."""
+"""The last column, after the probabilities."""
 
 
 class SamplingRules(NamedTuple):
-    """How games are played, and which of their positions are recorded and how they are labelled."""
+    """How games are played, and how their positions are recorded and labelled."""
 
     seed: int
     candidates: int
-    """Plays of a decision that are recorded at most, the one made among them; 0: all."""
+    """Maximum number of plays recorded per decision, including the actual one; 0 for all."""
     by_rollout: bool
-    """Whether rollouts of every legal play choose the plays, in place of the model."""
+    """Whether rollouts of every legal play, instead of the model, choose the plays."""
     noise: float
-    """Share of the plays that are drawn by lot."""
+    """Share of plays chosen at random."""
     rates: npt.NDArray[np.float64]
-    """Share of the decisions that are recorded, by position class."""
+    """Share of decisions to record, by position class."""
     trials: int
-    """Rollout trials per position; 0: positions are not labelled."""
+    """Rollout trials per position; 0 for no labels."""
     rollout: "PlayoutRules"
 
 
 class SampledPositions(NamedTuple):
-    """Memory for labelled positions; rows 0:n hold them."""
+    """Memory for labelled positions, in rows 0:n."""
 
     boards: npt.NDArray[np.int8]
-    """(rows, 64) packed, seen by the player on roll."""
+    """(rows, 64) packed, from the side of the player on roll."""
     items: npt.NDArray[np.int64]
-    """(rows,): item of the random streams, one a decision."""
+    """(rows,): item of the random streams, one per decision."""
     plies: npt.NDArray[np.int32]
     chosen: npt.NDArray[np.bool_]
     sums: npt.NDArray[np.float64]
-    """(rows, 6): rollout results added up."""
+    """(rows, 6): sums of the rollout results."""
     squares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.float64]
-    """(rows, trials): the equity of each rollout; (rows, 0) where the sums alone are wanted."""
+    """(rows, trials): the equity of each rollout; (rows, 0) if only sums are needed."""
 
 
 def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
@@ -84,7 +84,7 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
 
 
 class SamplingMemory(NamedTuple):
-    """Working memory of a game that is sampled, to be reused."""
+    """Reusable working memory of a sampled game."""
 
     space: "Workspace"
     """Of the model, see `motif.evaluators.static.prepared`."""
@@ -96,7 +96,7 @@ class SamplingMemory(NamedTuple):
 
 
 def new_memory(space: "Workspace", trials: int = 0) -> SamplingMemory:
-    """Return memory around that of a model; with `trials` as `new_record` has it."""
+    """Return memory that includes the `space` of a model; `trials` as in `new_record`."""
     tried = new_record(MAX_PLAYS, trials)
     return SamplingMemory(
         space, tried, np.zeros(MAX_PLAYS, np.int64), np.zeros(MAX_PLAYS), np.zeros(1, np.uint64)
@@ -115,8 +115,7 @@ def _put(record, row, words, item, ply, played):
 def _pick_candidates(count, played, wanted, scores, order, stream):
     """Put first in `order` the `played` one, the best others, and some drawn from the rest: `wanted` in all.
 
-    Half of the others are the best ones, between which a player has to choose; half are any, so that
-    bad plays are known too.
+    Half of the others are the best ones, which are hard to tell apart; half are random, to include bad plays.
     """
     for k in range(count):
         order[k] = k
@@ -135,7 +134,7 @@ def _pick_candidates(count, played, wanted, scores, order, stream):
 
 @inline_kernel
 def _roll_of(ply, stream):
-    """Return the roll of a ply; the first one of a game is no double."""
+    """Return the roll of a ply; the first roll of a game is not a double."""
     high, low = next_roll(stream)
     while ply == 1 and high == low:
         high, low = next_roll(stream)
@@ -151,7 +150,7 @@ def put_plays(tried, plays, count, item, ply):
 
 @inline_kernel
 def _best_by_rollouts(tried, count, scores):
-    """Return the best of `count` plays that were rolled out, whose values for the mover go to `scores`."""
+    """Return the best of `count` rolled-out plays, and write their values for the mover to `scores`."""
     best = 0
     for k in range(count):
         scores[k] = switch_value(tried.sums[k, _EQUITY])
@@ -179,9 +178,9 @@ def _record(record, rows, tried, order, wanted, played):
 
 @inline_kernel
 def record_decision(model, words, current, play, count, rules, memory, record, rows):
-    """Record a decision with the probability that the rules have for its class; return the number of rows.
+    """Record a decision with the rate of its class in the rules; return the number of rows.
 
-    It has `count` plays, which lie in ``memory.tried``; `play` is the one made.  -1 where there is no room.
+    Its `count` plays are in ``memory.tried``; `play` is the actual one.  Returns -1 if there is no room.
     """
     own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
     if next_unit(memory.stream) < rules.rates[classify(words, current, own, other)]:
@@ -197,7 +196,7 @@ def record_decision(model, words, current, play, count, rules, memory, record, r
 
 @inline_kernel
 def begin_game(rules, game, memory):
-    """Start the random stream of a game, and forget what the one before left."""
+    """Start the random stream of a game, and clear the scores of the previous one."""
     memory.stream[0] = derive(np.uint64(rules.seed), np.uint64(game), GAME_TRIAL)
     memory.scores[:] = 0
 
@@ -246,7 +245,7 @@ def self_play(model, start, game, rules, memory, record):
 
 @kernel
 def label(model, record, count, rules, space):
-    """Roll out the first `count` rows of `record`; where each rollout is kept, squares are left out."""
+    """Roll out the first `count` rows of `record`; without squares if each rollout is recorded."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0
     squares[:] = 0

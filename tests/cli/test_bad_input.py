@@ -68,7 +68,7 @@ def fault(motif):
         (("rollout", START, "3", "7", "--compare"), "each die must be 1 to 6, not 7"),
         (("rollout", START, "3", "1", "--compare", "--play", "8/1"), "'8/1' is not a legal play"),
         (("rollout", START, "3", "1", "--compare", "--candidates", "0"), "--candidates must be at least 1"),
-        (("evaluate", START, "--player", "rollout:pubeval,fast"), "'fast' is no option"),
+        (("evaluate", START, "--player", "rollout:pubeval,fast"), "'fast' is not an option"),
         (("match", "pubeval"), "B"),
         (("match", "pubeval", "nobody"), "no player is called 'nobody'"),
         (("match", "pubeval", "random", "--games", "0"), "--games must be at least 2, not 0"),

@@ -336,4 +336,4 @@ def test_rollout_with_a_cube(motif, motif_json):
     compared = motif_json(*plays, "--length", 5, "--score", "3-4", "--eliminate")
     assert compared["cubeful"]
     assert "cubeful" in motif(*plays).out
-    assert "with a cube the match says" in motif(*words, "--scoring", "dmp").err
+    assert "with a cube the match determines" in motif(*words, "--scoring", "dmp").err

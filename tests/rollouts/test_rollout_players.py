@@ -143,7 +143,7 @@ def test_a_missing_weight_file_is_named():
 
 
 def test_a_player_has_a_number_of_trials():
-    with pytest.raises(SettingError, match="no se"):
+    with pytest.raises(SettingError, match="without se"):
         evaluator(se=0.01)
     with pytest.raises(SettingError, match="candidates must be at least 0"):
         evaluator(-1)

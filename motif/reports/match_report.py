@@ -1,7 +1,4 @@
-"""The report of a match analysis: figures and what cost most, as rows and lines of text and as a page.
-
-And what other programs read: the record with comments, or a table of every decision.
-"""
+"""Reports of a match analysis: text, an HTML page, annotated match files and tables of decisions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -25,7 +22,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
 
 Row = tuple[str, str, str]
-"""What it is, and the figure of either player."""
+"""A label and the figures of both players."""
 _PER_CENT = 100
 _NONE = "-"
 
@@ -35,53 +32,53 @@ COLUMNS = (
     "error", "error_se", "source", "trials", "too_close", "mark", "counts", "lost", "unit", "luck",
     "candidates",
 )  # fmt: skip
-"""Of a table; `error` and `error_se` are in millipoints, `lost` in points or MWC, `luck` is an equity."""
+"""Columns of a table; `error` and `error_se` are in millipoints, `lost` in points or MWC, `luck` in
+equity."""
 
 
 def reading(analysis: MatchAnalysis) -> list[str]:
-    """Sentences on how the figures are to be read."""
+    """Return sentences that explain the figures."""
     unit = (
         "normalised so that winning a single game at the present cube is +1 and losing it -1"
         if analysis.length
         else "per point of the cube"
     )
-    lost = "match winning chances (MWC) at the score" if analysis.length else "points, the cube counted"
+    lost = "match winning chances (MWC)" if analysis.length else "points, including the cube"
     sentences = [
         f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
-        f"error. What was lost and luck are also given in {lost}.",
-        "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
+        f"error. Losses and luck are also given in {lost}.",
+        "Decisions are unforced plays, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
-        f"Errors are as {analysis.analyst} judges them, with the cube where it is.",
-        "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is the loss per roll of "
-        "either player, forced plays included, as gnubg has it. An error is marked "
+        f"Errors are as judged by {analysis.analyst}, cubeful.",
+        "PR, as in eXtreme Gammon, is half the error rate; the Snowie error rate, as in gnubg, is the loss "
+        "per roll, counting both players' rolls and forced plays. An error is marked "
         + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f} millipoints" for limit, mark in reversed(MARKS))
         + ".",
     ]
     if analysis.own_error_rate is not None:
         sentences.append(
-            f"Its own error rate is {analysis.own_error_rate:.1f} millipoints per decision in positions with "
-            "contact (docs/explanation/frontier.md in motif's source); below that, trust the order of the "
-            "players more than the figures."
+            f"The judge itself errs by about {analysis.own_error_rate:.1f} millipoints per decision in "
+            "contact positions (docs/explanation/frontier.md in motif's source); below that, trust the "
+            "ranking, not the numbers."
         )
     if analysis.trials:
         sentences.append(
             f"Errors of {MILLIPOINTS * DOUBTFUL:.0f} millipoints and more come from rollouts of "
-            f"{analysis.trials} trials (more for cube decisions that these leave open), smaller ones from "
-            f"lookahead. An error is marked, and listed among the largest, if it is at least {CERTAIN:.0f} "
-            "standard errors; a smaller cube error counts as too close to call."
+            f"{analysis.trials} trials (more for close cube decisions), smaller ones from lookahead. An "
+            f"error is marked, and listed among the largest, if it exceeds {CERTAIN:.0f} standard errors; a "
+            "smaller cube error is too close to call."
         )
     if any(player.is_analyst for player in analysis.players):
-        sentences.append("The analysing player is not rated.")
+        sentences.append("The analyst is not rated.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "Reasons say what the two plays do on the board, the strongest first; part of what a play lost "
-            "may come from the score and from lookahead."
+            "Reasons are sorted by importance; part of a loss may come from the score or from lookahead."
         )
     return sentences
 
 
 def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
-    """Return rows under their headings."""
+    """Return the rows of each section."""
     both, in_match = analysis.players, bool(analysis.length)
 
     def row(name: str, figure: Callable[[PlayerAnalysis], str]) -> Row:
@@ -95,7 +92,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
             row("lost", lambda one: _lost(getattr(one, kind), in_match)),
         ]
 
-    everything = [
+    overall = [
         row("rating", lambda one: one.rating or _NONE),
         *error_rows("overall"),
         row("PR", lambda one: _number(one.pr)),
@@ -111,12 +108,12 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         luck.append(row("result", lambda one: _result(one.result, in_match)))
         luck.append(row("luck-adjusted result", lambda one: _result(one.luck_adjusted, in_match)))
     return [
-        ("All decisions", everything),
+        ("All decisions", overall),
         ("Chequer plays", [*error_rows("chequer"), row("forced plays", lambda one: str(one.forced))]),
         ("Cube", [*error_rows("cube"), *cube]),
         ("Luck", luck),
         (
-            "By kind of decision",
+            "Error rate by kind of decision (number of decisions)",
             [row(kind, partial(_kind, kind)) for kind in _kinds(both)],
         ),
     ]
@@ -138,7 +135,7 @@ def _mistakes(kind: str, in_match: bool, player: PlayerAnalysis) -> str:
 
 
 def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
-    """For each game its number, the score before, who won what, and of either player error rate and luck."""
+    """Return each game's number, score, winner and points, and both players' error rates and luck."""
     rows: list[tuple[str, ...]] = []
     for number, (game, pair) in enumerate(zip(analysis.record.games, analysis.by_game, strict=True), 1):
         won = _NONE if game.result is None else f"{analysis.names[game.result.winner]} {game.result.points}"
@@ -166,7 +163,7 @@ def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple
 
 
 def error_rows(errors: Sequence[MatchDecision], names: tuple[str, str]) -> list[tuple[str, ...]]:
-    """For each of `errors` what was done and what was better, and its cost, under `ERROR_TITLES`."""
+    """Return a row for each of `errors`, under `ERROR_TITLES`, and the total."""
     rows = [
         (
             f"{one.moment.game}.{one.moment.move}",
@@ -180,7 +177,7 @@ def error_rows(errors: Sequence[MatchDecision], names: tuple[str, str]) -> list[
         for one in errors
     ]
     total = sum(one.error for one in errors)
-    return [*rows, ("", "", "", "together", f"{MILLIPOINTS * total:.1f}", "", "")]
+    return [*rows, ("", "", "", "total", f"{MILLIPOINTS * total:.1f}", "", "")]
 
 
 def _cost(error: float, se: float | None) -> str:
@@ -200,7 +197,7 @@ def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
 
 def _kind(kind: str, player: PlayerAnalysis) -> str:
     errors = player.kinds.get(kind)
-    return _NONE if errors is None else f"{_rate(errors, with_se=False)} in {errors.decisions}"
+    return _NONE if errors is None else f"{_rate(errors, with_se=False)} ({errors.decisions})"
 
 
 def _number(value: float | None) -> str:
@@ -214,13 +211,13 @@ def _result(value: float | None, in_match: bool) -> str:
 
 
 def loss_text(error: float, cost: float, in_match: bool) -> str:
-    """Return what one decision cost, in a few words."""
+    """Return the loss of one decision as text."""
     unit = f"{_PER_CENT * cost:.2f} % MWC" if in_match else f"{cost:.3f} points"
     return f"{MILLIPOINTS * error:.0f} millipoints ({unit})"
 
 
 def play_text(play: WorstPlay) -> tuple[str, str]:
-    """Return the play made and the better one, as they are captioned."""
+    """Return captions of the play made and the better one."""
     return (
         f"Played: {play.played.notation or NO_MOVE}",
         f"Better: {play.better.notation or NO_MOVE}",
@@ -243,25 +240,25 @@ def _plural(kind: str) -> str:
 
 
 _BOARD_WIDTH = 49
-"""What stands to the right of a diagram begins here."""
+"""Width of a diagram without the text to its right."""
 
 
 def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
-    """Lines for a terminal of `width` columns; boards stand side by side where they fit."""
+    """Yield lines on the worst decisions, with boards side by side if they fit into `width` columns."""
     in_match = bool(analysis.length)
     if analysis.plays:
-        yield from ("The plays that cost most", "")
+        yield from ("The worst plays", "")
     for number, play in enumerate(analysis.plays, 1):
         yield from _play_lines(number, play, in_match, width)
     if analysis.cubes:
-        yield from ("The cube decisions that cost most", "")
+        yield from ("The worst cube decisions", "")
     for number, cube in enumerate(analysis.cubes, 1):
         yield from _cube_lines(number, cube, analysis.names, in_match)
     yield from _small_errors(analysis)
 
 
 def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
-    """Yield what the errors come to that are not shown, so that all of them add up to the totals."""
+    """Yield the total of the errors that are not shown."""
     shown = [one.moment for one in analysis.plays]
     acts = [(one.act.chance, one.act.done) for one in analysis.cubes]
     rest = [
@@ -272,7 +269,7 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
         what = (
             "1 smaller or uncertain error" if len(rest) == 1 else f"{len(rest)} smaller or uncertain errors"
         )
-        yield f"{what}: {lost:.1f} millipoints together; --html lists each, --moves every decision"
+        yield f"{what}: {lost:.1f} millipoints in total; --html lists each, --moves every decision"
         yield ""
 
 
@@ -306,14 +303,14 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: 
 
 
 def _board(play: Play) -> list[str]:
-    """Return the board after `play`, seen by who made it."""
-    # Without the identifier, which would be that of a player who is not on roll.
+    """Return the board after `play`, seen by the mover."""
+    # Without the identifier, whose player would not be on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
 
 
 def match_page(analysis: MatchAnalysis) -> str:
-    """Return the page of `analysis`: one HTML document that needs nothing else."""
+    """Return the self-contained HTML page of `analysis`."""
     in_match = bool(analysis.length)
     return html_page(
         "match_page.html",
@@ -335,11 +332,11 @@ def match_page(analysis: MatchAnalysis) -> str:
 
 
 _JOKERS = 5
-"""The luckiest rolls on the page."""
+"""Number of luckiest rolls on the page."""
 
 
 def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
-    """Figures of the games as rows under no heading; nothing for a single game."""
+    """Return figures by game; empty for a single game."""
     if analysis.games < 2:
         return {}
     rows = {f"game {row[0]} at {row[1]}": [row[2], f"{row[3]} / {row[5]}", f"{row[4]} / {row[6]}"]
@@ -373,26 +370,26 @@ def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
 
 
 def _unbroken(text: str) -> str:
-    """`text` for a page, where no line breaks between a number and its unit."""
+    """Return `text` with no-break spaces between numbers and units."""
     space = "\N{NO-BREAK SPACE}"
     return text.replace(" % MWC", f"{space}%{space}MWC").replace(" points", f"{space}points")
 
 
 def check_export(path: Path, matches: int) -> None:
-    """Raise `SettingError` unless so many analysed matches can be written to a file that is called so."""
+    """Raise `SettingError` unless the format of `path` can hold that many analysed `matches`."""
     suffix = path.suffix.lower()
     if suffix not in (*WRITTEN_SUFFIXES, *TABLE_SUFFIXES):
         known = ", ".join((*WRITTEN_SUFFIXES, *TABLE_SUFFIXES))
-        raise SettingError(f"{path}: an analysis is written as one of {known}")
+        raise SettingError(f"{path}: the name must end in one of {known}")
     if suffix in WRITTEN_SUFFIXES and matches > 1:
         raise SettingError(f"{path}: a {suffix} file holds one match, not {matches}")
 
 
 def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> None:
-    """Write `analyses`, each with the name of its file, to `path`, as the suffix says.
+    """Write `analyses`, each with its file name, to `path` in the format of its suffix.
 
-    A .mat or .sgf file is the record with comments and, in .sgf, gnubg's marks; .csv and .parquet have a row
-    for every decision.  Raises `FileError`, and `SettingError` as `check_export` does.
+    A .mat or .sgf file is the annotated record, in .sgf with gnubg's marks; .csv and .parquet have a row per
+    decision.  Raises `FileError`, and `SettingError` as `check_export` does.
     """
     check_export(path, len(analyses))
     suffix = path.suffix.lower()
@@ -414,7 +411,7 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
 
 
 def _cell(value: Any) -> Any:
-    """`value` for a CSV: nothing for None, numbers with six digits."""
+    """Return `value` for CSV: empty for None, six significant digits for numbers."""
     if isinstance(value, bool):
         return int(value)
     return f"{value:.6g}" if isinstance(value, float) else value

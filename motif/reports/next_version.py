@@ -1,4 +1,4 @@
-"""What would help the next version of a bootstrap run, by its figures, and the commands that make it."""
+"""Advice on the next version of a bootstrap run, and the commands that make it."""
 
 import os
 import shlex
@@ -15,17 +15,17 @@ from motif.reports.run_files import VersionFigures
 from motif.sampling import SampleSettings
 
 _WIDE_GAP = 1.1
-"""Validation error over training error from which the samples count as too few."""
+"""Minimum ratio of validation to training error that indicates too few samples."""
 _CLEAR = 2.0
-"""Standard errors that a difference must exceed to count."""
+"""Minimum significant difference in standard errors."""
 _RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
-"""Options by which there are more samples of a class that games alone give few of."""
+"""Options that add samples of rare classes."""
 _NAMES = {"prune": "prune_z"}
-"""Options that are not called as their fields are."""
+"""Options with names that differ from their fields."""
 
 
 def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> list[str]:
-    """Commands, for the run's `folder`, that make the version after `last` as `last` itself was made."""
+    """Return commands, for the run's `folder`, that make the version after `last` in the same way."""
     step, version = config.versions[last], last + 1
     weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
     sampling = step.sample_settings(previous, config.step_seed(version))
@@ -41,13 +41,13 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
 
 
 def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
-    """Return `settings` whose file of parameters, if they name one, is found from `folder`."""
+    """Return `settings` with the path of a parameter file relative to `folder`."""
     file = settings.parameters
     return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
 
 
 def _options(settings: SampleSettings | FitSettings) -> list[object]:
-    """Options of the command line for `settings`, but those whose values are the defaults."""
+    """Return the command-line options of `settings` that differ from the defaults."""
     words: list[object] = []
     for one in fields(settings):
         value = getattr(settings, one.name)
@@ -58,7 +58,7 @@ def _options(settings: SampleSettings | FitSettings) -> list[object]:
 
 
 def _command(words: Sequence[object]) -> str:
-    """Return a line for the shell, broken before each option so that it fits a narrow page."""
+    """Return a shell command with a line break before each option."""
     line = "motif"
     for word in map(str, words):
         line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
@@ -66,13 +66,13 @@ def _command(words: Sequence[object]) -> str:
 
 
 def advice(summaries: Sequence[VersionFigures]) -> list[str]:
-    """Sentences about what would help, from the numbers of a run's versions, of the last especially."""
+    """Return advice from the numbers of a run's versions, mainly the last."""
     last = summaries[-1]
     return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
 
 
 def _on_samples(last: VersionFigures) -> Iterator[str]:
-    """On gaps between training and validation: together, and in a class of positions."""
+    """Yield advice on gaps between training and validation error, overall and by class."""
     ratio = _ratio(last)
     if ratio is None:
         return
@@ -87,23 +87,23 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
     widest = max(classes, key=lambda name: classes[name])
     if classes[widest] > _WIDE_GAP:
         yield (
-            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
-            f"({_RATES[widest]}) would help there."
+            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more samples of them "
+            f"({_RATES[widest]}) would help."
         )
 
 
 def _on_passes(last: VersionFigures) -> Iterator[str]:
-    """On fits that ended before they converged."""
+    """Yield advice on fits that did not converge."""
     yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
     if last["stopped"] == PASS_LIMIT:
         yield (
-            f"A fit of {last['name']} ended at its limit of passes before it converged: more passes may "
-            "lower its error."
+            f"A fit of {last['name']} reached the pass limit before converging: more passes may lower its "
+            "error."
         )
     elif last["stopped"] == VALIDATION_RISES:
         yield (
-            f"A fit of {last['name']} ended because its validation error rose: more games, or a larger "
-            "ridge, would let it go on."
+            f"A fit of {last['name']} stopped because its validation error rose: more games or a larger "
+            "ridge would help."
         )
 
 
@@ -111,11 +111,11 @@ def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
     last = summaries[-1]
     level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
     if not level:
-        return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
-    text = f"{last['name']} does not clearly beat what it learned from"
+        return f"{last['name']} clearly beats its predecessor, so another round may improve it again."
+    text = f"{last['name']} does not clearly beat its predecessor"
     if level > 1:
         text += f", and neither did the {_times(level - 1)} before it"
-    return f"{text}: another round of the same kind will hardly gain."
+    return f"{text}: another round of the same kind will hardly help."
 
 
 def _clearly_gains(summary: VersionFigures) -> bool:
@@ -127,6 +127,6 @@ def _times(count: int) -> str:
 
 
 def _ratio(errors: VersionFigures) -> float | None:
-    """Return the validation error over training error; None where one is not known."""
+    """Return validation error / training error; None if one is unknown."""
     train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
     return validation / train if train and validation else None

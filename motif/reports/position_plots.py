@@ -1,4 +1,4 @@
-"""Pictures of an analysis's positions: values by range of the raw sum, clusters, how raw sums are spread."""
+"""Pictures of an analysis's positions: values by range, clusters, and normality of raw sums."""
 
 from pathlib import Path
 
@@ -20,18 +20,18 @@ CLUSTER_LOOKS = (
 )  # fmt: skip
 """Colour and marker of each group."""
 MAX_FEATURES = 14
-"""Features of the picture of clusters at most: those that differ most from group to group."""
+"""Maximum number of features in the picture of clusters."""
 _DRAWN = 3000
 _HEIGHT = 5.6
 _SCATTER_HEIGHT = 3.6
 _REACH = 2.0
-"""Standard deviations at which colours are full."""
+"""Standard deviations with full colour."""
 _PERCENT = 100
 _QUANTILES = 400
 
 
 def draw_ranges(analysis: EvaluatorAnalysis, ranges: list[ValueRange], path: Path) -> None:
-    """Draw mean and SD of the value in each range of the raw sum, and how many positions lie in it."""
+    """Draw the mean and SD of the value, and the share of positions, by range of the raw sum to `path`."""
     scale = analysis.scale
     with picture(path, _HEIGHT, title_of(analysis, f"{scale.value} by range of {scale.raw}")) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
@@ -53,7 +53,7 @@ def draw_ranges(analysis: EvaluatorAnalysis, ranges: list[ValueRange], path: Pat
 
 
 def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path: Path) -> None:
-    """Draw the groups: positions on the first two principal components, and the features' means by group."""
+    """Draw positions on two principal components and feature means by cluster to `path`."""
     groups = clusters.groups
     shown = _telling(clusters)
     height = _SCATTER_HEIGHT + rows_height(len(shown))
@@ -83,7 +83,7 @@ def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path:
 
 
 def _telling(clusters: PositionClusters) -> list[int]:
-    """Return the features whose means differ most from group to group, in their own order."""
+    """Return the features that differ most between groups, in their own order."""
     centres = np.array([one.centre for one in clusters.groups])
     weights = np.array([one.share for one in clusters.groups])
     spread = (weights[:, None] * centres**2).sum(axis=0)
@@ -112,17 +112,17 @@ def _draw_scatter(axes: Axes, analysis: EvaluatorAnalysis, clusters: PositionClu
 
 
 def _projected(analysis: EvaluatorAnalysis) -> Floats:
-    """Where the positions lie on the first two principal components (n, 2)."""
+    """Return the positions' scores on the first two principal components (n, 2)."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     loadings = analysis.components.loadings[:2][:, free]
     axes = loadings / np.maximum(np.linalg.norm(loadings, axis=1, keepdims=True), np.finfo(float).tiny)
     places = standard @ axes.T
-    # One feature alone has one component.
+    # A single feature has only one component.
     return places if places.shape[1] > 1 else np.column_stack([places, np.zeros(len(places))])
 
 
 def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
-    """Draw the raw sums beside the normal distribution of the same mean and SD, and quantiles by its own."""
+    """Draw the distribution of raw sums and its quantiles against a normal distribution to `path`."""
     from scipy.stats import norm
 
     raw, name = analysis.judged.raw, analysis.scale.raw
@@ -151,5 +151,5 @@ def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
             handles=[sample_line(SOLID | {"linestyle": ""}, "the positions"),
                      sample_line(DASHED | {"marker": ""}, "normal, same mean and SD")],
             loc="outside lower center", ncols=2, title_fontsize=SMALL,
-            title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (0 and 0 for a normal one)",
+            title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (both 0 for a normal one)",
         )  # fmt: skip

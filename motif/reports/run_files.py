@@ -1,4 +1,4 @@
-"""The files of a bootstrap run, of its finished versions, checked for what a report needs."""
+"""The files of a bootstrap run's finished versions, checked for a report."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ from motif.runtime.limits import HISTORY_COLUMNS, HISTORY_FILE, HISTORY_LINES, Y
 from motif.sampling.dataset import is_dataset
 
 VersionFigures = Mapping[str, Any]
-"""A version's summary.json: the `FIGURES` and more, see `motif.learning.bootstrap_run`."""
+"""A version's summary.json; see `motif.learning.bootstrap_run`."""
 STEPS = ("sample", "fit", "measure")
-"""What a version's seconds are spent on."""
+"""Steps of a version."""
 _NUMBER, _MAYBE = (int, float), (int, float, type(None))
 FIGURES: dict[str, tuple[type, ...]] = {
     "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
@@ -30,45 +30,45 @@ FIGURES: dict[str, tuple[type, ...]] = {
     "choice_error": (dict,), "choice_error_se": (dict,),
     "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
 }  # fmt: skip
-"""What a report tells of a version, and its types."""
+"""Figures of a version in a report, with their types."""
 _MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings", "validation_errors", "cross_check")
-"""Figures that summaries of earlier programs do not have."""
+"""Figures missing from summaries of earlier releases."""
 
 
 @dataclass(frozen=True)
 class RunFiles:
-    """A run as far as its versions are finished."""
+    """The finished versions of a run."""
 
     folder: Path
     config: BootstrapConfig
     config_text: str
-    """Its config.yaml."""
+    """Content of config.yaml."""
     summaries: Sequence[VersionFigures]
-    """One a finished version, in order; see `motif.learning.bootstrap_run`."""
+    """One per finished version, in order."""
     weights: Sequence[WeightFile]
-    """One a finished version, in order."""
+    """One per finished version, in order."""
 
     @property
     def homes(self) -> list[Path]:
-        """The folders of the finished versions."""
+        """Folders of the finished versions."""
         return [self.folder / f"v{version}" for version in range(len(self.summaries))]
 
     @property
     def last(self) -> int:
-        """The number of the last finished version."""
+        """Number of the last finished version."""
         return len(self.summaries) - 1
 
     @property
     def pools(self) -> list[Path] | None:
-        """The datasets that the last version was fitted to; None when one of them is not there any more."""
+        """Datasets of the last version's fit; None if one is missing."""
         return fitted_pools(self.folder, self.config, self.last)
 
 
 def read_run(folder: Path) -> RunFiles:
-    """Read the run in `folder`, but for its samples and histories.
+    """Read the run in `folder`, except samples and histories.
 
-    Raises `SettingError` when it is no run, has no finished version or holds what cannot be read, and
-    `WeightFileError` for weights that cannot be.
+    Raises `SettingError` if it is no run, has no finished version or has unreadable files, `WeightFileError`
+    for unreadable weights.
     """
     path = folder / CONFIG
     if folder.is_dir() and not path.exists():
@@ -92,7 +92,7 @@ def read_history(home: Path) -> Rows:
 
 
 def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
-    """Return the datasets that a version was fitted to; None when one of them is not there any more."""
+    """Return the datasets of a version's fit; None if one is missing."""
     pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
     return pools if all(map(is_dataset, pools)) else None
 
@@ -112,9 +112,9 @@ def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionFigures]:
 
 
 def _check(summary: Entry, version: int) -> None:
-    """Raise `SettingError` for a summary that lacks what a report tells."""
+    """Raise `SettingError` for a summary with missing or invalid figures."""
     if not isinstance(summary.value, dict):
-        summary.fail("is no summary of a version")
+        summary.fail("is not a version's summary")
     for name, kind in {**FIGURES, "heads": (dict,), "warnings": (list,)}.items():
         if name in summary.value or name not in _MAY_LACK:
             summary[name].of(*kind)

@@ -1,4 +1,4 @@
-"""The report of a bootstrap run: plots of each version, plots and a page of the whole run."""
+"""The report of a bootstrap run: plots of each version, and plots and a page of the whole run."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,44 +63,44 @@ _Begun = TypeVar("_Begun")
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
 _TERMS, _WORST = 20, 10
-"""Terms and worst decisions on a page, by default."""
+"""Default numbers of terms and worst decisions on a page."""
 CLASS = "contact"
-"""The class whose terms a report shows: most decisions are made there."""
+"""The class whose terms a report shows, because most decisions are made there."""
 _POSITIONS = 2000
 _READING = {
     STRENGTH: (
         "Strength",
-        "Points per game of each version, against PubEval and the version before.",
+        "Points per game of each version against PubEval and the previous version.",
     ),
     CONVERGENCE: (
         "Convergence",
-        "How the errors fell from pass to pass of each version's fits. A validation error that rises again "
-        "means overfitting. Errors include the noise of the labels (dotted line), which even true values "
-        "would have. So do not compare the errors of versions with different numbers of trials; compare "
-        "those without label noise.",
+        "Training and validation error by pass of each version's fits. A rising validation error means "
+        "overfitting. Errors include the noise of the labels (dotted line), which even true values would "
+        "have, so errors of versions with different numbers of trials are comparable only without label "
+        "noise.",
     ),
     CALIBRATION: (
         "Calibration",
-        "On held-out positions: how often rollouts give the result, against its predicted probability. A "
-        "curve on the diagonal is well calibrated; above it the probability is too low, below it too high.",
+        "Frequency of a result in rollouts against its predicted probability, on held-out positions. Points "
+        "on the diagonal are well calibrated; above it, the prediction is too low, below it, too high.",
     ),
 }
 _NOISE_NOTE = (
-    "Without label noise: the root of the squared validation error less the mean square of the labels' "
-    "standard errors. It estimates the evaluator's own error, and versions can be compared by it."
+    "Without label noise: the square root of the mean squared validation error less the labels' mean squared "
+    "standard error. It estimates the evaluator's own error and is comparable between versions."
 )
 _CHOICES = (
-    "The choice error is what the version's plays lose per decision in held-out games, by the labels of the "
-    "plays. Labels are noisy, so even perfect plays would have an error: compare it only between versions "
-    "with the same number of trials."
+    "The choice error is the loss per decision of the version's plays in held-out games, by the labels. "
+    "Because labels are noisy, even perfect plays would have an error: compare it only between versions with "
+    "the same number of trials."
 )
 _CHECKS = (
-    "SciPy's least squares, an independent solver, fitted one head of each version again, the smallest one: "
-    "it minimises the same error, and should reach the same weights."
+    "SciPy's least squares, an independent solver, refitted the smallest head of each version. It minimises "
+    "the same error and should reach the same weights."
 )
 _LINES = (
-    "The plays of benchmark lines are judged by an independent engine. They are for measuring only, never "
-    "for fitting, and the advice on what to try next does not use them."
+    "Benchmark plays are judged by an independent engine. They are used for measurement only, not for "
+    "fitting or for the advice on what to try next."
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"
@@ -108,15 +108,15 @@ _UNKNOWN = "\N{EN DASH}"
 
 @dataclass(frozen=True)
 class RunBenchmark:
-    """What measuring a run's versions on benchmark files gave."""
+    """Results of a run's versions on benchmark files."""
 
     rates: Sequence[ErrorRates]
     """Error rates of each version."""
     worst: Sequence[WorstDecision]
-    """Decisions of the last version, the one that cost most first."""
+    """Decisions of the last version, largest loss first."""
 
     def rows(self) -> dict[str, list[ErrorRate]]:
-        """Return the error rates of the versions by file, and on all files where there are several."""
+        """Return the versions' error rates by file, and on all files if there are several."""
         paths = list(self.rates[0].files)
         names = dict(zip(paths, _short_names(paths), strict=True))
         rows = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
@@ -126,41 +126,41 @@ class RunBenchmark:
 def run_benchmark(
     versions: Sequence[WeightFile], files: Sequence[BenchmarkFile], worst: int
 ) -> RunBenchmark | None:
-    """Measure all `versions` on `files`, and find the `worst` decisions of the last; None for no file."""
+    """Measure all `versions` on `files`, and find the last one's `worst` decisions; None without files."""
     if not files:
         return None
-    # Less work than it is to start processes: static evaluators play thousands of decisions per second.
+    # Static evaluators are too fast for worker processes to pay off.
     players = [static_player(from_weights(weights)) for weights in versions]
     choices = [[player_choices(player, file, jobs=1) for file in files] for player in players]
     return RunBenchmark(list(map(summary, choices)), worst_decisions(choices[-1], worst))
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files without folders and endings, where these still differ."""
+    """Return file names without folders and suffixes, if these are distinct."""
     names = [PurePath(path).name.partition(".")[0] for path in paths]
     return names if all(names) and len(set(names)) == len(names) else list(paths)
 
 
 @dataclass(frozen=True)
 class RunTerms:
-    """Terms of the head that chooses plays in contact."""
+    """Terms of the head that ranks plays in contact positions."""
 
     head: str
     count: int
-    """How many terms it has but for the bias."""
+    """Number of terms without the bias."""
     source: str
-    """Over which positions they are compared: "the positions that it was fitted to", say."""
+    """The positions on which effects are measured, in words."""
     told: tuple[TermSummary, ...]
-    """Terms that move its value most, most first."""
+    """The most important terms, largest effect first."""
     parameters: tuple[EffectSummary, ...]
-    """Parameters that do, and what more of each is worth."""
+    """The most important parameters with their effects."""
     units: tuple[UnitSummary, ...] = ()
-    """Hidden units that do."""
+    """The most important hidden units."""
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """What was drawn of a run, and the figures that it tells."""
+    """The page, pictures and figures of a run."""
 
     run: RunFiles
     page: Path
@@ -169,7 +169,7 @@ class RunReport:
     benchmark: RunBenchmark | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Paths and key figures, for JSON."""
+        """Return paths and key figures for JSON."""
         versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
         figures: dict[str, Any] = {
             "run": str(self.run.folder),
@@ -191,9 +191,8 @@ class RunReport:
 def draw_version(home: Path, summary: VersionFigures) -> None:
     """Draw convergence.png and calibration.png of one version into its folder, `home`.
 
-    `summary` is that of `run_bootstrap`, whose `on_version` this can be.  Calibration needs the
-    samples and is left out when they are gone.  Raises a `MotifError` for files that cannot be
-    read or written.
+    Usable as `on_version` of `run_bootstrap`.  Calibration is left out if the samples are missing.  Raises a
+    `MotifError` for files that cannot be read or written.
     """
     config = load_config(home.parent / CONFIG)
     plot_convergence(read_history(home), home / CONVERGENCE, title=f"{summary['name']}: error by pass")
@@ -203,9 +202,9 @@ def draw_version(home: Path, summary: VersionFigures) -> None:
 
 @contextmanager
 def drawn_beside() -> Iterator[OnVersion]:
-    """`draw_version` while the run goes on: what `on_version` of `run_bootstrap` can be in the block.
+    """Provide an `on_version` for `run_bootstrap` that draws versions in a background thread.
 
-    What goes wrong with one version is raised when the next one is there, or at the end of the block.
+    Errors are raised at the next version or at the end of the block.
     """
     with ThreadPoolExecutor(1) as pool:
         latest: Future[None] | None = None
@@ -232,15 +231,14 @@ def draw_run(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> RunReport:
-    """Draw the plots and the page of the run in `folder`, as far as its versions are finished.
+    """Draw the plots and the self-contained page of the finished versions of the run in `folder`.
 
-    The page, by default the run's report.html, is one file that needs no other.  It tells `top` terms;
-    with `benchmarks` also error rates on these, and the `worst` decisions of the last version.  `seed`
-    draws the games that terms are compared over where the samples are gone.  Raises a `MotifError` for
-    files that cannot be read or written, and when no version is finished.
+    The page, by default report.html in `folder`, shows `top` terms and, with `benchmarks`, error rates and
+    the `worst` decisions of the last version.  `seed` determines the games played if the samples are missing.
+    Raises a `MotifError` for files that cannot be read or written, and if no version is finished.
     """
     run = read_run(folder)
-    # Whatever cannot be read shows itself before anything is drawn.
+    # Read everything before drawing anything.
     histories = {home.name: read_history(home) for home in run.homes}
 
     def measure_and_draw() -> tuple[RunBenchmark | None, list[str]]:
@@ -263,7 +261,7 @@ def draw_run(
 def _draw_calibration(
     folder: Path, config: BootstrapConfig, weights: WeightFile, version: int, path: Path
 ) -> bool:
-    """Draw the calibration of a version to `path`; False when its samples are not there any more."""
+    """Draw the calibration of a version to `path`; return False if its samples are missing."""
     pools = fitted_pools(folder, config, version)
     if pools is None:
         return False
@@ -288,15 +286,13 @@ def _run_terms(
     tell: Callable[[str], None],
     when_read: Callable[[], _Begun],
 ) -> tuple[RunTerms, Picture, _Begun]:
-    """Return the `top` terms and parameters of the last version, a picture, and what `when_read` gives.
+    """Return the `top` terms and parameters of the last version, a picture, and the result of `when_read`.
 
-    `when_read` is called when nothing is left to read.
-
-    Terms from its table of terms, or else from the samples that it was fitted to, both with standard errors;
-    where these are gone, from its own games, drawn by `seed`, without.  What more of a parameter is worth is
-    seen along its last samples, or its own games.  Raises a `MotifError` for files that cannot be read.
+    `when_read` is called after all files have been read.  Terms have standard errors if they come from the
+    table of terms or the samples of the fit, and none if the version's own games are used instead.  Raises a
+    `MotifError` for unreadable files.
     """
-    weights, source = run.weights[run.last], "the positions that it was fitted to"
+    weights, source = run.weights[run.last], "the positions it was fitted to"
     head = chosen_head(weights, CLASS, None)
     table, place = run.homes[run.last] / TERMS, (CLASS, head)
     if run.pools is None:
@@ -320,23 +316,23 @@ def _run_terms(
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, CLASS, head, seen.boards)[:top]
-    picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
+    picture = effects_picture(seen, effects, f"{weights.name}: effects of the parameters")
     return RunTerms(head, len(terms.names) - 1, source, told, effects, units), picture, begun
 
 
 def _page(
     run: RunFiles, terms: RunTerms, benchmark: RunBenchmark | None, pictures: Mapping[str, Picture]
 ) -> str:
-    """Return the page; `pictures` are called strength, convergence, effects and, if known, calibration."""
+    """Return the page; `pictures` are strength, convergence, effects and possibly calibration."""
     last, weights = run.summaries[run.last], run.weights[run.last]
     headings = {
-        "run": "How the run went",
+        "run": "Course of the run",
         "strength": "Strength by version",
         **{name: pictures[name].heading for name in ("convergence", "calibration") if name in pictures},
-        "terms": "The terms that matter",
+        "terms": "The most important terms",
         **({} if benchmark is None else {"worst": "The worst decisions"}),
         "next": "What to try next",
-        "files": "The files of the run",
+        "files": "Files of the run",
         "configuration": "Configuration",
     }
     return html_page(
@@ -378,20 +374,20 @@ def _made(run: RunFiles) -> str:
 
 
 def _course(run: RunFiles) -> Iterator[str]:
-    """Sentences on time, and on fits that did not converge."""
+    """Yield sentences on the time spent and on missing versions."""
     spent = [sum(summary["seconds_by_step"][step] for summary in run.summaries) for step in STEPS]
     sample, fit, measure = map(duration, spent)
     yield (
-        f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting, {measure} of "
-        "matches that measure strength. Only the last attempt of an interrupted version counts."
+        f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting and {measure} of "
+        "matches that measure strength. For an interrupted version, only the last attempt counts."
     )
     if missing := len(run.config.versions) - len(run.summaries):
         ahead = "One version is" if missing == 1 else f"{missing} versions are"
-        yield f"{ahead} still to come: the command that began the run continues it."
+        yield f"{ahead} still missing: the command that started the run continues it."
 
 
 def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[str]:
-    yield "Version 0 is compared with the player that the run started from."
+    yield "Version 0 is compared with the initial player."
     if any(summary.get("choice_error") for summary in run.summaries):
         yield _CHOICES
     if benchmark is not None:
@@ -400,13 +396,13 @@ def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[s
 
 def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
     return (
-        f"How {weights.name} judges {CLASS} positions: of the {terms.count:,} terms of the {terms.head} head "
-        f"those {len(terms.told)} that move its value most, over {terms.source}."
+        f"How {weights.name} evaluates {CLASS} positions: the {len(terms.told)} most important of the "
+        f"{terms.count:,} terms of the {terms.head} head, measured on {terms.source}."
     )
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that suits it, such as "34 minutes"."""
+    """Return a time in a suitable unit, such as "34 minutes"."""
     for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.{0 if seconds >= 10 * size else 1}f} {unit}"
@@ -414,7 +410,7 @@ def duration(seconds: float) -> str:
 
 
 def _steps(run: RunFiles) -> Groups:
-    """How the versions came about, from left to right so that each row compares them."""
+    """Return a table of how the versions were made, a column per version."""
     summaries, steps = run.summaries, run.config.versions[: len(run.summaries)]
     seconds = [summary["seconds_by_step"] for summary in summaries]
     parents = [run.config.start, *(f"v{summary['version']}" for summary in summaries)]
@@ -438,13 +434,13 @@ def _steps(run: RunFiles) -> Groups:
             "training": [_rmse(summary["rmse_train"]) for summary in summaries],
             "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
             **_noise_rows(summaries, "win"),
-            "most passes": [f"{summary['sweeps']}" for summary in summaries],
-            "ended": [summary["stopped"] for summary in summaries],
+            "passes (maximum)": [f"{summary['sweeps']}" for summary in summaries],
+            "stopped": [summary["stopped"] for summary in summaries],
         },
     }
     if rows := _noise_rows(summaries, HEAD):
         validation = [_error_of(summary, HEAD, "rmse_validation") for summary in summaries]
-        groups["Fit: error of the equity that chooses plays (RMSE, points)"] = {
+        groups["Fit: error of the equity that ranks plays (RMSE, points)"] = {
             "validation": validation,
             **rows,
         }
@@ -452,7 +448,7 @@ def _steps(run: RunFiles) -> Groups:
 
 
 def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, list[str]]:
-    """Noise of the labels of a head, and its error without; nothing where no version tells of it."""
+    """Return rows of a head's label noise and its error without noise; empty if unknown."""
     if not any(head in summary.get("validation_errors", {}) for summary in summaries):
         return {}
     return {
@@ -467,16 +463,16 @@ def _error_of(summary: VersionFigures, head: str, name: str) -> str:
 
 
 def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
-    """How errors without label noise are to be read, and why some are not known."""
+    """Yield notes on errors without label noise."""
     told = [errors for summary in summaries for errors in summary.get("validation_errors", {}).values()]
     if told:
         yield _NOISE_NOTE
     if any(errors.get("label_noise") is None for errors in told):
-        yield f"{_UNKNOWN}: not known. {NOT_KNOWN}"
+        yield f"{_UNKNOWN}: unknown. {NOT_KNOWN}"
 
 
 def _checks(summaries: Sequence[VersionFigures]) -> Groups:
-    """Return the head of each version that SciPy fitted too; empty where there is none."""
+    """Return a table of the fits by SciPy; empty if there are none."""
     checks = [summary.get("cross_check") or {} for summary in summaries]
     if not any(checks):
         return {}
@@ -489,7 +485,7 @@ def _checks(summaries: Sequence[VersionFigures]) -> Groups:
             "head": row(lambda check: check["place"].replace(".", " ").replace("_", " ")),
             "weights": row(lambda check: f"{check['terms'] + 1:,}"),
             "positions": row(lambda check: f"{check['positions']:,}"),
-            "by the run's method": row(lambda check: check["method"]),
+            "method of the run": row(lambda check: check["method"]),
         },
         "Error in training (RMSE)": {
             "the run's method": row(lambda check: f"{check['rmse_train']:.6f}"),
@@ -500,19 +496,19 @@ def _checks(summaries: Sequence[VersionFigures]) -> Groups:
             "SciPy's least squares": row(lambda check: f"{check['seconds_check']:.2f}"),
         },
         "Largest relative difference": {
-            "of what is minimised": row(lambda check: f"{check['error_difference']:.1e}"),
-            "of a weight, to the largest weight": row(lambda check: f"{check['weight_difference']:.1e}"),
+            "of the objective": row(lambda check: f"{check['error_difference']:.1e}"),
+            "of a weight, relative to the largest": row(lambda check: f"{check['weight_difference']:.1e}"),
         },
     }
 
 
 def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
-    """How strong the versions play, by all measures that there are."""
+    """Return a table of the versions' strength by all measures."""
     summaries = run.summaries
     groups: dict[str, Mapping[str, Sequence[str]]] = {
         "Points per game": {
             "against PubEval": [_points(one, "ppg_vs_pubeval", "ppg_se") for one in summaries],
-            "against the version before": [
+            "against the previous version": [
                 _points(one, "ppg_vs_previous", "ppg_vs_previous_se") for one in summaries
             ],
         },
@@ -528,14 +524,13 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
 
 
 def _points(summary: VersionFigures, value: str, error: str) -> str:
-    """Points per game of a summary with their standard error, by the names of both."""
-    # A line may break before the sign, not behind it.
+    """Return points per game with their standard error."""
     text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _choice_rows(summaries: Sequence[VersionFigures]) -> dict[str, list[str]]:
-    """Return what validation decisions cost, by class."""
+    """Return the choice errors by class."""
     names = dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ()))
     return {name: [_choice(summary, name) for summary in summaries] for name in names}
 

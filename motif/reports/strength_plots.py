@@ -1,4 +1,4 @@
-"""Pictures of strength: the versions of a run, and the players of a tournament, with standard errors."""
+"""Plots of strength, with standard errors: versions of a run and players of a tournament."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,16 +14,16 @@ from motif.reports.run_files import VersionFigures
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
 
 _MAX_NUMBERED = 7
-"""Versions up to which there is room for numbers below the points."""
+"""Maximum number of versions with numbers below the points."""
 _LETTERS, _MIN_LETTERS = 60, 6
-"""What fits on a line below all points together, and what one point gets at least."""
+"""Letters on a line below all points, and the minimum per point."""
 
 
 def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str) -> None:
-    """Draw the versions' points per game, against PubEval and against the version before, to `path`.
+    """Draw the versions' points per game against PubEval and the previous version to `path`.
 
-    `summaries` are those of `run_bootstrap`, in order; `start` names the player before version zero.
-    Raises `FileError` when the picture cannot be written.
+    `summaries` are those of `run_bootstrap`, in order; `start` is the name of the initial player.  Raises
+    `FileError` if the picture cannot be written.
     """
     names = [f"v{summary['version']}" for summary in summaries]
     duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
@@ -32,10 +32,10 @@ def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str
         look: Look = {"color": BLUE, "marker": "o", "linestyle": "-"}
         _draw_points(upper, summaries, names, ("ppg_vs_pubeval", "ppg_se"), look)
         upper.set_title("against PubEval", fontweight="bold")
-        # Each of these has an opponent of its own: no line joins them.
+        # The opponents differ, so no line joins the points.
         look = {"color": VERMILION, "marker": "s", "linestyle": ""}
         _draw_points(lower, summaries, duels, ("ppg_vs_previous", "ppg_vs_previous_se"), look)
-        lower.set_title("against the version before", fontweight="bold")
+        lower.set_title("against the previous version", fontweight="bold")
         figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.", fontsize=SMALL)
 
 
@@ -46,7 +46,7 @@ def _draw_points(
     keys: tuple[str, str],
     look: Look,
 ) -> None:
-    """One panel; `keys` are those of the points and of their standard errors."""
+    """Draw one panel; `keys` are those of the points and their standard errors."""
     points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
@@ -64,19 +64,19 @@ def _draw_points(
 
 _NAME_LETTERS, _LONGEST_NAME = 20, 40
 _ROW, _REST = 0.42, 1.5
-"""Height of a player's row, and of everything else, in inches."""
+"""Height in inches of a player's row and of everything else."""
 _ROOM = 0.8
-"""Share of a panel, on the right, for the numbers."""
+"""Share of a panel reserved for numbers at the right."""
 
 
 def plot_ratings(result: TournamentResult, path: Path) -> None:
-    """Draw the players' ratings in points and in Elo, the best on top, to `path`.
+    """Draw the players' ratings in points and Elo, best first, to `path`.
 
-    Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written.
+    Raises `SettingError` for an invalid picture name, `FileError` if it cannot be written.
     """
     names = [_short(result.names[player]) for player in result.order]
     played = f"matches to {result.length}" if result.length else "games"
-    title = f"Ratings, {result.games:,} {played} a pairing"
+    title = f"Ratings, {result.games:,} {played} per pairing"
     with picture(path, _REST + _ROW * len(names), title) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         digits = 3 if result.judge else 2
@@ -88,7 +88,7 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         left.set_yticks(range(len(names)), names)
         left.set_ylim(len(names) - 0.4, -0.6)
         errors = "±: one standard error; bars: two." if result.has_errors else f"{TOO_FEW.capitalize()}."
-        figure.supxlabel(f"0: the mean of all.  {errors}", fontsize=SMALL)
+        figure.supxlabel(f"0: mean of all players.  {errors}", fontsize=SMALL)
 
 
 def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: Look) -> None:
@@ -116,7 +116,7 @@ def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: 
 
 
 def _short(name: str) -> str:
-    """`name` on lines that leave room for the panels; a long one loses its middle."""
+    """Return `name` on short lines; a long one is abbreviated in the middle."""
     if len(name) > _LONGEST_NAME:
         half = (_LONGEST_NAME - 3) // 2
         name = f"{name[:half]}...{name[-half:]}"

@@ -1,8 +1,8 @@
-"""One look for all pictures, and how they reach the disk.
+"""The common style of all pictures.
 
-Pictures are drawn through matplotlib's object API, never pyplot.  They are made narrow with large
-letters, so that they can be read at the width of a phone; colours are Okabe and Ito's, which
-colour-blind readers tell apart, and every colour comes with its own line style and marker.
+Pictures use matplotlib's object API, not pyplot.  They are narrow with large letters, to be readable on
+phones; the colours are Okabe and Ito's, which colour-blind readers can distinguish, each with its own line
+style and marker.
 """
 
 import math
@@ -24,21 +24,21 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import replacing
 
 WIDTH = 5.4
-"""Inches of every picture."""
+"""Width of every picture in inches."""
 DPI = 200
 
 INK, FAINT, GRID = "#222222", "#767676", "#dddddd"
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 
 Look: TypeAlias = dict[str, Any]
-"""Keyword arguments by which matplotlib draws a line, bars or an area."""
+"""Keyword arguments of matplotlib's drawing functions."""
 SOLID: Look = {"color": BLUE, "linestyle": "-", "marker": "o"}
 DASHED: Look = {"color": VERMILION, "linestyle": "--", "marker": "s", "markerfacecolor": "white"}
-"""The looks of the first and of the second of two lines."""
+"""Looks of the first and second of two lines."""
 TRAINING, VALIDATION = SOLID, DASHED
-"""How errors are drawn, in every picture."""
+"""Looks of errors."""
 NOISE: Look = {"color": INK, "linestyle": ":", "linewidth": 1.2}
-"""How the noise of labels is drawn: no line of errors, but what they rest on."""
+"""Look of label noise."""
 
 SMALL, MEDIUM = 9.0, 10.0
 _STYLE = {
@@ -74,14 +74,14 @@ _STYLE = {
     "legend.handletextpad": 0.5,
     "legend.borderaxespad": 0.2,
     "savefig.dpi": DPI,
-    # Names inside an SVG would otherwise be drawn by chance.
+    # Otherwise, names inside an SVG are random.
     "svg.hashsalt": "motif",
 }
-# What would make two drawings of the same data differ: the program's version, the date.
+# Removed, so that drawings of the same data are identical.
 _METADATA = {".png": {"Software": None}, ".svg": {"Creator": None, "Date": None}}
 
 _ONE_AT_A_TIME = RLock()
-"""matplotlib's style belongs to the whole program."""
+"""matplotlib's style is global."""
 _TITLE_LETTERS = 46
 _MAX_MARKED = 25
 _MAX_TICKS = 4
@@ -91,15 +91,15 @@ _LOG_FROM = 2.5
 def check_picture(path: Path) -> None:
     """Raise `SettingError` unless `path` ends in .png or .svg."""
     if path.suffix not in _METADATA:
-        raise SettingError(f"{path}: a picture's name must end in {' or '.join(_METADATA)}")
+        raise SettingError(f"{path}: the name of a picture must end in {' or '.join(_METADATA)}")
 
 
 @contextmanager
 def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
-    """Provide a figure of that `height` in inches; afterwards it is at `path`, whole or not at all, if any.
+    """Provide a figure of the `height` in inches; afterwards, save it to `path`, if given, as a whole.
 
-    Threads draw one after the other.  Raises `SettingError` for a name that is no picture's, `FileError` when
-    it cannot be written there.
+    Only one thread draws at a time.  Raises `SettingError` for an invalid picture name, `FileError` if it
+    cannot be written.
     """
     if path is not None:
         check_picture(path)
@@ -114,17 +114,17 @@ def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
 
 
 def marked(look: Look, count: int) -> Look:
-    """`look` for a line of `count` points: markers of a long one would hide it."""
+    """Return the `look` for a line of `count` points, without markers if there are many."""
     return look if count <= _MAX_MARKED else look | {"marker": ""}
 
 
 def sample_line(look: Look, label: str) -> Line2D:
-    """Return a line for a legend."""
+    """Return a legend line."""
     return Line2D([], [], label=label, **look)
 
 
 def error_scale(axes: Axes, values: Iterable[float]) -> None:
-    """Give the y axis of errors the range of `values`: logarithmic where they differ by a large factor."""
+    """Set the y axis to the range of `values`, on a logarithmic scale if they vary by a large factor."""
     known = [value for value in values if math.isfinite(value)]
     if not known:
         return
@@ -143,7 +143,7 @@ def error_scale(axes: Axes, values: Iterable[float]) -> None:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers from `low` to `high`, as dense as leaves them apart."""
+    """Return round numbers from `low` to `high`, at most `_MAX_TICKS`."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     best: list[float] = []
     for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):

@@ -1,12 +1,7 @@
-"""Pages that tell by terms, each one HTML file: why a play is better, and which terms of a head matter most.
+"""HTML pages of `motif explain` and `motif terms`.
 
-That of `motif explain` shows both plays as boards, the reasons with bars, the opponent's rolls as a grid, and
-all terms; that of `motif terms` tells the most important terms of a head in words.
-
-The grid shows after which of the opponent's 36 rolls the one of two plays is better.
-
-Colours are not needed to read it: every square has its number with its sign, those for the other play are
-framed, and a description says the same in words.
+The page of `explain` shows both plays as boards, the reasons with bars, a grid of the opponent's rolls, and
+all terms.  The grid is readable without colours: squares have signed numbers, and negative ones a frame.
 """
 
 import math
@@ -19,7 +14,7 @@ from motif.evaluators.weight_file import HEAD_NAMES
 from motif.reports.document import Picture, html_page
 
 if TYPE_CHECKING:
-    # Each page is asked for without what the other needs.
+    # Slow imports.
     from motif.analysis.explain.explanation import Explanation
     from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
@@ -29,14 +24,14 @@ _SIZE, _MARGIN, _GAP = 52, 30, 4
 _WIDTH = _MARGIN + DICE * _SIZE
 _GREEN, _RED, _NEUTRAL, _INK = "#2e7d4f", "#b3202c", "#8a8178", "#1f1b1a"
 _STRONG = 0.3
-"""Points of equity from which on a square has its full colour."""
+"""Points of equity with full colour."""
 _HUNDREDTHS = 100
 _NOTHING = 0.005
-"""Points of equity that are 0 in the digits that are shown."""
+"""Points of equity below which a square shows 0."""
 
 
 def explanation_page(explanation: "Explanation", match: MatchState | None = None) -> str:
-    """One self-contained HTML page without scripts; `match` adds score and cube."""
+    """Return the self-contained HTML page of an explanation; `match` adds score and cube."""
     plays = explanation.better, explanation.worse
     words = explanation.words
     names, parts = explanation.names, explanation.static.parts
@@ -64,7 +59,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
 
 
 def _caption(explanation: "Explanation", play: str, equity: float) -> str:
-    """Return the play with its equity, or its winning chance for a file that ignores gammons."""
+    """Return the play with its equity, or its winning chance for a file with only win chances."""
     words = explanation.words
     if explanation.static.parts.scale.win_only:
         return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))
@@ -81,11 +76,7 @@ def terms_page(
     head: str,
     units: Sequence["UnitSummary"] = (),
 ) -> str:
-    """Return a page called `title` of the `effects` and `terms` of the head `head`.
-
-    The `units` that add to it and a `picture` of the effects stand beside; `opening` and `notes` are
-    sentences.
-    """
+    """Return the page of the `effects`, `terms` and hidden `units` of a head, with texts."""
     return html_page(
         "terms_page.html",
         title,
@@ -101,29 +92,29 @@ def terms_page(
 
 
 def effect_rows(effects: Sequence["EffectSummary"], head: str) -> list[dict[str, str]]:
-    """Rows of a table of `effects` on the head called `head`."""
+    """Return the table rows of `effects` on `head`."""
     return [
         {
             "number": moved(effect, head),
             "sentence": effect.sentence,
-            "facts": f"{place}. {effect.name}; held still: {effect.held}",
+            "facts": f"{place}. {effect.name}; held constant: {effect.held}",
         }
         for place, effect in enumerate(effects, 1)
     ]
 
 
 def effects_reading(head: str) -> str:
-    """How a list of effects on the head called `head` is to be read."""
+    """Explain a list of effects on `head`."""
     return (
-        f"What more of a parameter is worth is how the {HEAD_NAMES[head]} changes along positions that "
-        "occur: what is listed as held still is the same there, and everything else changes with "
-        "the parameter as it usually does. So it is not the parameter's weight, which others may offset. The "
-        "parameters are sorted by the effect of one standard deviation."
+        f"The effect of a parameter is the change of the {HEAD_NAMES[head]} along positions that occur, with "
+        "the listed quantities held constant and everything else varying as usual. It differs from the "
+        "parameter's weight, which other weights may offset. Parameters are sorted by the effect of one "
+        "standard deviation."
     )
 
 
 def unit_rows(units: Sequence["UnitSummary"]) -> list[dict[str, str]]:
-    """Return the rows of a table of `units`."""
+    """Return the table rows of `units`."""
     return [
         {
             "number": f"{unit.moves:.3f}",
@@ -138,24 +129,23 @@ def _in_numbers(unit: "UnitSummary") -> str:
     return (
         f"largest tenth {signed(unit.high, 3)}, smallest tenth {signed(unit.low, 3)}; "
         f"on {unit.on:.0%}, off {unit.off:.0%} of the positions; "
-        f"output weight {signed(unit.amount, 3)}; told {unit.share:.0%}"
+        f"output weight {signed(unit.amount, 3)}; explained {unit.share:.0%}"
     )
 
 
 def units_reading() -> str:
-    """How a list of hidden units is to be read."""
+    """Explain a list of hidden units."""
     return (
         "A hidden unit is a weighted sum of features and checkers on points, through a tanh-like function, "
-        "that adds to the raw sum of each probability. The words say where it is large, by the "
-        'inputs that explain most of it along typical positions; "told" is the share that they explain. '
-        "It is on from 0.5, off from -0.5. "
-        "What it is worth on the tenth of the positions where it is largest, and smallest, is in points, "
-        "beside its mean; how far it moves the equity is one standard deviation."
+        "that adds to the raw sum of each probability. The description names the inputs that explain most of "
+        'it along typical positions; "explained" is their R². A unit is on from 0.5 and off from -0.5. Its '
+        "effects on the tenths of positions where it is largest and smallest are in points, relative to its "
+        'mean; "moves" is the standard deviation of its effect on the equity.'
     )
 
 
 def term_rows(terms: Sequence["TermSummary"], head: str) -> list[dict[str, str]]:
-    """Rows of a table of `terms` of the head called `head`."""
+    """Return the table rows of `terms` of `head`."""
     return [
         {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
         for term in terms
@@ -163,41 +153,40 @@ def term_rows(terms: Sequence["TermSummary"], head: str) -> list[dict[str, str]]
 
 
 def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:
-    """Sentences on how a list of `terms` of the head called `head` is to be read."""
+    """Return sentences that explain a list of `terms` of `head`."""
     unit = ", in points" if head == "equity" else ""
     notes = [
-        f"How far a term moves the {HEAD_NAMES[head]} by its own weight is one standard deviation over these "
-        f"positions{unit}. Terms overlap (pips count in several, say): a weight tells only a part, and may "
-        "take back some of what another gives. The sentences tell what the sum of all does along the "
-        "positions; of a pair, how what the first does changes with the second."
+        f'"Moves" is the standard deviation of a term\'s contribution to the {HEAD_NAMES[head]} over these '
+        f"positions{unit}. Terms overlap, so a single weight shows only a part of an effect and may offset "
+        "another weight. The sentences describe the effect of all weights together; for a pair, how the "
+        "effect of the first parameter changes with the second."
     ]
     if errors_known(terms):
         notes.append(
-            "± is one standard error, games taken as wholes, and z is how many of them lie between a number "
-            "and 0. The effect is what the term does by itself around an average position; the weight is "
-            "what it does around a position whose features are all 0, and there is none. So judge a term by "
-            "the z of its effect."
+            "± is one standard error, clustered by game; z is a number divided by its standard error. The "
+            "effect is that of the term alone around an average position; the weight is its effect around a "
+            "position with all features 0, which does not exist. So judge a term by the z of its effect."
         )
     return notes
 
 
 def errors_known(terms: Sequence["TermSummary"]) -> bool:
-    """Whether there are standard errors of any of `terms`."""
+    """Return whether any of `terms` has a standard error."""
     return any(math.isfinite(term.effect_se) for term in terms)
 
 
 def moved(term: "TermSummary | EffectSummary", head: str) -> str:
-    """How far a term or a parameter moves the value of `head`, with its unit."""
+    """Return how far a term or parameter moves the value of `head`, with its unit."""
     return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
 
 
 def signed(value: float, digits: int) -> str:
-    """Return a number with its sign; nothing for one that is not known."""
+    """Return a number with its sign; empty if unknown."""
     return f"{value:+.{digits}f}" if math.isfinite(value) else ""
 
 
 def _facts(term: "TermSummary") -> list[str]:
-    """Return the term's name with what counts as 1 of its features, its effect and its weight."""
+    """Return the term's name with the scale of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     return [
         name,
@@ -207,13 +196,13 @@ def _facts(term: "TermSummary") -> list[str]:
 
 
 def _with_z(name: str, value: float, error: float, z: float) -> str:
-    """Return a number with what is known of its error: "weight +1.284 ± 0.031 (z +41.4)"."""
+    """Return a number with its error if known: "weight +1.284 ± 0.031 (z +41.4)"."""
     about = f" ± {error:.3f}" if math.isfinite(error) else ""
     return f"{name} {signed(value, 3)}{about}" + (f" (z {signed(z, 1)})" if math.isfinite(z) else "")
 
 
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:
-    """Return an SVG of `grid` (6, 6): how much better the first play is after each roll, by its dice."""
+    """Return an SVG of `grid` (6, 6): the advantage of the first play by the opponent's dice."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_WIDTH}" width="{_WIDTH}" '
         f'style="max-width:100%" role="img" font-family="Helvetica, Arial, sans-serif" font-size="15" '

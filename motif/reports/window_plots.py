@@ -1,4 +1,4 @@
-"""BRAS's doubling windows as a picture: decisions by score, the windows, the early zone, the positions."""
+"""A plot of BRAS's doubling windows: decisions by score, windows, early zone and positions."""
 
 from pathlib import Path
 
@@ -26,9 +26,9 @@ from motif.reports.style import (
 _BIN = 2.5
 """Width of a bin, in S."""
 _FEWEST = 20
-"""Positions of a bin below which its share of decisions is not drawn."""
+"""Minimum number of positions in a bin that is drawn."""
 _LOW, _HIGH = 25.0, 95.0
-"""Scores that are drawn: beyond, no decision switches."""
+"""Range of scores; no decision changes beyond it."""
 _HEIGHT = 6.4
 _PERCENT = 100
 _MAX_D = 6
@@ -36,11 +36,10 @@ _WINS: Look = {"color": GREEN, "linestyle": ":", "marker": ""}
 
 
 def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> None:
-    """Draw where decisions switch with the score to `path`.
+    """Draw how cube decisions change with the score S to `path`.
 
-    Above, by S: the shares of positions that are doubled and of doubles that are passed, the mean win
-    probability, the article's windows as bands and the measured ones as lines. Below, how many positions
-    have which score, the early zone filled.
+    Above: the shares of doubles and passes, the mean win probability, the article's windows as bands and the
+    measured ones as lines.  Below: a histogram of the scores.
     """
     title = f"When {window.player} doubles, by BRAS's S"
     with picture(path, _HEIGHT, title) as figure:
@@ -65,7 +64,7 @@ def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> Non
         lower.set_xlim(_LOW, _HIGH)
         lines = [
             sample_line(SOLID, "doubled"),
-            sample_line(DASHED, "a double is passed"),
+            sample_line(DASHED, "double passed"),
             sample_line(_WINS, "mean win probability"),
         ]
         figure.legend(
@@ -90,7 +89,7 @@ def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
 
 
 def _draw_article(axes: Axes, early: float) -> list[Patch]:
-    """Return the zones of the article as bands; return what a legend shows of them."""
+    """Draw the article's zones as bands and return their legend entries."""
     zones: list[tuple[float, float, str, str]] = [
         (early, LIVE_FROM[0], "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
         (
@@ -109,7 +108,7 @@ def _draw_article(axes: Axes, early: float) -> list[Patch]:
 
 
 def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
-    """D along the upper edge."""
+    """Add an axis for D at the top."""
 
     def raw(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return formula.sigma * np.arctanh(np.clip((np.asarray(scores) - 50) / 50, -0.999999, 0.999999))

@@ -1,4 +1,4 @@
-"""The page of a benchmark: error rates, how the losses are spread, and the worst decisions as boards."""
+"""The page of a benchmark: error rates, the distribution of losses, and the worst decisions."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -15,17 +15,17 @@ from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
 _ROOM = 1.3
-"""Reach of the axis over the longest bar, for the number behind it."""
+"""Length of the axis relative to the longest bar."""
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def plot_losses(distribution: LossDistribution, player: str, path: Path) -> None:
-    """Draw how often `player` loses how much, and which losses weigh how much, to `path`.
+    """Draw the distribution of the losses of `player`, by decisions and by total loss, to `path`.
 
-    Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written.
+    Raises `SettingError` for an invalid picture name, `FileError` if it cannot be written.
     """
     ranges = distribution.ranges
-    with picture(path, 3.0, f"What {player} loses per decision") as figure:
+    with picture(path, 3.0, f"Losses of {player} per decision") as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         _bars(left, [it.decisions for it in ranges], BLUE, "% of decisions")
         _bars(right, [it.lost for it in ranges], VERMILION, "% of the total loss")
@@ -45,7 +45,7 @@ def _bars(axes: Axes, shares: list[float], colour: str, label: str) -> None:
 
 
 def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecision], path: Path) -> None:
-    """Write the page of the decisions that cost `player` most to `path`; raises `FileError`."""
+    """Write the page of the worst decisions of `player` to `path`; raises `FileError`."""
     with TemporaryDirectory() as folder:
         drawing = Path(folder) / "losses.png"
         plot_losses(rates.distribution, player, drawing)
@@ -71,9 +71,9 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
 
 
 def shown_decision(decision: WorstDecision) -> ShownDecision:
-    """Return a decision of a benchmark file as pages show it."""
+    """Return a benchmark decision for display."""
     line = "" if decision.line is None else f", line {decision.line}"
-    # A play that is not listed may have lost more.
+    # An unlisted play may have lost more.
     loss = f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"
     choices = [
         ShownAction(loss if made else f"{play.loss:.1f}", _name(play), made)
@@ -98,8 +98,8 @@ def _unlisted(rate: ErrorRate) -> str:
     if not rate.unlisted:
         return ""
     return (
-        f"{_plural(rate.unlisted, 'choice is', 'choices are')} not among the plays that the files list; the "
-        "worst play listed counts for each."
+        f"{_plural(rate.unlisted, 'choice is', 'choices are')} not listed in the files; the loss of the "
+        "worst listed play is used instead."
     )
 
 
@@ -111,10 +111,10 @@ def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
         f"{spread.largest:.1f}."
     )
     return Picture(
-        "How the losses are spread",
+        "Distribution of the losses",
         png,
-        f"Two rows of bars: shares of the decisions, and of the total loss, by millipoints lost. {facts}",
-        f"Left: how many decisions lose that much. Right: their share of the error rate. {facts}",
+        f"Two bar charts: share of decisions and of the total loss, by millipoints lost. {facts}",
+        f"Left: share of decisions by loss. Right: share of the total loss. {facts}",
     )
 
 

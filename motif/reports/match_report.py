@@ -113,7 +113,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         ("Cube", [*error_rows("cube"), *cube]),
         ("Luck", luck),
         (
-            "Error rate by kind of decision (number of decisions)",
+            "By kind of decision",
             [row(kind, partial(_kind, kind)) for kind in _kinds(both)],
         ),
     ]
@@ -197,7 +197,9 @@ def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
 
 def _kind(kind: str, player: PlayerAnalysis) -> str:
     errors = player.kinds.get(kind)
-    return _NONE if errors is None else f"{_rate(errors, with_se=False)} ({errors.decisions})"
+    if errors is None:
+        return _NONE
+    return f"{_rate(errors, with_se=False)} ({errors.decisions} decision{'s' * (errors.decisions != 1)})"
 
 
 def _number(value: float | None) -> str:

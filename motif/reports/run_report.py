@@ -326,10 +326,10 @@ def _page(
     """Return the page; `pictures` are strength, convergence, effects and possibly calibration."""
     last, weights = run.summaries[run.last], run.weights[run.last]
     headings = {
-        "run": "Course of the run",
+        "run": "How the run went",
         "strength": "Strength by version",
         **{name: pictures[name].heading for name in ("convergence", "calibration") if name in pictures},
-        "terms": "The most important terms",
+        "terms": "The terms that matter",
         **({} if benchmark is None else {"worst": "The worst decisions"}),
         "next": "What to try next",
         "files": "Files of the run",

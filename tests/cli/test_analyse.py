@@ -215,7 +215,7 @@ def test_matches_of_any_kind_and_folders_together(motif, motif_json, mat, tmp_pa
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO((folder / "a.sgf").read_bytes())))
     assert motif_json("analyse", "-", *words)["players"] == found["matches"][0]["players"]
     for name, said in (
-        ("x.xg", "an analysis is written as one of"),
+        ("x.xg", "the name must end in one of"),
         ("x.sgf", "a .sgf file holds one match"),
     ):
         ending = motif("analyse", folder, *words, "--export", tmp_path / name)

@@ -38,7 +38,7 @@ def test_text_names_the_page(motif, dataset, tmp_path):
         (("nobody",), "no player is called 'nobody'"),
         (("bras@1",), "'bras@1' looks ahead"),
         (("none.yaml",), "none.yaml: no such weight file"),
-        (("bras", "--head", "equity"), "bras has no head 'equity' for contact positions: there are win"),
+        (("bras", "--head", "equity"), "bras has no head 'equity' for contact positions: it has win"),
         (("motif-v1", "--head", "equity"), "motif-v1 has no head 'equity' for race positions"),
         (("bras", "--positions", "7"), "--positions must be at least 100, not 7"),
         (("bras", "--class", "blot"), "--class"),

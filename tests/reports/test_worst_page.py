@@ -87,7 +87,7 @@ def test_nothing_lost(measured, tmp_path):
     page = (tmp_path / "page.html").read_text("utf-8")
     Outline(page)
     assert "No decision cost anything." in page
-    assert "1 choice is not among" in page
+    assert "1 choice is not listed in" in page
     assert "nan" not in page.partition("<img")[0]
 
 

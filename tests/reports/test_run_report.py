@@ -196,6 +196,7 @@ def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     assert len(page.pictures) == 3
     assert "calibration" not in page.anchors
     assert not list(tmp_path.rglob("calibration.png"))
+    assert "the 5 most important of the" in page.text
     assert "measured on 2,000 positions of its own games" in page.text
     assert "one standard error, clustered" not in page.text
 
@@ -226,7 +227,7 @@ def test_a_table_of_terms_is_reported_by_what_matters(told_run):
         assert term.sentence in text
         assert f"{term.effect_z:+.1f}" in text
     assert told[20].sentence not in text
-    assert "z is how many of them lie between" in text
+    assert "z is a number divided by its standard error" in text
 
 
 def test_a_table_of_other_terms_is_refused(told_run):

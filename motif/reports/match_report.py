@@ -57,7 +57,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     ]
     if analysis.own_error_rate is not None:
         sentences.append(
-            f"The judge itself errs by about {analysis.own_error_rate:.1f} millipoints per decision in "
+            f"The judge's own error rate is {analysis.own_error_rate:.1f} millipoints per decision in "
             "contact positions (docs/explanation/frontier.md in motif's source); below that, trust the "
             "ranking, not the numbers."
         )

@@ -1,7 +1,7 @@
 // The start of an analysis: a match file, pasted text, or a saved analysis.
 
 import { Analysis } from "./analysis.js";
-import { get, post } from "./api.js";
+import { get } from "./api.js";
 import { button, checkbox, fault, field, figure, h, show, working } from "./dom.js";
 import { formatOf, nameOf } from "./plays.js";
 import { t } from "./texts.js";
@@ -56,8 +56,4 @@ export function analysisList(analyses) {
     const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" \u00b7 ");
     return { href: `#/analyse/${one.analysis}`, path: `analyses/${one.analysis}`, words: titleOf(one), more };
   }), { deleted: t("analysis deleted"), label: "delete analysis" });
-}
-
-export function takeSeat(analysis, seat) {
-  return post(`analyses/${analysis}`, { seat });
 }

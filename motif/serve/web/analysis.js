@@ -1,9 +1,10 @@
 // The analysis of a match: every decision with its cost, luck and the winning chances.
 
 import { showCube, showHint, showWhy, sourceWords } from "./advice.js";
-import { stream } from "./api.js";
+import { post, stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve } from "./curve.js";
+import { tried } from "./dialog.js";
 import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
@@ -11,7 +12,7 @@ import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, ST
 import { TRIED } from "./result.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
-import { takeSeat, titleOf } from "./analyse.js";
+import { titleOf } from "./analyse.js";
 import { frame, player } from "./view.js";
 
 const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
@@ -145,22 +146,20 @@ export class Analysis {
     this.players = players;
     const inMatch = this.match.length > 0;
     const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
-    const dash = "\u2013";
+    const known = (value, words) => (value === null ? "\u2013" : words(value));
+    const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
     const rows = [
-      ["PR", ...players.map((one) => (one.pr === null ? dash : `${figure(one.pr, 1)} (${t(`rating ${one.pr_word}`)})`))],
-      [t("error rate"), ...players.map((one) => (one.error_rate === null ? dash : figure(one.error_rate, 1)))],
-      [t("decisions"), ...players.map((one) => String(one.overall.decisions))],
-      [t("blunders"), ...players.map((one) => String(one.overall.blunders))],
-      [t("lost plays"), ...players.map((one) => lost(one.chequer))], [t("lost cube"), ...players.map((one) => lost(one.cube))],
-      [t("luck"), ...players.map((one) => signed(one.luck.total))],
-      [t("luck adjusted"), ...players.map((one) => (one.luck_adjusted_result === null ? dash : inMatch ? `${signed(100 * one.luck_adjusted_result, 1)}\u00a0%` : signed(one.luck_adjusted_result, 2)))]];
+      ["PR", (one) => known(one.pr, (pr) => `${figure(pr, 1)} (${t(`rating ${one.pr_word}`)})`)],
+      [t("error rate"), (one) => known(one.error_rate, (rate) => figure(rate, 1))],
+      [t("decisions"), (one) => String(one.overall.decisions)], [t("blunders"), (one) => String(one.overall.blunders)],
+      [t("lost plays"), (one) => lost(one.chequer)], [t("lost cube"), (one) => lost(one.cube)],
+      [t("luck"), (one) => signed(one.luck.total)], [t("luck adjusted"), (one) => known(one.luck_adjusted_result, adjusted)],
+    ].map(([name, words]) => [name, ...players.map(words)]);
     show(this.totals, h("h2", {}, t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
       source(t("judged by", { player: this.match.player })));
     this.fill();
     const numbers = this.numbers();
-    if (numbers.length) this.select(numbers[0]);
-    else if (this.decisions.length) this.select(0);
-    this.drawCurve();
+    if (this.decisions.length) this.select(numbers[0] ?? 0);
     this.showLearn();
     announce(t("players table"));
   }
@@ -168,12 +167,10 @@ export class Analysis {
   async sit(seat) {
     this.seat = this.bottom = seat;
     this.select(this.at);
-    try {
-      await takeSeat(this.name, seat);
+    await tried(async () => {
+      await post(`analyses/${this.name}`, { seat });
       this.showLearn();
-    } catch (error) {
-      show(this.fault, error.message);
-    }
+    });
   }
 
   showLearn() {

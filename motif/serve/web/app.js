@@ -6,12 +6,8 @@ import { apply } from "./preferences.js";
 import { loadTexts, t } from "./texts.js";
 
 const VIEWS = {
-  play: async (view, rest) => (await import("./start.js")).showPlay(view, rest),
-  position: async (view, rest) => (await import("./setup.js")).showSetup(view, rest),
-  analyse: async (view, rest) => (await import("./analyse.js")).showAnalyse(view, rest),
-  learn: async (view, rest) => (await import("./learn.js")).showLearn(view, rest),
-  from: async (view, rest) => (await import("./practice.js")).showPractice(view, rest),
-  history: async (view) => (await import("./history.js")).showHistory(view),
+  play: ["start", "showPlay"], position: ["setup", "showSetup"], analyse: ["analyse", "showAnalyse"],
+  learn: ["learn", "showLearn"], from: ["practice", "showPractice"], history: ["history", "showHistory"],
 };
 const SHOWN = ["play", "position", "analyse", "learn", "history"];
 
@@ -49,7 +45,8 @@ async function open(focus = true) {
   const view = h("main", { id: "view", tabindex: -1, class: `view-${name}` });
   document.getElementById("view").replaceWith(view);
   useKeys(null);
-  await loading(() => VIEWS[name](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
+  const [file, shown] = VIEWS[name];
+  await loading(async () => (await import(`./${file}.js`))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
   if (focus && number === visit && document.activeElement === document.body) view.focus({ preventScroll: true });
 }
 

@@ -178,7 +178,7 @@ def test_what_cannot_be_done_is_one_clear_line(client):
         assert "\n" not in answer.json()["message"]
 
     refused(400, "not a legal play", do="play", play="24/18")
-    refused(400, "cannot be done now", do="roll")
+    refused(400, "roll is not possible now", do="roll")
     refused(400, "invalid resignation 'everything'", do="resign", lose="everything")
     refused(400, "do:", do="dance")
     refused(400, "revision", do="roll", revision=-1)

@@ -54,7 +54,7 @@ def convert(
             raise SettingError("drop_doubtful is for labelled positions, not for matches", "drop_doubtful")
         return _matches(paths, target, to)
     if to is not None:
-        raise SettingError("to is for matches: the suffix of OUT says what labelled positions become", "to")
+        raise SettingError("to is for matches: the suffix of OUT is the format of labelled positions", "to")
     return _labels(paths, target, kind, drop_doubtful)
 
 
@@ -68,7 +68,7 @@ def _kind(path: Path) -> str:
 def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, Any]:
     if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
         if to is not None and f".{to}" != out.suffix.lower():
-            raise SettingError(f"to {to}: {out} is called otherwise", "to")
+            raise SettingError(f"to {to}: {out} has another suffix", "to")
         targets = {sources[0]: out}
     else:
         suffix = f".{to or 'mat'}"

@@ -93,12 +93,12 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool
     """
     path = manifest_of(folder)
     if not path.exists():
-        raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})")
+        raise DatasetError(f"{folder}: not a dataset (there is no {MANIFEST})")
     content = content_of(path, DatasetError, JSON_FILE)
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise DamagedManifestError(f"{path}: damaged: no JSON: {error}") from None
+        raise DamagedManifestError(f"{path}: damaged: not JSON: {error}") from None
     manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")
     manifest.mapping(wanted="an object")
     if _of(manifest["format"], str) != FORMAT:
@@ -212,7 +212,7 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
         with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
             if not schema.equals(SCHEMA) or file.metadata.num_rows != part.rows:
                 raise DatasetError(
-                    f"{path}: damaged: it does not hold {part.rows} rows of the columns it should"
+                    f"{path}: damaged: it does not hold {part.rows} rows of the expected columns"
                 )
             rows = 0
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
@@ -226,7 +226,7 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
             if rows != part.rows:
                 raise DatasetError(f"{path}: damaged: it holds {rows} rows, not {part.rows}")
     except FileNotFoundError:
-        raise DatasetError(f"{path}: missing, although the manifest names it") from None
+        raise DatasetError(f"{path}: missing, although the manifest lists it") from None
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
 

@@ -121,7 +121,7 @@ def read_results(paths: Sequence[Path]) -> Results:
     if source is None:
         return match_results(paths)
     if len(paths) > 1:
-        raise SettingError(f"{source}: a dataset or a CSV is taken alone, not with {len(paths) - 1} more")
+        raise SettingError(f"{source}: a dataset or a CSV cannot be combined with {len(paths) - 1} more")
     return csv_results(source) if _is_csv(source) else dataset_results(source)
 
 
@@ -147,7 +147,7 @@ def match_results(paths: Sequence[Path]) -> PositionResults:
     games = finished(read_games(paths))
     samples = outcome_samples(games)
     if not len(samples):
-        raise RecordError("the match files hold no position of a finished game")
+        raise RecordError("the match files contain no position of a finished game")
     count = sum(1 for _ in match_paths(paths))
     name = str(paths[0]) if len(paths) == 1 else f"{count} match files"
     return PositionResults(name, games_fingerprint(games), len(samples), [samples])
@@ -204,7 +204,7 @@ def csv_results(path: Path) -> Results:
     while lines := list(islice(rows, _LINES_AT_ONCE)):
         pieces_read.append(_read_rows(where, header, lines, games))
     if not pieces_read:
-        raise DatasetError(f"{where}: holds no result below the names of the columns")
+        raise DatasetError(f"{where}: has no results after the column names")
     values, won, game = (np.concatenate(column) for column in zip(*pieces_read, strict=True))
     if header.columns.get(GAME) is None:
         game = np.arange(len(won))
@@ -225,7 +225,7 @@ def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[
         try:
             yield number, [value.strip() for value in next(csv.reader([text], strict=True))]
         except csv.Error as error:
-            raise DatasetError(f"{where}: line {number}: no line of a CSV: {error}") from None
+            raise DatasetError(f"{where}: line {number}: not a line of a CSV: {error}") from None
 
 
 def _header(where: str, names: Sequence[str]) -> _CsvHeader:
@@ -246,9 +246,7 @@ def _read_rows(
     """Return the values, outcomes and game numbers of some lines; new games are added to `games`."""
     for number, words in lines:
         if len(words) != header.width:
-            raise DatasetError(
-                f"{where}: line {number}: {len(words)} values under {header.width} names of columns"
-            )
+            raise DatasetError(f"{where}: line {number}: {len(words)} values for {header.width} columns")
     won = np.empty(len(lines))
     for row, (number, words) in enumerate(lines):
         outcome = words[header.columns[OUTCOME]]

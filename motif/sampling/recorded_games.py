@@ -70,7 +70,7 @@ def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
         if (game := recorded_game(record)) is not None
     ]
     if not games:
-        raise RecordError("the match files hold no play to sample")
+        raise RecordError("the match files contain no play to sample")
     return games
 
 
@@ -102,7 +102,7 @@ def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
     """Keep the games with a winner; raise `RecordError` if there are none."""
     ended = [game for game in games if game.winner != _NO_ONE]
     if not ended:
-        raise RecordError("no game in the match files was finished: nobody won")
+        raise RecordError("no game in the match files is finished")
     return ended
 
 

@@ -149,7 +149,7 @@ class SampleSettings(SamplePlan):
         super().check()
         check_seed(self.seed)
         if self.decide == "rollout" and not self.is_rolled_out:
-            raise SettingError("decide: rollouts that choose plays label them, too", "decide")
+            raise SettingError("decide: rollouts that choose plays also label them", "decide")
         if self.is_by_outcome:
             raise SettingError("label: only recorded games have an outcome", "label")
 
@@ -159,17 +159,17 @@ class SampleSettings(SamplePlan):
         Raises `SettingError` for settings that do not apply to recorded games.
         """
         if self.games not in (0, games):
-            raise SettingError("games: recorded games are all taken", "games")
+            raise SettingError("games: all recorded games are used", "games")
         if self.noise:
-            raise SettingError("noise: recorded games are played already", "noise")
+            raise SettingError("noise: recorded games have already been played", "noise")
         if self.decide == "rollout":
-            raise SettingError("decide: recorded games are played already", "decide")
+            raise SettingError("decide: recorded games have already been played", "decide")
         if not self.is_by_outcome:
             settings = replace(self, games=games)
             settings.check()
             return settings
         if self.candidates not in (0, 1):
-            raise SettingError("candidates: only plays that were made have an outcome", "candidates")
+            raise SettingError("candidates: only actual plays have an outcome", "candidates")
         # `check` only allows labels of self-play.
         replace(self, games=games, label=ROLLOUTS).check()
         return replace(self, games=games, candidates=1)
@@ -250,7 +250,7 @@ def sample(
     chosen = as_evaluator(settings.player if player is None else player)
     evaluator = filtered(chosen) if isinstance(chosen, StaticEvaluator) else chosen
     if settings.decide == "rollout" and not isinstance(evaluator, StaticEvaluator):
-        raise SettingError(f"decide: {chosen.name} has no rollouts that choose plays", "decide")
+        raise SettingError(f"decide: {chosen.name} cannot choose plays by rollouts", "decide")
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
     provenance = {

@@ -63,5 +63,5 @@ def test_positions_of_a_dataset_are_evenly_spread(tmp_path):
     assert (classify_many(pack_many(contact)) == 0).all()
     with pytest.raises(DatasetError, match="an analysis needs at least 100 crashed positions, not"):
         dataset_positions(tmp_path, 1000, "crashed")
-    with pytest.raises(DatasetError, match="no dataset"):
+    with pytest.raises(DatasetError, match="not a dataset"):
         dataset_positions(tmp_path / "none", 1000, None)

@@ -131,9 +131,8 @@ def test_a_bad_weight_file_is_named(fault, weight_file, tmp_path, change, said, 
 def test_an_empty_dataset_is_named(fault, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
-    assert (
-        fault("fit", folder, "--out", tmp_path / "x.yaml") == f"{folder}: no dataset (there is no {MANIFEST})"
-    )
+    said = f"{folder}: not a dataset (there is no {MANIFEST})"
+    assert fault("fit", folder, "--out", tmp_path / "x.yaml") == said
     write_manifest(folder, {}, [], complete=True)
     assert fault("fit", folder, "--out", tmp_path / "x.yaml") == f"{folder}: the dataset is empty"
 

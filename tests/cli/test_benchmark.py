@@ -149,7 +149,7 @@ def test_datasets_that_cannot_be_measured(fault, dataset, tmp_path):
     empty, path = tmp_path / "empty", tmp_path / "one.bm"
     empty.mkdir()
     path.write_text(LINE)
-    assert fault(empty, *WORDS) == f"{empty}: no dataset (there is no _manifest.json)"
+    assert fault(empty, *WORDS) == f"{empty}: not a dataset (there is no _manifest.json)"
     assert "cannot be measured together" in fault(path, dataset, *WORDS)
     for name in ("random", "best-of-four"):
         assert f"'{name}' does not choose by values of positions" in fault(dataset, "--player", name)

@@ -169,7 +169,7 @@ def test_labels_by_an_own_evaluator(tmp_path):
 
 
 def test_rollouts_do_not_choose_plays_of_an_own_evaluator(tmp_path):
-    with pytest.raises(SettingError, match="decide: Plain has no rollouts that choose plays"):
+    with pytest.raises(SettingError, match="decide: Plain cannot choose plays by rollouts"):
         sample(SampleSettings(2, player="Plain", decide="rollout"), tmp_path, player=OWN)
 
 
@@ -195,6 +195,6 @@ def test_what_cannot_go_to_workers_is_said():
             self.lock = threading.Lock()
 
     with pytest.raises(
-        MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; take jobs=1"
+        MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; use jobs=1"
     ):
         play_money_games(as_player(Locked()), "simple", 40, jobs=2)

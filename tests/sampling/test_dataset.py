@@ -92,8 +92,8 @@ def refusal(folder) -> str:
 
 
 def test_no_dataset(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: no dataset (there is no _manifest.json)"
-    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'}: no dataset (there is no _manifest.json)"
+    assert refusal(tmp_path) == f"{tmp_path}: not a dataset (there is no _manifest.json)"
+    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'}: not a dataset (there is no _manifest.json)"
 
 
 def test_an_empty_dataset(tmp_path):
@@ -103,7 +103,7 @@ def test_an_empty_dataset(tmp_path):
 
 def test_a_missing_part(folder):
     (folder / "part-00001.parquet").unlink()
-    assert refusal(folder) == f"{folder / 'part-00001.parquet'}: missing, although the manifest names it"
+    assert refusal(folder) == f"{folder / 'part-00001.parquet'}: missing, although the manifest lists it"
 
 
 @pytest.mark.parametrize("kept", [0, 4, 100, -8, -1])
@@ -137,7 +137,7 @@ def replaced_part(folder, table) -> str:
 def test_a_part_of_another_shape(folder):
     table = pq.read_table(folder / "part-00000.parquet")
     rows = table.num_rows
-    problem = f"damaged: it does not hold {rows} rows of the columns it should"
+    problem = f"damaged: it does not hold {rows} rows of the expected columns"
     assert replaced_part(folder, table.drop_columns(["chosen"])) == problem
     assert replaced_part(folder, table.slice(1)) == problem
 

@@ -39,10 +39,10 @@ def refusal(folder, action=read_dataset) -> str:
 
 
 TEXTS = [
-    (b"", "no JSON: Expecting value: line 1 column 1 (char 0)"),
-    (b"{", "no JSON: Expecting property name"),
-    (b"\xff\xfe\xff", "no JSON: "),
-    (b"[" * 100_000, "no JSON: maximum recursion depth"),
+    (b"", "not JSON: Expecting value: line 1 column 1 (char 0)"),
+    (b"{", "not JSON: Expecting property name"),
+    (b"\xff\xfe\xff", "not JSON: "),
+    (b"[" * 100_000, "not JSON: maximum recursion depth"),
     (b"[]", "the document: must be an object, not []"),
     (b"null", "the document: must be an object, not None"),
     (b"3", "the document: must be an object, not 3"),
@@ -62,7 +62,7 @@ def test_invalid_manifests(whole, folder, text, said):
 def test_a_torn_manifest(whole, folder, kept):
     path = folder / "_manifest.json"
     path.write_bytes(path.read_bytes()[:kept])
-    assert refusal(folder).startswith(f"{path}: damaged: no JSON: ")
+    assert refusal(folder).startswith(f"{path}: damaged: not JSON: ")
     assert differences(resumed(folder), whole) == []
 
 
@@ -161,7 +161,7 @@ def test_a_manifest_that_names_parts_which_do_not_belong(whole, folder):
     document = json.loads(path.read_text())
     document["parts"].append({"name": "part-00009.parquet", "rows": 1, "sha256": "0" * 64})
     path.write_text(json.dumps(document))
-    assert refusal(folder).endswith("part-00009.parquet: missing, although the manifest names it")
+    assert refusal(folder).endswith("part-00009.parquet: missing, although the manifest lists it")
     assert differences(resumed(folder), whole) == []
     assert len(read_manifest(folder)[1]) == 4
 

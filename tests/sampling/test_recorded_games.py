@@ -132,10 +132,10 @@ def test_games_without_a_winner_have_no_outcome():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"games": 3}, "games: recorded games are all taken"),
-        ({"noise": 0.1}, "noise: recorded games are played already"),
-        ({"decide": "rollout"}, "decide: recorded games are played already"),
-        ({"label": "outcome", "candidates": 4}, "candidates: only plays that were made have an outcome"),
+        ({"games": 3}, "games: all recorded games are used"),
+        ({"noise": 0.1}, "noise: recorded games have already been played"),
+        ({"decide": "rollout"}, "decide: recorded games have already been played"),
+        ({"label": "outcome", "candidates": 4}, "candidates: only actual plays have an outcome"),
         ({"rate": 2.0}, "rate must be above 0 and at most 1, not 2.0"),
     ],
 )

@@ -179,7 +179,7 @@ def test_what_was_made_before_a_stop_can_be_read(tmp_path):
     before = files(folder)
     for number in (5, 6):
         (folder / f"part-{number:05d}.parquet").unlink()
-    with pytest.raises(DatasetError, match=r"part-00005\.parquet: missing, although the manifest names it"):
+    with pytest.raises(DatasetError, match=r"part-00005\.parquet: missing, although the manifest lists it"):
         read_dataset(folder)
     made(folder, resume=True)
     assert files(folder) == before

@@ -69,7 +69,7 @@ def test_a_line_works(line, names):
 
 
 SAYS = {
-    "motif.fit('runs/none')": "runs/none: no dataset",
+    "motif.fit('runs/none')": "runs/none: not a dataset",
     "motif.fit(path, parametres='motif')": "unknown setting 'parametres'; did you mean 'parameters'?",
     "motif.sample(player='simple', games=3)": "out: missing folder of the dataset, such as out='runs/try'",
     "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple'; did you mean player=?",

@@ -81,7 +81,7 @@ def fault(motif):
         (("sample", "--out", "x", "--games", "1", "--trials", "1", "--decide", "dice"), "--decide"),
         (("sample", "--out", "x", "--games", "1", "--trials", "1", "--player", "random"), "cannot evaluate"),
         (("fit", "--out", "x.yaml"), "DIR"),
-        (("fit", "none", "--out", "x.yaml"), "none: no dataset"),
+        (("fit", "none", "--out", "x.yaml"), "none: not a dataset"),
         (("fit", "none", "--out", "."), "is a folder"),
         (("fit", "none", "--out", "x.yaml", "--method", "guess"), "--method"),
         (("fit", "none", "--out", "x.yaml", "--parameters", "none"), "no parameter set is called 'none'"),
@@ -157,7 +157,7 @@ def test_a_weight_file_cannot_be_written_into_a_file(fault, weight_file, dataset
     [
         ("evaluate", f"{START}\n\n# {START} 1 2\n{START[:9]}\n", "line 4: invalid position"),
         ("evaluate", f"{START}\n{SIXTEEN}\n{START[:9]}\n", "line 2: invalid position"),
-        ("evaluate", f"{START}\n{START} 3 1\n", "line 2: expected a position alone, got 3 words"),
+        ("evaluate", f"{START}\n{START} 3 1\n", "line 2: expected one position, got 3 words"),
         ("plays", f"{START} 3 1\n{START} 7 1\n", "line 2: invalid roll: each die must be 1 to 6, not 7"),
         ("plays", f"{START} 3 1\n{START}\n", "line 2: expected a position and two dice, got 1 word"),
         ("hint", f"{START} 3 1\n{START} 3 1 1\n", "line 2: expected a position and two dice, got 4 words"),

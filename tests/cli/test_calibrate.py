@@ -102,7 +102,7 @@ def test_bad_input(motif, chances, tmp_path, monkeypatch, words, message):
 def test_no_dataset(motif, tmp_path):
     ending = motif("calibrate", tmp_path, "--player", "bras")
     assert ending.code == 2
-    assert "no dataset" in ending.err
+    assert "not a dataset" in ending.err
 
 
 @pytest.fixture(scope="module")

@@ -142,6 +142,6 @@ def test_settings_of_a_fit_come_from_a_file_and_options_override_them(motif, tmp
     config.write_text("ridge: -1\nheads: win\n")
     words = ("fit", "none", "--out", tmp_path / "x.yaml", "--config", config)
     assert motif(*words).err == "motif: error: --ridge must be finite and at least 0, not -1\n"
-    assert "none: no dataset" in motif(*words, "--ridge", 2).err
+    assert "none: not a dataset" in motif(*words, "--ridge", 2).err
     config.write_text("rigde: 1\n")
     assert "rigde" in motif(*words).err

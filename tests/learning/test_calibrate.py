@@ -202,6 +202,6 @@ def test_what_is_refused(folder, boards, tmp_path):
         calibrate(stored(tmp_path / "nan", samples, 100), load_static("bras"))
     (tmp_path / "empty").mkdir()
     write_manifest(tmp_path / "empty", {}, [], complete=True)
-    for name, message in (("empty", "the dataset is empty"), ("missing", "no dataset")):
+    for name, message in (("empty", "the dataset is empty"), ("missing", "not a dataset")):
         with pytest.raises(DatasetError, match=message):
             calibrate(tmp_path / name, load_static("bras"))

@@ -214,8 +214,8 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ((RACE, "--score", "3-5"), "--length says how long"),
-        ((RACE, "--length", "7", "--score", "3:5"), "two numbers of points such as 3-5"),
+        ((RACE, "--score", "3-5"), "--score needs a match: give --length"),
+        ((RACE, "--length", "7", "--score", "3:5"), "it must be two numbers such as 3-5"),
         ((RACE, "--length", "7", "--score", "7-5"), "the match is over"),
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "1 point away"),
         ((RACE, "--crawford"), "no Crawford game"),

@@ -9,7 +9,6 @@ ROOT = Path(__file__).resolve().parent.parent / "motif"
 FILE_LINES, FUNCTION_LINES, PARAMETERS, FIELDS = 700, 60, 12, 15
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS: set[str] = set()
-MANY_FIELDS = {"PhaseNetSettings"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -50,4 +49,4 @@ def test_classes_have_names_of_their_own_and_few_fields():
     counts = Counter(node.name for node in classes if not node.name.startswith("_"))
     assert [name for name, count in counts.items() if count > 1] == []
     fields = {node.name: sum(isinstance(part, ast.AnnAssign) for part in node.body) for node in classes}
-    assert {name for name, count in fields.items() if count > FIELDS} == MANY_FIELDS
+    assert [name for name, count in fields.items() if count > FIELDS] == []

@@ -1,4 +1,4 @@
-"""How well a player chooses: error rates on benchmark files and recorded decisions; and how fast."""
+"""Error rates of players on benchmark files and recorded decisions, and speed."""
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmarks.choices import ErrorRate, ErrorRates, error_rate, error_rates

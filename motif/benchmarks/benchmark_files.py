@@ -1,29 +1,28 @@
-"""GNUbg benchmark files: decisions with the cost of each listed play, and how they were rolled out.
+"""GNUbg benchmark files: decisions with the loss of each listed play, and their rollouts.
 
-One line each, the first word says which kind:
+The first word of a line determines its kind:
 
 ``m KEY d1 d2 BEST EQUITY SECOND LOSS THIRD LOSS ...``
-    A decision.  Positions after the play are seen by the next player on roll; EQUITY is the mover's,
-    cubeless money; LOSS is what the play loses against the best.
+    A decision.  Positions after the play are seen by the next player on roll; EQUITY is the mover's
+    cubeless money equity, LOSS the difference to the best play.
 ``#R KEY p p p p p``
-    The rollout of one of the plays of the next decision, by the position after it.
+    The rollout of the position after a play of the next decision.
 ``o KEY p p p p p``
-    The rollout of a position.  gnubg's own measure decides double and take with it at many scores:
-    these are the cube decisions.
+    The rollout of a position for cube decisions, from which gnubg decides doubles and takes at many
+    scores.
 ``c KEY NO_DOUBLE DOUBLE_TAKE ACTION``
-    A rollout with the cube: match chances in per cent, and ND, D/T, D/D (drop) or TG (too good).
+    A cubeful rollout: match-winning probabilities in percent, and ND, D/T, D/D (drop) or TG (too good).
 ``r SEED``
     The random seed of the next decision or position.
 ``s NAME VALUE NAME VALUE ...``
-    How the program that wrote the file was set.
+    Settings of the program that wrote the file.
 
-KEY is a 20-letter key (`motif.board.identifiers`); the five ``p`` are the probabilities of the player
-on roll there, in the usual order.  All other lines are kept as they are, comments (``#``) and the
-commands ``e``, ``O`` and ``b`` of the same program among them.  Names ending in .gz are read as gzip.
+KEY is a 20-letter key (`motif.board.identifiers`); the five ``p`` are the probabilities of the player on
+roll, in the usual order.  All other lines, including comments (``#``) and the commands ``e``, ``O`` and
+``b``, are kept unchanged.  Files ending in .gz are decompressed.
 
-Source: gnubg-nn, in whose sa/main.cc the program `sagnubg` writes these lines and explains them, and
-whose scripts/benchmark/perr.py measures a player with them.  Files of such lines come with the checkout, in
-`data/bench/`.
+Source: gnubg-nn, whose program `sagnubg` (sa/main.cc) writes these lines and whose scripts/benchmark/perr.py
+measures players with them.  A source checkout contains such files in `data/bench/`.
 """
 
 from array import array
@@ -54,27 +53,27 @@ CubeAction = Literal["ND", "D/T", "D/D", "TG"]
 """No double; double, take; double, drop; too good to double."""
 CUBE_ACTIONS: tuple[str, ...] = get_args(CubeAction)
 NO_SEED = -1
-"""Where a file names no seed."""
+"""Seed of decisions without an ``r`` line."""
 _DICE = frozenset("123456")
 _LARGEST_SEED = 2**63 - 1
 _ROUNDING = 1e-3
-"""By which a probability may miss 0 and 1: some programs average them in single precision."""
+"""Tolerance for probabilities outside 0 to 1: some programs average them in single precision."""
 _KEYS_AT_ONCE = 4096
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 @dataclass(frozen=True)
 class RolledOut:
-    """Positions with their chances by rollout."""
+    """Positions with rollout probabilities."""
 
     boards: Board
     """(n, 26), seen by the player on roll."""
     probabilities: npt.NDArray[np.float64]
-    """(n, 5): those of the player on roll, in the order of `motif.evaluators.Probabilities`."""
+    """(n, 5): of the player on roll, in the order of `motif.evaluators.Probabilities`."""
     seeds: npt.NDArray[np.int64]
-    """(n,): of the rollout, or `NO_SEED`."""
+    """(n,): rollout seeds, or `NO_SEED`."""
     lines: npt.NDArray[np.int64]
-    """(n,): where they are in the file, counted from 1."""
+    """(n,): line numbers, from 1."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -82,14 +81,14 @@ class RolledOut:
 
 @dataclass(frozen=True)
 class CubeRollouts:
-    """Positions rolled out with the cube: whether to double, and to take."""
+    """Cubeful rollouts of positions."""
 
     boards: Board
     """(n, 26), seen by the player who may double."""
     no_double: npt.NDArray[np.float64]
-    """(n,): match winning chance without a double, in per cent."""
+    """(n,): match-winning probability without a double, in percent."""
     double_take: npt.NDArray[np.float64]
-    """(n,): match winning chance after a double and a take, in per cent."""
+    """(n,): match-winning probability after double and take, in percent."""
     actions: tuple[CubeAction, ...]
     lines: npt.NDArray[np.int64]
     """(n,)"""
@@ -99,7 +98,7 @@ class CubeRollouts:
 
 
 class Note(NamedTuple):
-    """A line that says nothing of a position, as it stands."""
+    """A line without a position."""
 
     line: int
     text: str
@@ -107,32 +106,32 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """What a benchmark file holds beside the decisions, and where those stand."""
+    """Contents of a benchmark file besides the decisions."""
 
     lines: npt.NDArray[np.int64]
-    """(n,): of each decision."""
+    """(n,): line number of each decision."""
     equities: npt.NDArray[np.float64]
-    """(n,): of the best play, for the mover, in points."""
+    """(n,): the mover's equity after the best play, in points."""
     seeds: npt.NDArray[np.int64]
-    """(n,): of the rollouts of each decision, or `NO_SEED`."""
+    """(n,): rollout seed of each decision, or `NO_SEED`."""
     rollouts: RolledOut
     """Positions after plays, seen by the next player on roll."""
     rollout_of: npt.NDArray[np.int64]
-    """(m,): for each listed play its row of `rollouts`, or -1 where the file has none."""
+    """(m,): row in `rollouts` of each listed play, or -1."""
     cube_positions: RolledOut
-    """Positions for decisions with the cube, at whatever score."""
+    """Positions for cube decisions at any score."""
     cube_rollouts: CubeRollouts
     notes: tuple[Note, ...]
-    """Settings, comments and everything that no other field has."""
+    """Settings, comments and all other lines."""
 
     @property
     def cube_decisions(self) -> int:
-        """How many positions are there for the cube."""
+        """Number of positions for cube decisions."""
         return len(self.cube_positions) + len(self.cube_rollouts)
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the file says of its making, by name ("version", "nRollOutGames"); the last word counts."""
+        """Settings of the ``s`` lines ("version", "nRollOutGames"); later ones override earlier ones."""
         words = [note.text.split()[1:] for note in self.notes if note.text.split()[0] == "s"]
         return {name: value for pairs in words for name, value in zip(pairs[::2], pairs[1::2], strict=False)}
 
@@ -143,17 +142,17 @@ class BenchmarkFile:
 
     path: str
     boards: Board
-    """Before the roll (n, 26)."""
+    """(n, 26): before the roll."""
     rolls: npt.NDArray[np.int64]
     """(n, 2), the higher die first."""
     offsets: npt.NDArray[np.int64]
     """(n + 1,): the listed plays of decision k are rows offsets[k]:offsets[k + 1]."""
     listed: Board
-    """Boards after the listed plays (m, 26), the best one first."""
+    """(m, 26): boards after the listed plays, best first."""
     losses: npt.NDArray[np.float64]
-    """(m,): what each loses, in points; 0 for the best."""
+    """(m,): loss of each play, in points; 0 for the best."""
     record: Record | None = None
-    """What else the file holds; None where the decisions come from no file."""
+    """Other contents of the file; None for decisions that come from no file."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -170,14 +169,14 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
             return unpacked_pieces(content, "gzip", BENCHMARK_UNPACKED, where, BenchmarkError)
         return pieces_of(BytesIO(content))
 
-    # Unpacked twice, so that what is too much is known before anything is kept of it.
+    # Decompressed twice, so that a file that is too large is rejected before it fills the memory.
     BENCHMARK_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, BenchmarkError)
     lines = _Lines()
     try:
         for number, line in lines_of(pieces(), BENCHMARK_LINE, where, BenchmarkError):
             lines.add(line, number)
         if not lines.counts:
-            raise BenchmarkError(f"{where}: holds no decision (no line that starts with 'm')")
+            raise BenchmarkError(f"{where}: contains no decision (no line starting with 'm')")
         return _benchmark(str(path), lines)
     except _BadLineError as fault:
         raise BenchmarkError(f"{where}: line {fault.line or number}: {fault}") from None
@@ -186,7 +185,7 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
 
 
 def shipped_lines() -> list[BenchmarkFile]:
-    """Return the files in order, named from the checkout on; none where motif was installed without it.
+    """Return the shipped files in order, with paths relative to the checkout; none without a checkout.
 
     Raises `BenchmarkError` for a file that cannot be read.
     """
@@ -195,7 +194,7 @@ def shipped_lines() -> list[BenchmarkFile]:
 
 
 class _BadLineError(Exception):
-    """What is wrong in a line, and in which if it is not the one just read."""
+    """An invalid line; `line` is its number if it is not the line just read."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -203,17 +202,17 @@ class _BadLineError(Exception):
 
 
 class _Keyed:
-    """Lines of one kind: keys of positions with what belongs to each."""
+    """Lines of one kind: position keys with their numbers."""
 
     def __init__(self) -> None:
         self.keys: list[str] = []
-        # Of a file of a million lines there are many.
+        # Compact, because a file may have a million lines.
         self.numbers = array("d")
         self.seeds = array("q")
         self.lines = array("q")
 
     def boards(self) -> Board:
-        """Return the positions (n, 26); raises `_BadLineError` for a key that is none."""
+        """Return the positions (n, 26); raise `_BadLineError` for an invalid key."""
         return _decoded(self.keys, self.lines)
 
     def rolled_out(self) -> RolledOut:
@@ -221,7 +220,7 @@ class _Keyed:
         probabilities = np.array(self.numbers, np.float64).reshape(-1, 5)
         lines = np.array(self.lines, np.int64)
         good = (probabilities >= -_ROUNDING) & (probabilities <= 1 + _ROUNDING)
-        _raise_at_first(~good.all(axis=1), lines, "a probability lies outside 0 to 1")
+        _raise_at_first(~good.all(axis=1), lines, "probability outside 0 to 1")
         return RolledOut(self.boards(), probabilities, np.array(self.seeds, np.int64), lines)
 
 
@@ -250,7 +249,7 @@ class _Lines:
         }
 
     def add(self, content: bytes, number: int) -> None:
-        """Take in the line of that `number`; raises `_BadLineError`, and `UnicodeDecodeError`."""
+        """Parse the line `number`; raises `_BadLineError` and `UnicodeDecodeError`."""
         line = content.decode("ascii")
         words = line.split()
         if words:
@@ -261,12 +260,14 @@ class _Lines:
                 take(words, number)
 
     def cube(self) -> CubeRollouts:
-        """Return the rollouts with the cube; raises `_BadLineError`."""
+        """Return the cubeful rollouts; raises `_BadLineError`."""
         kind = self.cube_rollouts
         chances = np.array(kind.numbers, np.float64).reshape(-1, 2)
         lines = np.array(kind.lines, np.int64)
         _raise_at_first(
-            ~((chances >= 0) & (chances <= 100)).all(axis=1), lines, "a match chance lies outside 0 to 100"
+            ~((chances >= 0) & (chances <= 100)).all(axis=1),
+            lines,
+            "match-winning probability outside 0 to 100",
         )
         actions: tuple = tuple(self._actions)
         return CubeRollouts(kind.boards(), chances[:, 0], chances[:, 1], actions, lines)
@@ -278,7 +279,7 @@ class _Lines:
             )
         first, second = words[2:4]
         if first not in _DICE or second not in _DICE:
-            raise _BadLineError(f"no roll: {plain_text(f'{first} {second}')}")
+            raise _BadLineError(f"invalid roll: {plain_text(f'{first} {second}')}")
         plays = words[4::2]
         self._add(self.decisions, words[1], words[5::2], number)
         self.rolls.append((int(max(first, second)), int(min(first, second))))
@@ -306,7 +307,7 @@ class _Lines:
         self._seed = NO_SEED
 
     def _next_seed(self, words: list[str], number: int) -> None:
-        # No more digits are looked at than the largest seed has.
+        # The largest seed has 19 digits.
         seed = int(words[1]) if len(words) == 2 and words[1].isdigit() and len(words[1]) < 20 else -1
         if not 0 <= seed <= _LARGEST_SEED:
             raise _BadLineError(f"expected 'r SEED', got {plain_text(' '.join(words))}")
@@ -322,14 +323,14 @@ class _Lines:
             try:
                 kind.numbers.append(float(word))
             except ValueError:
-                raise _BadLineError(f"{shown(word)} is no number") from None
+                raise _BadLineError(f"{shown(word)} is not a number") from None
         kind.keys.append(key)
         kind.seeds.append(self._seed)
         kind.lines.append(line)
 
 
 def _raise_at_first(bad: npt.ArrayLike, lines: npt.NDArray[np.int64], problem: str) -> None:
-    """Raise a `_BadLineError` for the first row that is `bad` (n,), if there is one."""
+    """Raise a `_BadLineError` for the first row that is `bad` (n,), if any."""
     rows = np.flatnonzero(bad)
     if len(rows):
         raise _BadLineError(problem, int(lines[rows[0]]))
@@ -356,15 +357,15 @@ def _benchmark(path: str, lines: _Lines) -> BenchmarkFile:
     numbers = np.array(decisions.lines, np.int64)
     boards = decisions.boards()
     over = ~((boards > 0).any(axis=1) & (boards < 0).any(axis=1))
-    _raise_at_first(over, numbers, "no decision: the game is over")
+    _raise_at_first(over, numbers, "the game is over")
     offsets = np.concatenate([[0], np.cumsum(lines.counts, dtype=np.int64)])
     losses = np.array(decisions.numbers, np.float64)
     equities = losses[offsets[:-1]]
     losses[offsets[:-1]] = 0.0
     play_lines = np.repeat(numbers, lines.counts)
-    _raise_at_first(~np.isfinite(equities), numbers, "an equity is not a finite number")
-    _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not a finite number")
-    _raise_at_first(losses < 0, play_lines, "a loss is below 0: the first play is not the best")
+    _raise_at_first(~np.isfinite(equities), numbers, "the equity is not finite")
+    _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not finite")
+    _raise_at_first(losses < 0, play_lines, "negative loss: the first play is not the best")
     record = Record(
         numbers,
         equities,

@@ -1,10 +1,10 @@
-"""Benchmark files as they are written: `benchmark_files` describes the lines, and reads them.
+"""Writing benchmark files; `benchmark_files` describes and reads them.
 
-Beside the lines of gnubg's own files there are two of motif's, which other programs take for comments:
+Motif adds two kinds of lines, which other programs treat as comments:
 
 ``#S KEY EQUITY SE LOSS_SE TRIALS LOSS ...``
-    Behind the rollout (``#R``) of a play: its equity for the mover, the standard errors of that and of its
-    loss; and for each of the players that rolled out its trials, and the loss that these alone say.
+    After the rollout (``#R``) of a play: its equity for the mover, the standard errors of the equity and
+    the loss, and for each roller its trials and the loss by these trials alone.
 ``#P KEY PLAYER ...``
     The players that choose the play.
 """
@@ -29,22 +29,22 @@ _ROUND = 6
 
 @dataclass(frozen=True)
 class RolledDecision:
-    """A decision whose plays were rolled out, as the lines of a file have it."""
+    """A decision whose plays were rolled out."""
 
     key: str
-    """Of the position before the roll."""
+    """Key of the position before the roll."""
     roll: tuple[int, int]
     """The higher die first."""
     plays: tuple[tuple[str, RolledPlay], ...]
-    """Keys of the positions after the plays, with what the rollouts say; the best first."""
+    """Keys of the positions after the plays, with their rollouts, best first."""
     chosen_by: Mapping[str, tuple[str, ...]]
-    """The players that choose a play, by its key."""
+    """Players that choose a play, by its key."""
 
     def lines(self) -> Iterator[str]:
-        """Its lines in the file."""
+        """Yield its lines."""
         for key, play in self.plays:
             if any(play.trials):
-                # Those of the player on roll there; luck-adjusted ones may leave 0 to 1.
+                # Of the player on roll; luck-adjusted probabilities may leave 0 to 1.
                 chances = turned(np.array([play.probabilities])).clip(0, 1)[0]
                 yield " ".join(("#R", key, *map(_number, chances.tolist())))
                 yield " ".join(("#S", key, *map(_number, (play.equity, play.se, play.loss_se)), *_by(play)))
@@ -64,20 +64,20 @@ def rolled_decision(
     plays: Iterable[RolledPlay],
     choices: Mapping[str, int],
 ) -> RolledDecision:
-    """Name what was rolled out by keys.
+    """Return a decision with positions as keys.
 
     Parameters
     ----------
     before
-        Int8 (26,): the board before the roll.
+        Board int8 (26,) before the roll.
     roll
         The two dice, the higher first.
     after
-        Int8 (m, 26): the boards after the plays, to which the numbers of `plays` refer.
+        Boards int8 (m, 26) after the plays; `plays` contain row numbers.
     plays
-        What the rollouts say, the best first.
+        Rollouts of the plays, best first.
     choices
-        By each player the number of the play that it chooses.
+        Row number of each player's choice.
     """
     keys = [position_key(Position(board)) for board in after]
     chosen = by_play({player: keys[number] for player, number in choices.items()})
@@ -86,7 +86,7 @@ def rolled_decision(
 
 
 def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Name the players that choose each play; `choices` are the keys of plays by player."""
+    """Return the players that choose each play, from the key of each player's play."""
     chosen: dict[str, tuple[str, ...]] = {}
     for player, key in choices.items():
         chosen[key] = (*chosen.get(key, ()), player)
@@ -94,16 +94,16 @@ def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Iterable[RolledDecision]) -> None:
-    """Write a benchmark file, as gzip where its name ends in .gz.
+    """Write a benchmark file, compressed if its name ends in .gz.
 
-    `settings` become words of the first line, ``s``: no name or value may hold a space.  Raises `FileError`
-    when the file cannot be written; then the one that was there is left.
+    `settings` are written to the first line, ``s``: names and values may not contain spaces.  Raises
+    `FileError`, leaving an existing file unchanged, if the file cannot be written.
     """
     first = " ".join(("s", *(f"{name} {value}" for name, value in settings.items())))
     text = "\n".join((first, *(line for decision in decisions for line in decision.lines()), ""))
     content = text.encode("ascii")
     with replacing(path) as temporary:
-        # Without a time in it the same lines are the same bytes.
+        # Without a time stamp, equal contents give equal files.
         temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 

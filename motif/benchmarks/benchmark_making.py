@@ -1,8 +1,7 @@
-"""Benchmarks made from positions: which are selected, whose plays are rolled out, and when that is enough.
+"""Making benchmarks: selecting decisions from positions and rolling out their plays.
 
-As the GNUbg team made theirs: some positions at random, and some that are interesting because 0-ply and 2-ply
-choose different plays; a random roll for each; and rollouts of the plays that matter.  Everything about a
-decision depends on the seed and its number alone.
+As in the GNUbg team's benchmarks, some positions are chosen at random and some because 0-ply and 2-ply choose
+different plays; each gets a random roll.  A decision depends only on the seed and its number.
 """
 
 import hashlib
@@ -44,42 +43,40 @@ from motif.runtime.streams import derive_states
 
 ANY_CLASS = "any"
 PARTIAL_SUFFIX = ".partial"
-"""Behind the name of a file that is being made: the folder of what is done."""
+"""Suffix of the folder with finished decisions of an incomplete file."""
 _DONE, _MADE_WITH = "decisions.jsonl", "settings.json"
 _ADJUSTED_COST = 60.0
-"""Of a luck-adjusted trial that a player plays, in trials that kernels play."""
+"""Cost of a luck-adjusted trial of another player, relative to a compiled trial."""
 _PLAIN_PORTION, _ADJUSTED_PORTION = 1296, 36
 _AT_ONCE = 64
-"""Decisions that are looked at together, for whether lookahead changes the play."""
+"""Decisions checked together for a difference between 0-ply and 2-ply."""
 
 
 @dataclass(frozen=True)
 class MakeSettings:
     """How decisions are selected and rolled out."""
 
-    decisions: int = setting(1000, "Decisions of the benchmark, or fewer where the positions do not suffice.")
+    decisions: int = setting(1000, "Number of decisions; fewer if there are too few positions.")
     disagree: float = setting(
-        0.5, "Share of the decisions in which 0-ply and 2-ply of the first player choose different plays."
+        0.5, "Share of decisions on which 0-ply and 2-ply of the first player disagree."
     )
     position_class: Literal["any", "contact", "crashed", "race"] = setting(
-        "any", "Class of the positions before the roll."
+        "any", "Position class before the roll."
     )
-    players: str = setting("latest,latest@2", "Players whose plays are rolled out, separated by commas.")
-    plays: int = setting(
-        5, "Plays of each decision that are rolled out: those of `players`, filled up with the next best."
-    )
-    rollers: str = setting("latest", "Players that roll out, separated by commas; each has the same weight.")
+    players: str = setting("latest,latest@2", "Players whose plays are rolled out (comma-separated).")
+    plays: int = setting(5, "Plays rolled out per decision: those of `players`, then the next best.")
+    rollers: str = setting("latest", "Players that roll out (comma-separated), with equal weights.")
     certain: float = setting(
-        0.95, "Certainty that a play is worse than the best one, or better, at which it gets no more trials."
+        0.95, "Confidence that a play is worse or better than the best one at which its rollout stops."
     )
     se: float = setting(
-        0.02, "Standard error of the difference to the best play at which a play gets no more trials."
+        0.02, "Standard error of the difference to the best play at which the rollout of a play stops."
     )
-    most: int = setting(36_000, "Trials of a play by each of `rollers`, at most.")
+    most: int = setting(36_000, "Maximum trials per play and roller.")
     seed: int = 0
 
     def check(self) -> None:
-        """Raise `SettingError` for a value that makes no sense, `PlayerError` for a player that is none."""
+        """Raise `SettingError` for an invalid value, `PlayerError` for an unknown player."""
         for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.disagree <= 1:
@@ -100,19 +97,19 @@ class MakeSettings:
             player(name)
 
     def rule(self) -> Rule:
-        """When the difference between two plays is known."""
+        """Return the stopping rule of the rollouts."""
         from scipy.special import ndtri
 
         return Rule(self.se, float(ndtri(self.certain)), self.most)
 
     def first_evaluator(self, plies: int = 0) -> Evaluator:
-        """Return the evaluator of the first of `players`, looking so far ahead; raises `PlayerError`."""
+        """Return the evaluator of the first of `players`, with `plies` of lookahead; raises `PlayerError`."""
         name = without_plies(names(self.players, "players")[0])
         return load_evaluator(f"{name}@{plies}" if plies else name)
 
 
 def names(text: str, setting: str) -> tuple[str, ...]:
-    """Split the names of players at commas, each once; raises `SettingError` where there is none."""
+    """Split player names at commas, without duplicates; raise `SettingError` if there are none."""
     found = tuple(dict.fromkeys(own_name(word.strip()) for word in text.split(",") if word.strip()))
     if not found:
         raise SettingError(f"{setting} must name a player, not {shown(text)}", setting)
@@ -121,15 +118,15 @@ def names(text: str, setting: str) -> tuple[str, ...]:
 
 @cache
 def player(name: str) -> Player:
-    """Load a player, once in each process."""
+    """Load a player, once per process."""
     return load(name)
 
 
 def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
-    """Make a roller of a player, that plays from the plays to the end of the game, or to the bearoff tables.
+    """Return a roller that plays a player's trials to the end of the game or the bearoff tables.
 
-    A static evaluator plays plain trials, in kernels.  Trials of other players cost a multiple; so they are
-    luck-adjusted by the default player's values, which is worth sixteen times as many trials.
+    Static evaluators play plain trials, compiled.  Trials of other players are far slower, so they are
+    luck-adjusted by the default player, which is as precise as sixteen times as many trials.
     """
     own = player(name)
     evaluator = own.evaluator
@@ -141,7 +138,7 @@ def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
 
 
 def _choose(own: Player) -> Choose:
-    """How a player chooses in trials: gnubg as it answers, without asking it again where plays are alike."""
+    """Return how a player chooses plays in trials; for gnubg, its own choice even between equal plays."""
     if isinstance(own, GnubgPlayer):
         return lambda boards, rolls, _: own.own_plays(boards, rolls)
     return own.choose_many
@@ -172,20 +169,20 @@ def _adjusted_trials(
 
 
 class Selection(NamedTuple):
-    """The n decisions of a benchmark, before anything is rolled out."""
+    """The n decisions of a benchmark, before the rollouts."""
 
     boards: Board
     """(n, 26)"""
     rolls: npt.NDArray[np.int64]
     """(n, 2), the higher die first."""
     disagree: int
-    """In how many 0-ply and 2-ply choose different plays, and were selected for it."""
+    """Number of decisions selected because 0-ply and 2-ply choose different plays."""
 
 
 def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> Selection:
-    """Select decisions of the positions `boards` (m, 26), each at most once; forced plays are left out.
+    """Select decisions from positions (m, 26), each at most once, without forced plays.
 
-    Raises `BenchmarkError` where no position leads to a decision.
+    Raises `BenchmarkError` if there are none.
     """
     rng = np.random.default_rng(settings.seed)
     boards = np.unique(boards, axis=0)
@@ -202,12 +199,12 @@ def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> 
     rows = rng.permutation(np.array([*random, *differing], np.int64))
     if not len(rows):
         what = "" if settings.position_class == ANY_CLASS else f"{settings.position_class} "
-        raise BenchmarkError(f"none of the {len(boards):,} positions is a {what}decision between two plays")
+        raise BenchmarkError(f"no {what}decision between two plays among the {len(boards):,} positions")
     return Selection(boards[order][rows], rolls[rows], len(differing))
 
 
 def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
-    """Yield the rows in which there are two different plays or more."""
+    """Yield the rows with at least two different plays."""
     for batch in play_batches(boards, rolls, _AT_ONCE):
         choices = np.diff(batch.offsets)
         yield from (batch.decisions.start + np.flatnonzero(choices > 1)).tolist()
@@ -221,14 +218,14 @@ def _differing(
     wanted: int,
     jobs: int | None,
 ) -> list[int]:
-    """Up to `wanted` of the rows `candidates` in which 0-ply and 2-ply choose different plays."""
+    """Return up to `wanted` of the rows `candidates` in which 0-ply and 2-ply choose different plays."""
     found: list[int] = []
     if not wanted:
         return found
     deep = settings.first_evaluator(2)
     calls = ((deep, boards[rows], rolls[rows], rows) for rows in _portions(candidates))
     with (
-        progress("looking for decisions on which lookahead matters", wanted) as advance,
+        progress("finding decisions on which lookahead matters", wanted) as advance,
         closing(run_ordered(_rows_that_differ, calls, jobs)) as parts,
     ):
         for rows in parts:
@@ -247,14 +244,14 @@ def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
 def _rows_that_differ(
     deep: Evaluator, boards: Board, rolls: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> list[int]:
-    """Run in a worker: which of `rows` (n,), with these boards (n, 26) and rolls, need lookahead."""
+    """Return those of `rows` (n,) in which lookahead changes the play; runs in a worker."""
     shallow = deep.without_lookahead
     first, second = (one.best_plays(boards, rolls).boards for one in (shallow, deep))
     return rows[(first != second).any(axis=1)].tolist()
 
 
 def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray[np.int64]) -> RolledDecision:
-    """Let the players choose in decision `number`, and roll out what they chose and the next best plays."""
+    """Let the players choose in decision `number`, and roll out their choices and the next best plays."""
     state = derive_states(settings.seed, number, 1, 0)
     batch = next(play_batches(board[None], roll[None], 1))
     order = np.argsort(-settings.first_evaluator().play_equities(board[None], batch), kind="stable").tolist()
@@ -274,61 +271,58 @@ def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray
 
 @dataclass(frozen=True)
 class MadeBenchmark:
-    """A benchmark file that was made."""
+    """A finished benchmark file."""
 
     path: Path
     decisions: int
     disagree: int
-    """Decisions that were selected because 0-ply and 2-ply choose different plays."""
+    """Decisions selected because 0-ply and 2-ply choose different plays."""
     plays: int
-    """Plays that were rolled out."""
+    """Plays rolled out."""
     trials: int
     """Trials of all plays and rollers."""
     open: int
-    """Decisions in which a play is neither certainly worse than the best nor known to the standard error."""
+    """Decisions with a play that is neither certainly worse nor known to the standard error."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name, for JSON."""
+        """Return all fields by name, for JSON."""
         return asdict(self) | {"path": str(self.path)}
 
 
 def make_benchmark(
     path: Path, boards: Board, settings: MakeSettings, *, resume: bool = False, jobs: int | None = None
 ) -> MadeBenchmark:
-    """Make a benchmark file of decisions on `boards`.
+    """Make a benchmark file from positions.
 
-    What is done is kept in a folder beside the file until all is done.
+    Finished decisions are kept in a folder beside the file until all are done.
 
     Parameters
     ----------
     path
-        The file; as gzip where its name ends in .gz.
+        The file, compressed if its name ends in .gz.
     boards
-        Int8 (m, 26): positions before a roll.
+        Positions int8 (m, 26) before the roll.
     settings
         How decisions are selected and rolled out.
     resume
-        Continue with a run that was interrupted, with the same positions and settings.
+        Continue an interrupted run with the same positions and settings.
     jobs
-        Processes; the file is the same for any number of them.
+        Number of processes; does not affect the file.
 
     Raises
     ------
     SettingError, PlayerError
-        For settings that make no sense.
+        For invalid settings.
     BenchmarkError
-        Where no position leads to a decision; without `resume` where an interrupted run can go on, and with
-        it where there is none, or one with other positions or settings.
+        If no position leads to a decision; without `resume` if there is an interrupted run, and with it
+        if there is none or one with other positions or settings.
     FileError
-        When a file cannot be written.
+        If a file cannot be written.
     """
     settings.check()
     folder = path.with_name(path.name + PARTIAL_SUFFIX)
-    record = {
-        "settings": asdict(settings),
-        "version": VERSION,
-        "positions": hashlib.sha256(np.unique(boards, axis=0).tobytes()).hexdigest(),
-    }
+    positions = hashlib.sha256(np.unique(boards, axis=0).tobytes()).hexdigest()
+    record = {"settings": asdict(settings), "version": VERSION, "positions": positions}
     _check_resume(folder, record, resume)
     with _working_beside(folder):
         write_text(folder / _MADE_WITH, json.dumps(record))
@@ -338,39 +332,35 @@ def make_benchmark(
             (folder / _MADE_WITH).unlink()
             raise
         decisions = _all_decided(folder / _DONE, selection, settings, jobs)
-        facts = {
-            "motif": VERSION,
-            "nDecisions": len(decisions),
-            **{name: _word(getattr(settings, name)) for name in ("seed", "certain", "se", "most")},
-            **{name: ",".join(names(getattr(settings, name), name)) for name in ("players", "rollers")},
-        }
-        write_benchmark(path, {name: _word(value) for name, value in facts.items()}, decisions)
+        write_benchmark(path, _facts(settings, len(decisions)), decisions)
         for name in (_DONE, _MADE_WITH):
             (folder / name).unlink(missing_ok=True)
     plays = [play for decision in decisions for _, play in decision.plays]
-    return MadeBenchmark(
-        path,
-        len(decisions),
-        selection.disagree,
-        len(plays),
-        sum(sum(play.trials) for play in plays),
-        sum(not _is_known(decision, settings.rule()) for decision in decisions),
-    )
+    trials = sum(sum(play.trials) for play in plays)
+    unknown = sum(not _is_known(decision, settings.rule()) for decision in decisions)
+    return MadeBenchmark(path, len(decisions), selection.disagree, len(plays), trials, unknown)
+
+
+def _facts(settings: MakeSettings, decisions: int) -> dict[str, str]:
+    """Return the settings that the file's first line shows."""
+    facts = {
+        "motif": VERSION,
+        "nDecisions": decisions,
+        **{name: getattr(settings, name) for name in ("seed", "certain", "se", "most")},
+        **{name: ",".join(names(getattr(settings, name), name)) for name in ("players", "rollers")},
+    }
+    return {name: "_".join(str(value).split()) for name, value in facts.items()}
 
 
 @contextmanager
 def _working_beside(folder: Path) -> Iterator[None]:
-    """Hold `folder` for the block, and remove it where nothing is left in it."""
+    """Lock `folder`, and remove it afterwards if it is empty."""
     try:
         with working_in(folder):
             yield
     finally:
         with suppress(OSError):
             folder.rmdir()
-
-
-def _word(value: object) -> str:
-    return "_".join(str(value).split())
 
 
 def _is_known(decision: RolledDecision, rule: Rule) -> bool:
@@ -382,23 +372,23 @@ def _is_known(decision: RolledDecision, rule: Rule) -> bool:
 def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
     there = (folder / _MADE_WITH).exists()
     if there and not resume:
-        raise BenchmarkError(f"{folder}: an interrupted run; --resume continues with it")
+        raise BenchmarkError(f"{folder}: contains an interrupted run; continue it with --resume")
     if resume and not there:
-        raise BenchmarkError(f"{folder}: no interrupted run to continue with")
+        raise BenchmarkError(f"{folder}: no interrupted run to resume")
     if there and (before := json_of(folder / _MADE_WITH, FileError)) != record:
         differing = [
             name
             for name, value in record["settings"].items()
             if not isinstance(before, dict) or before.get("settings", {}).get(name) != value
         ]
-        what = f"settings ({', '.join(differing)})" if differing else "positions or by another motif"
-        raise BenchmarkError(f"{folder}: was begun with other {what}")
+        what = f"settings ({', '.join(differing)})" if differing else "positions or another version of motif"
+        raise BenchmarkError(f"{folder}: was started with other {what}")
 
 
 def _all_decided(
     path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
-    """Decide what is not done yet; each decision is written to `path` as it comes."""
+    """Decide the remaining decisions; each is written to `path` when it is done."""
     done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
     write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
     count = len(selection.boards)

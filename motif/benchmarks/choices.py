@@ -1,12 +1,9 @@
-"""Choices of players, and what they lose: on benchmark files, and among the recorded plays of a dataset.
+"""Losses of players' choices, on benchmark files and on the recorded plays of datasets.
 
-A dataset holds labelled positions after plays, but neither the roll nor the position before: choices there
-are made by the values of the positions.  The best label of several is the best partly by luck, and so even
-perfect choices lose something: the level of these losses says little, but differences between players on
-the same decisions say much.  Weights that were fitted to a dataset know its labels: they are measured on
-another one.
-
-And the decisions of benchmark files that cost a player most.
+A dataset contains labelled positions after plays, but neither the roll nor the position before, so plays are
+chosen by the values of the positions after them.  The best of several noisy labels is partly luck, so even
+perfect choices have a loss: only differences between players on the same decisions are meaningful.  Measure
+fitted weights on a dataset that they were not fitted to.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,24 +47,21 @@ _DECISIONS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Choices(Losses):
-    """A player's plays for every decision of a file, in its order.
+    """A player's plays on the decisions of a file, in order.
 
-    A play that the file does not list loses what its worst one does.  Classes are those of the positions
-    before the roll.
+    A play that is not listed counts as the worst listed one.  Classes are those of the positions before the
+    roll.
     """
 
     benchmark: BenchmarkFile
     chosen: Board
-    """Boards after the chosen plays (n, 26)."""
+    """(n, 26): boards after the chosen plays."""
 
 
 def player_choices(
     player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
 ) -> Choices:
-    """Let `player` choose a play for every decision of `benchmark`.
-
-    Raises `SettingError` for a seed that is none.
-    """
+    """Let `player` choose a play in each decision; raises `SettingError` for an invalid seed."""
     check_seed(seed)
     after = np.concatenate(list(_boards_after(player, benchmark, seed, jobs)))
     decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
@@ -93,26 +87,25 @@ def _boards_after(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int
 
 @dataclass(frozen=True)
 class RecordedDecisions:
-    """The n decisions of a dataset that have two recorded plays or more, m plays together."""
+    """The n decisions of a dataset with at least two recorded plays, m plays in all."""
 
     path: str
     rows: npt.NDArray[np.intp]
-    """(m,): which positions of the dataset the plays lead to, decision after decision."""
+    """(m,): rows of the dataset, by decision."""
     gains: npt.NDArray[np.float64]
-    """(m,): labels of the plays for their mover, in points."""
+    """(m,): labels of the plays for the mover, in points."""
     classes: npt.NDArray[np.int8]
-    """(m,): of the positions that they lead to, as in `motif.parameters.position_class`."""
+    """(m,): position classes after the plays, as in `motif.parameters.position_class`."""
     starts: npt.NDArray[np.intp]
-    """(n,): the first play of each decision."""
+    """(n,): first play of each decision."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def losses(self, values: npt.NDArray[np.float64]) -> Losses:
-        """Return the loss of choosing the play with the highest of `values` (m,), the mover's.
+        """Return the losses of choosing the play with the highest of `values` (m,), for the mover.
 
-        Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
-        that its best play leads to.  Without decisions there is no loss.
+        The first of equal plays counts.  The class of a decision is that of the position after its best play.
         """
         best, choice = first_best(self.gains, self.starts), first_best(values, self.starts)
         lost = self.gains[best] - self.gains[choice]
@@ -125,10 +118,10 @@ def recorded_decisions(
     equities: npt.NDArray[np.floating],
     classes: npt.NDArray[np.int8],
 ) -> RecordedDecisions:
-    """Return the decisions in which there is something to choose, by ascending id.
+    """Return the decisions with at least two plays, by ascending id.
 
-    Each position has the id of its decision, its labelled equity in points for the player on roll there,
-    who is the mover's opponent, and its class: three arrays (positions,).
+    Parameters are arrays (positions,): the id of the decision, the label in points for the player on roll
+    (the mover's opponent), and the class.
     """
     order = np.argsort(decisions, kind="stable")
     _, plays = np.unique(decisions, return_counts=True)
@@ -142,56 +135,57 @@ _POSITIONS_AT_ONCE = 2048
 
 
 class LabelledPositions(Protocol):
-    """The columns of a dataset, or of a part of one, that matter here; all of one length."""
+    """The columns of a dataset that are needed here."""
 
     @property
     def boards(self) -> Board:
-        """After the recorded plays, seen by the next player (positions, 26)."""
+        """(n, 26): after the recorded plays, seen by the next player on roll."""
 
     @property
     def equity(self) -> npt.NDArray[np.float32]:
-        """Labels in points, for that player."""
+        """(n,): labels in points, for that player."""
 
     @property
     def decision(self) -> npt.NDArray[np.int64]:
-        """Ids."""
+        """(n,): ids."""
 
     @property
     def position_class(self) -> npt.NDArray[np.int8]:
-        """(n,): codes, see `motif.parameters.position_class`."""
+        """(n,): codes as in `motif.parameters.position_class`."""
 
 
 @dataclass(frozen=True)
 class DatasetDecisions:
-    """The decisions of a dataset that have two recorded plays or more."""
+    """The decisions of a dataset with at least two recorded plays."""
 
     recorded: RecordedDecisions
     boards: Board
-    """After the plays, seen by the next player (m, 26)."""
+    """(m, 26): after the plays, seen by the next player on roll."""
 
     def __len__(self) -> int:
         return len(self.recorded)
 
 
 def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
-    """Return the decisions of the dataset at `path`, whose `parts` `motif.sampling.read_parts` reads.
+    """Return the decisions of the dataset at `path`; `parts` come from `motif.sampling.read_parts`.
 
-    Raises `BenchmarkError` where no decision has two recorded plays, and for a label that is no number.
+    Raises `BenchmarkError` if no decision has two recorded plays, or for a label that is not finite.
     """
     columns = ((part.boards, part.decision, part.equity, part.position_class) for part in parts)
     boards, *rest = (np.concatenate(column) for column in zip(*columns, strict=True))
     recorded = recorded_decisions(path, *rest)
     if not len(recorded):
-        raise BenchmarkError(f"{path}: no decision has two recorded plays to choose between")
+        raise BenchmarkError(f"{path}: no decision has two recorded plays")
     if not np.isfinite(recorded.gains).all():
-        raise BenchmarkError(f"{path}: the equity of a position is not a finite number")
+        raise BenchmarkError(f"{path}: the equity of a position is not finite")
     return DatasetDecisions(recorded, boards[recorded.rows])
 
 
 def choosing_by_value(player: Player) -> Evaluator:
-    """Return the evaluator whose values of positions decide what `player` plays.
+    """Return the evaluator by whose position values `player` chooses plays.
 
-    Raises `PlayerError` for one who chooses in another way, as ``random``, ``best-of-four`` and ``gnubg``.
+    Raises `PlayerError` for players that choose in another way, such as ``random``, ``best-of-four`` and
+    ``gnubg``.
     """
     if player.evaluator is None or not isinstance(player, CompiledPlayer | EvaluatorPlayer):
         raise PlayerError(
@@ -202,10 +196,9 @@ def choosing_by_value(player: Player) -> Evaluator:
 
 
 def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: int | None = None) -> Losses:
-    """Return what the plays lose that `evaluator` values highest.
+    """Return the losses of the plays that `evaluator` values highest.
 
-    A point table is that of the class of the position after the play, not of the one before it, which
-    the dataset does not hold.
+    Point tables are chosen by the class after the play, because the dataset lacks the position before it.
     """
     values = switched_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
     return decisions.recorded.losses(values)
@@ -229,40 +222,36 @@ def _equities(
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """Mean loss of a player on some decisions."""
+    """Mean loss of a player."""
 
     er: float
-    """Mean loss per decision in millipoints."""
+    """Millipoints per decision."""
     se: float
     """Standard error of `er`; NaN for a single decision."""
     decisions: int
     unlisted: int
-    """Choices that the file does not list; each costs the largest loss listed for its decision."""
+    """Choices that the file does not list; each counts as the worst listed play."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name."""
+        """Return all fields by name."""
         return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
 class ErrorRates(Tabular, ByGroup[ErrorRate]):
-    """Mean losses of a player on several files."""
+    """Error rates of a player on several files."""
 
     distribution: LossDistribution
-    """How all losses are spread."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name."""
+        """Return all fields by name."""
         return asdict(self) | {"distribution": self.distribution.to_dict()}
 
 
 def error_rate(
     player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
 ) -> ErrorRate:
-    """Let `player` choose a play for every decision of `benchmark` and compare with the listed losses.
-
-    Raises `SettingError` for a seed that is none.
-    """
+    """Measure a player's error rate on a benchmark file; raises `SettingError` for an invalid seed."""
     choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
     return _rate(choices.losses, choices.listed)
 
@@ -270,16 +259,15 @@ def error_rate(
 def error_rates(
     player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
 ) -> ErrorRates:
-    """Error rates of `player` on all `benchmarks` together, on each, and by class of position.
+    """Measure a player's error rates on all files together, by file, and by position class.
 
-    Each file's is what `error_rate` gives.  Raises `BenchmarkError` for no file, `SettingError` for a
-    seed that is none.
+    Raises `BenchmarkError` for no file, `SettingError` for an invalid seed.
     """
     return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
 
 
 def summary(choices: Sequence[Losses]) -> ErrorRates:
-    """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
+    """Return the error rates of a player on several files; raises `BenchmarkError` for no file."""
     every = joined(choices)
     rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
     distribution = loss_distribution(every.losses, every.listed)
@@ -292,44 +280,44 @@ def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> Err
 
 @dataclass(frozen=True)
 class JudgedPlay:
-    """A play, and what it loses in millipoints against the best."""
+    """A play and its loss in millipoints."""
 
     notation: str
-    """The play as players write it; empty for a dance.  What a file lists and cannot be played is its key."""
+    """Empty if there is no legal move; the position's key if the play is not legal."""
     loss: float
     moves: tuple[tuple[int, int], ...]
-    """Moves of single dice (from, to)."""
+    """Moves (from, to) of single checkers."""
 
 
 @dataclass(frozen=True)
 class WorstDecision:
-    """A decision, and what was played."""
+    """A decision and the play made."""
 
     path: str
     line: int | None
-    """Where it is in the file, counted from 1; None where the decisions come from no file."""
+    """Line number in the file, from 1; None for decisions that come from no file."""
     position: Position
     roll: tuple[int, int]
     """The higher die first."""
     class_name: str
     played: JudgedPlay
     is_listed: bool
-    """Whether the file lists the play; if not, it may lose more than the worst one listed, which counts."""
+    """Whether the file lists the play; if not, its loss is that of the worst listed play."""
     listed: tuple[JudgedPlay, ...]
-    """The file's plays, the best one first."""
+    """The listed plays, best first."""
 
     @property
     def state(self) -> MatchState:
-        """Money play with the roll on the board."""
+        """Money play with this roll."""
         return MatchState(dice=self.roll)
 
     @property
     def best(self) -> tuple[JudgedPlay, ...]:
-        """The plays that lose nothing."""
+        """The plays without a loss."""
         return tuple(play for play in self.listed if play.loss == 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: places, identifiers and plays."""
+        """Return places, identifiers and plays, for JSON."""
         return {
             "file": self.path,
             "line": self.line,
@@ -345,7 +333,7 @@ class WorstDecision:
 
 
 def worst_decisions(choices: Sequence[Choices], count: int) -> list[WorstDecision]:
-    """Return the `count` decisions that cost most, or fewer if fewer cost anything."""
+    """Return the `count` decisions with the largest losses above 0."""
     losses = np.concatenate([one.losses for one in choices])
     ends = np.cumsum([len(one.losses) for one in choices])
     worst = np.argsort(-losses, kind="stable")[:count]

@@ -1,4 +1,4 @@
-"""What a player's choices lose, decision by decision: in groups, as a distribution, and beside another's."""
+"""Losses of a player's choices: in groups, as a distribution, and compared with another player's."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,33 +13,33 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
-"""In a point."""
+"""Per point."""
 Rows = slice | npt.NDArray[np.intp]
 """Some of several decisions."""
 LIMITS = (0, 5, 20, 50, 100)
-"""Losses in millipoints up to which decisions are counted."""
-# Losses are written with six digits; what is written 20 millipoints is not above 20.
+"""Upper limits, in millipoints, of the ranges of `LossDistribution`."""
+# Losses in files have six digits: a loss written as 20 millipoints is not above 20.
 _ROUNDING = 1e-9
 _Rate = TypeVar("_Rate")
 
 
 @dataclass(frozen=True)
 class Losses:
-    """What a player's plays lose on the n decisions of a file or a dataset, in its order."""
+    """A player's losses on the n decisions of a file or dataset, in order."""
 
     path: str
     losses: npt.NDArray[np.float64]
-    """(n,): what each loses against the best, in points; 0 or more."""
+    """(n,): loss against the best play, in points; at least 0."""
     listed: npt.NDArray[np.bool_]
     """(n,): whether the file lists the play."""
     classes: npt.NDArray[np.int8]
-    """(n,): class of each decision, as in `motif.parameters.position_class`."""
+    """(n,): position classes, as in `motif.parameters.position_class`."""
 
 
 def joined(parts: Sequence[Losses]) -> Losses:
-    """Return the decisions of all `parts`, one after the other; raises `BenchmarkError` for no part."""
+    """Concatenate `parts`; raise `BenchmarkError` if there are none."""
     if not parts:
-        raise BenchmarkError("there is no benchmark file to measure on")
+        raise BenchmarkError("no benchmark file is given")
     columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes"))
     return Losses("all", *map(np.concatenate, columns))
 
@@ -53,16 +53,13 @@ class ByGroup(Generic[_Rate]):
     classes: Mapping[str, _Rate]
     """By class, over all files; only classes that occur.
 
-    The class of the position before the roll; of a dataset, which lacks it, that after the best play.
+    The class is that of the position before the roll; in datasets, that after the best play.
     """
     overall: _Rate
 
 
 def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
-    """Return what `rate` finds for each group of the decisions of all `parts`, which follow each other.
-
-    Raises `BenchmarkError` for no part.
-    """
+    """Return `rate` of each group of the decisions of all `parts`; raises `BenchmarkError` for no part."""
     of_class = rows_of_classes(joined(parts).classes)
     ends = np.cumsum([len(one.losses) for one in parts]).tolist()
     return ByGroup(
@@ -73,12 +70,12 @@ def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[
 
 
 def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.intp]]:
-    """Which of `classes` (n,) are each class, by its name; only classes that occur."""
+    """Return the rows of each class that occurs in `classes` (n,), by name."""
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 
 def mean_and_error(points: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Mean of `points` (n,) and its standard error, NaN for n = 1: both in millipoints."""
+    """Return the mean of `points` (n,) and its standard error (NaN for n = 1), in millipoints."""
     count = len(points)
     error = float(points.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
     return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error
@@ -88,27 +85,27 @@ class LossRange(NamedTuple):
     """Losses between two limits."""
 
     name: str
-    """Such as "5 to 20": millipoints, the lower limit not among them."""
+    """Such as "5 to 20" millipoints, excluding the lower limit."""
     decisions: float
     """Share of the decisions, 0 to 1."""
     lost: float
-    """Share of all that is lost, 0 to 1."""
+    """Share of the total loss, 0 to 1."""
 
 
 @dataclass(frozen=True)
 class LossDistribution:
-    """Losses of a player's plays, in millipoints per decision."""
+    """Distribution of a player's losses, in millipoints per decision."""
 
     best_found: float
-    """Share of decisions, 0 to 1, for which the play is listed as the best or loses nothing against it."""
+    """Share of decisions, 0 to 1, with a listed play without loss."""
     at_most: dict[str, float]
-    """Share of decisions that lose at most so many millipoints, for each of `LIMITS`."""
+    """Share of decisions with at most this loss, for each of `LIMITS`."""
     above: float
-    """Share of decisions that lose more than the last of `LIMITS`."""
+    """Share of decisions with a loss above the last of `LIMITS`."""
     lost: tuple[float, ...]
-    """Share of all that is lost by decisions between two of `LIMITS`, and above the last; it adds up to 1.
+    """Share of the total loss between successive `LIMITS`, and above the last; sums to 1.
 
-    0 everywhere for a player who loses nothing.
+    All 0 for a player without losses.
     """
     median: float
     percentile_90: float
@@ -117,20 +114,20 @@ class LossDistribution:
 
     @property
     def ranges(self) -> list[LossRange]:
-        """No loss, losses up to each of `LIMITS`, and those above."""
+        """No loss, losses up to each of `LIMITS`, and losses above."""
         first, last = str(LIMITS[0]), f"above {LIMITS[-1]}"
         names = [first, *(f"{low} to {high}" for low, high in pairwise(LIMITS)), last]
         shares = [high - low for low, high in pairwise((0.0, *self.at_most.values(), 1.0))]
         return [LossRange(*row) for row in zip(names, shares, (0.0, *self.lost), strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name; `above` is called "above_100", by the last of `LIMITS`."""
+        """Return all fields by name; `above` is called "above_100", after the last of `LIMITS`."""
         fields = asdict(self)
         return {f"above_{LIMITS[-1]}" if name == "above" else name: it for name, it in fields.items()}
 
 
 def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
-    """Return the distribution of `losses` (n,), in points, of plays, some of them `listed` (n,)."""
+    """Return the distribution of `losses` (n,), in points; `listed` (n,) tells which plays are listed."""
     millipoints = MILLIPOINTS * losses
     bounds = np.array(LIMITS) + _ROUNDING
     shares = (millipoints[:, None] <= bounds).mean(axis=0)
@@ -151,20 +148,20 @@ def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bo
 
 @dataclass(frozen=True)
 class PairedRate:
-    """Mean difference of the losses of two players on some decisions."""
+    """Mean difference between the losses of two players."""
 
     difference: float
-    """In millipoints per decision; below 0 where the first player loses less."""
+    """Millipoints per decision; negative if the first player loses less."""
     se: float
-    """Standard error of `difference`, from the differences of single decisions; NaN for one decision."""
+    """Standard error of `difference` over decisions; NaN for a single decision."""
     decisions: int
 
 
 def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate]:
-    """Losses of the one player less those of the other, whose choices are on the same files in that order.
+    """Compare the losses of two players on the same files, in the same order.
 
-    Choices that are alike in both differ by nothing, and so the standard error is that of what remains:
-    less than those of the two error rates suggest.  Raises `BenchmarkError` for no file.
+    The standard error is that of the differences, which is smaller than the two error rates suggest.  Raises
+    `BenchmarkError` for no file.
     """
     differences = joined(one).losses - joined(other).losses
 

@@ -1,7 +1,6 @@
-"""Speed: games, plays and evaluations per second, on one core and on all of them at once.
+"""Games, plays and evaluations per second, on one core and on all cores.
 
-Each figure is measured for a fixed time; the cores of the second round run side by side, so that
-what they share (memory, clock, a noisy machine) shows.
+The cores run at the same time, so the second figure includes the effects of shared memory and clock.
 """
 
 from collections.abc import Callable
@@ -25,25 +24,25 @@ from motif.runtime.progress import Stopwatch
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
 _FIRST_BATCH, _LONG_CALL = 16, 0.05
-"""Positions of the first call of an evaluator, and how long, in seconds, calls should take at least."""
+"""Positions in an evaluator's first call, and the minimum seconds per call."""
 
 
 def measure_speed(
     player: StaticEvaluator | str, jobs: int | None = None, seconds: float = 2.0
 ) -> dict[str, float]:
-    """Figures by name, for one core and, with ``_all_cores`` behind the name, for `jobs` workers.
+    """Return figures by name, for one core and, with the suffix ``_all_cores``, for `jobs` workers.
 
-    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: the weight
-    file `player` against itself, every legal play evaluated; ``motif_filtered_...`` with its
-    pre-filter.  ``plays_per_second``: legal plays generated in random games.
-    ``evaluations_per_second``: positions scored by `player`.  Each takes about `seconds`.
+    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: `player` against
+    itself, evaluating every legal play; ``motif_filtered_...`` with its move filter.  ``plays_per_second``:
+    legal plays generated in random games.  ``evaluations_per_second``: positions scored by `player`.  Each
+    takes about `seconds`.
     """
     if not seconds > 0:
         raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
     evaluator = load_static(player) if isinstance(player, str) else player
     workers = worker_count(jobs)
     tasks = _tasks(evaluator)
-    for task, model in tasks.values():  # compile, or load what was compiled
+    for task, model in tasks.values():  # compile or load kernels
         task(model, 0.0)
     one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
     every = {}
@@ -54,12 +53,12 @@ def measure_speed(
 
 
 def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
-    """Positions per second of `evaluate_many` on one core, in batches, measured for about `seconds`.
+    """Return the positions per second of `evaluate_many` on one core, measured for about `seconds`.
 
-    Batches are as small as a slow evaluator needs and for a fast one all the positions there are.
+    Slow evaluators get small batches.
     """
     boards, size = midgame_boards(), _FIRST_BATCH
-    evaluator.evaluate_many(boards[:size])  # compile, or load what was compiled
+    evaluator.evaluate_many(boards[:size])  # compile or load kernels
     stopwatch = Stopwatch()
     while size < len(boards) and stopwatch.seconds < _LONG_CALL:
         size *= 2
@@ -80,8 +79,8 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 
 
 def _timed(step: Callable[[int], int], seconds: float) -> float:
-    """Items a second of `step`, which is called with a running number and returns items done."""
-    step(0)  # compile, or load what was compiled
+    """Return the items per second of `step`, which is called with a counter and returns the items done."""
+    step(0)  # compile or load kernels
     items, number = 0, 0
     stopwatch = Stopwatch()
     while True:
@@ -107,9 +106,9 @@ def _plays_per_second(model: Model, seconds: float) -> float:
 
 
 def _player_of_games(model: Model) -> Callable[[int], int]:
-    """Return what plays games of the batch of a number, and returns how many legal plays were generated.
+    """Return a function that plays a batch of games and returns the number of legal plays generated.
 
-    Of a single game at a time a random player's plays would take hardly longer than a call from Python.
+    Batches, because a single random game takes hardly longer than a call from Python.
     """
     start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
     return lambda number: int(
@@ -129,7 +128,7 @@ def _evaluations_per_second(model: Model, seconds: float) -> float:
 
 
 def midgame_boards() -> Board:
-    """Boards (about 3000, 26) that come up when PubEval plays itself: those of 30 plies of each game."""
+    """Return about 3000 boards (n, 26) from the first 30 plies of PubEval's games against itself."""
     dice = SeededDice(0).of(np.arange(_GAMES_AT_ONCE))
     games = lockstep(load("pubeval").choose_many, dice, starts(_GAMES_AT_ONCE))
     return np.concatenate([ply.boards for ply in islice(games, 1, 31)])

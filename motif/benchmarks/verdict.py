@@ -1,15 +1,15 @@
-"""What rollouts by several players say of the plays of one roll: a truth that belongs to none of them alone.
+"""Rollouts of the plays of one roll by several players, called rollers.
 
-Each player, called a roller here, plays out trials of every play with the same dice; a play is worth the mean
-of what the rollers say.  One player's trials may cost thirty times what another's do and vary a sixteenth as
-much: so at each step the roller plays that lowers the uncertainty most for its cost.  A play gets no more
-trials once its difference to the best one is known: to a standard error, or by so many standard errors.
+Each roller plays trials of every play with the same dice; the estimate for a play is the mean over the
+rollers.  One roller's trials may cost thirty times as much as another's and have a sixteenth of the variance,
+so each step chooses the roller that reduces the uncertainty most per cost.  The rollout of a play stops once
+its difference to the best play is known, to a standard error or by a multiple of it.
 
-Stopping at a difference of so many standard errors makes it look larger than it is, by about a tenth where
-differences are a few standard errors.  Where that matters, a pilot of a few trials says how many the verdict
-needs, and does not count: such a difference has no bias (two-stage sampling, after C. Stein, A two-sample
-test for a linear hypothesis whose power is independent of the variance, 1945).
-The best of several noisy means is too high in either way; differences between plays need no best one.
+Stopping at a multiple of the standard error biases differences upwards, by about a tenth at a few standard
+errors.  To avoid this, a pilot of a few trials, which are then discarded, determines the number of trials
+(two-stage sampling, after C. Stein, A two-sample test for a linear hypothesis whose power is independent of
+the variance, 1945).  In both cases the best of several noisy means is biased upwards; differences between
+plays are not affected.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,23 +26,24 @@ from motif.rollouts.tally import Tally, Values
 
 _COLUMNS = len(OUTPUTS) + 1
 _GROWTH = 0.5
-"""By how much of its trials so far a roller goes on until the next look: few looks mean few false alarms."""
+"""Trials between two looks, relative to the trials so far: fewer looks mean fewer false alarms."""
 
 
 @dataclass(frozen=True)
 class Roller:
-    """A player that plays out trials."""
+    """A player that rolls out plays."""
 
     name: str
     play: Callable[[Board, int, int, int], Values]
-    """The mover's five probabilities (m, count, 5) in trials of packed boards (m, 64) after plays.
+    """Return the mover's five probabilities (m, count, 5) in trials of packed boards (m, 64).
 
-    Of boards, an item, the first trial and the count.  The dice belong to item and trial alone.
+    The arguments are the boards after plays, an item, the first trial and the count.  Dice depend only on
+    item and trial.
     """
     portion: int
-    """Trials that are played at least."""
+    """Minimum number of trials per call."""
     cost: float
-    """What a trial costs beside those of other rollers, in any unit."""
+    """Cost of a trial, relative to other rollers."""
 
 
 @dataclass(frozen=True)
@@ -50,38 +51,38 @@ class Rule:
     """When the difference between a play and the best one counts as known."""
 
     se: float = 0.012
-    """Standard error of the difference, in points, that is enough."""
+    """Sufficient standard error of the difference, in points."""
     certain: float = 3.0
-    """So many standard errors of difference are enough, too."""
+    """Sufficient difference, in standard errors."""
     most: int = 65_536
-    """Trials of one roller after which what is open stays open."""
+    """Maximum trials per roller."""
     pilot: bool = False
-    """Whether the first trials only say how many more there are: each play then has as many that `certain`
-    standard errors would be the pilot's difference."""
+    """Whether the first trials only determine the number of trials: that at which `certain` standard errors
+    equal the pilot's difference."""
 
 
 @dataclass(frozen=True)
 class RolledPlay:
-    """What the trials say of one play, for the mover."""
+    """Rollout of one play, for the mover."""
 
     number: int
-    """Which of the plays it is."""
+    """Row number of the play."""
     probabilities: tuple[float, ...]
     equity: float
     se: float
     """Standard error of `equity`."""
     loss: float
-    """Equity that it loses against the best play, 0 or more, from the trials that both had."""
+    """Loss against the best play, at least 0, from the trials that both had."""
     loss_se: float
     """Standard error of `loss`."""
     trials: tuple[int, ...]
-    """Trials by each roller."""
+    """Trials by roller."""
     loss_by: tuple[float, ...]
-    """`loss`, as each roller alone has it; below 0 where that one prefers the play."""
+    """`loss` by roller; negative if the roller prefers the play."""
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Make one of its fields as JSON has them."""
+        """Return a play from its JSON fields."""
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
         }
@@ -91,35 +92,35 @@ class RolledPlay:
 def rolled_plays(
     rollers: Sequence[Roller], packed: Board, item: int, rule: Rule | None = None
 ) -> list[RolledPlay]:
-    """Roll out plays until the difference of each to the best is known, or for as long as the rule allows.
+    """Roll out plays until the difference of each to the best is known, or the rule's maximum is reached.
 
     Parameters
     ----------
     rollers
-        They count equally, however many trials each has played.
+        Have equal weights, whatever their numbers of trials.
     packed
-        Int8 (m, 64): the boards after the plays, seen by the next player on roll.
+        Boards int8 (m, 64) after the plays, seen by the next player on roll.
     item
-        Names the decision: its dice belong to it.
+        Number of the decision; determines the dice.
     rule
         When a difference is known.
 
     Returns
     -------
     list of RolledPlay
-        The best first.
+        Best first.
     """
     return _Deliberation(rollers, packed, item, rule or Rule()).plays()
 
 
 class _Look(NamedTuple):
-    """Plays that had the same trials up to a look, and what each roller alone says of them."""
+    """Plays with the same trials up to a look, for all rollers together and for each alone."""
 
     stage: Stage
     parts: tuple[Stage, ...]
 
     def differences(self, play: int, other: int) -> tuple[float, float, tuple[float, ...]]:
-        """Equity of one play less that of another, its standard error, and the difference by each roller."""
+        """Return the difference of two plays' equities, its standard error, and the difference by roller."""
         return (
             *self.stage.difference(play, other),
             tuple(part.difference(play, other)[0] for part in self.parts),
@@ -127,7 +128,7 @@ class _Look(NamedTuple):
 
 
 class _Deliberation:
-    """The trials of one decision, which go on."""
+    """The rollout of one decision."""
 
     def __init__(self, rollers: Sequence[Roller], packed: Board, item: int, rule: Rule) -> None:
         self._rollers, self._packed, self._rule = rollers, packed, rule
@@ -148,7 +149,7 @@ class _Deliberation:
             self._play(number, roller.portion)
 
     def plays(self) -> list[RolledPlay]:
-        """Go on until all is known."""
+        """Continue until all differences are known."""
         if self._rule.pilot:
             self._plan()
         looks: list[_Look] = []
@@ -165,7 +166,7 @@ class _Deliberation:
             self._play(*step)
 
     def _plan(self) -> None:
-        """Let the trials so far say how many there will be, and begin again; unless they are enough."""
+        """Plan the number of trials from those so far and restart, unless they suffice."""
         stage = self._look().stage
         difference, error = self._differences(stage)
         self._reference = stage.best
@@ -188,7 +189,7 @@ class _Deliberation:
         self._left = self._left[kept]
 
     def _look(self) -> _Look:
-        """Return what all rollers together, and each of them, say of the plays that are left."""
+        """Return the results for the remaining plays, of all rollers together and of each alone."""
         parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
@@ -200,14 +201,14 @@ class _Deliberation:
         return stage.best if self._reference is None else self._reference
 
     def _differences(self, stage: Stage) -> tuple[Values, Values]:
-        """Of the plays that are left to the one they are compared with, and their standard errors: (m,)."""
+        """Return the differences (m,) of the remaining plays to the reference, with standard errors."""
         other = self._compared_with(stage)
         pairs = [stage.difference(play, other) for play in stage.plays.tolist()]
         difference, error = np.array(pairs).T
         return difference, error
 
     def _known(self, stage: Stage) -> npt.NDArray[np.bool_]:
-        """Whose difference is known (m,); that of the play they are compared with never is."""
+        """Return whose difference is known (m,); never that of the reference."""
         difference, error = self._differences(stage)
         known = error <= self._wanted[self._left]
         if not self._rule.pilot:
@@ -216,7 +217,7 @@ class _Deliberation:
         return known
 
     def _next_step(self, look: _Look) -> tuple[int, int] | None:
-        """Who plays on, and how many trials; None where the rule allows no more."""
+        """Return the next roller and its trials, or None if the rule allows no more."""
         stage, other = look.stage, self._compared_with(look.stage)
         _, errors = self._differences(stage)
         open_play = int(stage.plays[int(np.argmax(errors / self._wanted[self._left]))])
@@ -245,7 +246,7 @@ class _Deliberation:
             for which, look in enumerate(looks)
             for number in (look.stage.gone if look.stage is not last else last.plays).tolist()
         ]
-        # A play that got no more trials may end a hair ahead of those that had them: it is the best then.
+        # A play whose rollout stopped early may end slightly ahead of the others: then it is the best.
         first, best, (top_difference, _, top_by) = max(rows, key=lambda row: row[2])
         top = float(last.means[last.place(last.best), -1]) + top_difference
         plays = []
@@ -253,7 +254,7 @@ class _Deliberation:
             stage = looks[which].stage
             place = stage.place(number)
             loss = top_difference - difference
-            # Both were there at the earlier of their last looks.
+            # Both plays were present at the earlier of their last looks.
             _, error = looks[min(first, which)].stage.difference(number, best)
             plays.append(
                 RolledPlay(
@@ -271,7 +272,7 @@ class _Deliberation:
 
 
 def _equity_stage(tally: Tally, plays: Numbers) -> Stage:
-    """Return what one roller says of `plays`: the means of all columns, the covariance of the equities."""
+    """Return one roller's means of all columns and the covariance of the equities of `plays`."""
     means = tally.mean().reshape(len(plays), _COLUMNS)
     columns = np.arange(len(plays)) * _COLUMNS + _COLUMNS - 1
     covariance = tally.covariance()[np.ix_(columns, columns)]

@@ -1,4 +1,4 @@
-"""Contests between players: money games, matches to N points, and tournaments of either, with paired dice."""
+"""Contests with paired dice: money games, matches and tournaments."""
 
 from motif.contests.matches import play_matches
 from motif.contests.money_games import play_money_games

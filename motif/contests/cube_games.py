@@ -1,11 +1,11 @@
 """Pairs of money games with the doubling cube, and of matches with the Crawford rule.
 
-Plays are chosen for the score and with the cube where it lies.  The player on roll doubles, and the opponent
-takes or passes, by Janowski's model with the probabilities of the player's own evaluator
-(`motif.doubling.decision`), or of an adviser where the player has none.
+Plays maximise cubeful equity at the score.  Cube decisions follow Janowski's model
+(`motif.doubling.decision`), with the probabilities of the player's own evaluator, or of an adviser if it has
+none.
 
-Matches are played side by side, a game of each at a time (`motif.rollouts.cubeful_games.games_with_cube`); of
-those at one score all games together.
+Matches run in parallel, one game each: all games at the same score are played together by
+`motif.rollouts.cubeful_games.games_with_cube`.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from motif.rollouts.cubeful_games import CubePlayer, games_with_cube
 from motif.rollouts.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
-"""Games of a match: fewer, since each brings a point."""
+"""Upper bound on the games of a match: each game scores at least one point."""
 
 
 class Side(NamedTuple):
@@ -36,7 +36,7 @@ class Side(NamedTuple):
 
     player: Player
     cube_evaluator: Evaluator
-    """Decides whether to double and to take."""
+    """Evaluator for cube decisions."""
 
     def choose(
         self, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
@@ -51,7 +51,7 @@ class Side(NamedTuple):
 
 
 def _cube_player(side: Side) -> CubePlayer:
-    """Return a player whose cube decisions look ahead where its evaluator does, as in `cube_decision_by`."""
+    """Return a player whose cube decisions look ahead if its evaluator does, as in `cube_decision_by`."""
     evaluator = side.cube_evaluator
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
     return CubePlayer(side.choose, evaluator.evaluate_many, decided)
@@ -59,29 +59,29 @@ def _cube_player(side: Side) -> CubePlayer:
 
 @dataclass
 class _Match:
-    """A match in progress: seats 0 and 1 change places between the two matches of a pair."""
+    """A match in progress; the players swap seats 0 and 1 between the two matches of a pair."""
 
     number: int
-    """Number of the pair, which the dice depend on."""
+    """Number of the pair, which determines the dice."""
     seats: tuple[int, int]
     """The player in each seat, 0 or 1."""
     length: int
     score: tuple[int, int] = (0, 0)
-    """Points of the first player and of the second."""
+    """Points of the first and the second player."""
     crawford: bool = False
     crawford_is_over: bool = False
     games: int = 0
     luck: float = 0.0
-    """Match-winning probability that the rolls gained the first player, by a judge."""
+    """Match-winning probability that the first player gained by luck, estimated by a judge."""
 
     @property
     def dice_number(self) -> int:
-        """The number of the dice of its current game."""
+        """Number of the dice of the current game."""
         return self.number * _MAX_GAMES + self.games
 
     @property
     def winner(self) -> int | None:
-        """The player who has won; None before the end."""
+        """The player who has won, or None before the end."""
         return match_winner(self.length, self.score)
 
     def state(self) -> MatchState:
@@ -89,7 +89,7 @@ class _Match:
         return MatchState(self.length, *self.score, crawford=self.crawford)
 
     def end_game(self, points: int) -> None:
-        """Add `points` to the score, negative ones for the second player; 0 for a game that did not end."""
+        """Add `points` to the score; negative for the second player, 0 for an unfinished game."""
         if points:
             self.score = self.score[0] + max(points, 0), self.score[1] + max(-points, 0)
             self.crawford_is_over |= self.crawford
@@ -133,9 +133,9 @@ def _play_games(
     dice: SeededDice,
     judge: Evaluator | None,
 ) -> None:
-    """Play a game of each of `matches`, which have one score.
+    """Play one game of each of `matches`, all at the same score.
 
-    A game that does not end brings no points, and is played again with other dice.
+    An unfinished game scores nothing and is replayed with other dice.
     """
     numbers = np.array([match.dice_number for match in matches])
     openings = np.array([dice.opening(number) for number in numbers.tolist()])
@@ -145,7 +145,7 @@ def _play_games(
     thrown = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
     games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown, judge=judge)
     points = games.points * cubes.cube[games.states]
-    # All games of one state have one unit: half of what lies between losing and winning a single game.
+    # Luck is in half the difference between winning and losing a single game.
     luck = games.luck * scale(matches[0].state()).half
     for match, won, gained in zip(matches, points.tolist(), luck.tolist(), strict=True):
         match.luck += gained
@@ -160,19 +160,19 @@ def play_cube_games(
     count: int,
     judge: Evaluator | None = None,
 ) -> PlayedPairs:
-    """Play the pairs of money games start .. start + count - 1; a game that does not end has 0 points."""
+    """Play the pairs of money games start .. start + count - 1; unfinished games score 0 points."""
     cubes = cube_model_for(MatchState(jacoby=jacoby))
     on_roll, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
     players = _cube_player(sides[0]), _cube_player(sides[1])
     games = games_with_cube(players, cubes, states, on_roll, starts(2 * count), dice, judge=judge)
-    # The equity of a game that has ended is its points, but for rounding.
+    # The equity of a finished game equals its points, up to rounding.
     points, luck = np.round(games.results[:, -1]), games.luck
     return PlayedPairs(points.reshape(2, count).T, luck.reshape(2, count).T, points.size)
 
 
 def _dice_of(seed: int, numbers: Games, openings: Rolls) -> Dice:
-    """Return the dice of the games with these `numbers` (n,), which begin with `openings` (n, 2)."""
+    """Return the dice of the games `numbers` (n,), with opening rolls `openings` (n, 2)."""
 
     def dice(games: Games, ply: int) -> tuple[Rolls, States]:
         rolls, states = rolls_of_games(seed, numbers[games], ply)

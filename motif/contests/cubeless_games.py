@@ -26,10 +26,7 @@ def play_cubeless_games(
 def _played(
     first: Player, second: Player, dice: Dice, count: int, judge: Evaluator | None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return points and luck of `first`, (count,) each, in games that `first` begins.
-
-    A game that does not end has 0 points.
-    """
+    """Return the points and luck (count,) of `first` in games that `first` starts; 0 points if unfinished."""
     points, luck = np.zeros(count, np.int64), np.zeros(count)
     for ply in lockstep(first.choose_many, dice, starts(count), second.choose_many):
         points[ply.games] = ply.points

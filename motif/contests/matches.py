@@ -8,7 +8,7 @@ from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import check_seed
 
 MATCHES = 100
-"""Matches that are played by default."""
+"""Default number of matches."""
 
 
 def play_matches(
@@ -22,38 +22,36 @@ def play_matches(
     seed: int = 0,
     jobs: int | None = None,
 ) -> ContestResult:
-    """Play matches between two players.
-
-    Every sequence of dice is played twice, with the seats swapped.
+    """Play matches between two players, each sequence of dice twice with the seats swapped.
 
     Parameters
     ----------
     first, second
-        Players in any form: names, weights, or evaluators of your own.
+        Player names, weights, or evaluators of your own.
     matches
         Number of matches, rounded up to an even number.
     length
-        Points of a match, 1 to 64.
+        Match length in points, 1 to 64.
     cube
-        Whether there is a doubling cube.
+        Whether to use a doubling cube.
     luck_adjusted
-        Whether to adjust the result for luck, too: by the newest weights, or by this player.
+        Also adjust the result for luck, by the newest weights or by this player.
     seed
         Dice seed.
     jobs
-        Number of processes; the result does not depend on it.
+        Number of processes; does not affect the result.
 
     Returns
     -------
     ContestResult
-        The first player's result: ``.mwc`` is the share of matches won.
+        The first player's result; ``mwc`` is the share of matches won.
 
     Raises
     ------
     PlayerError
         For an unknown player.
     SettingError
-        For fewer than 2 matches, a length out of range, or an invalid seed.
+        For fewer than 2 matches, or an invalid length or seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Money games between two players, with a doubling cube or without."""
+"""Money games between two players, cubeless or with a doubling cube."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -19,7 +19,7 @@ from motif.rollouts.rollout_settings import check_count, check_error_rate
 from motif.runtime.errors import SettingError, check_seed
 
 GAMES = 1000
-"""Games that are played by default."""
+"""Default number of games."""
 
 
 def play_money_games(
@@ -35,44 +35,36 @@ def play_money_games(
     seed: int = 0,
     jobs: int | None = None,
 ) -> ContestResult:
-    """Play money games between two players.
-
-    Every sequence of dice is played twice, with the seats swapped.  There are no beavers.  Games with and
-    without a cube have the same dice.
+    """Play money games between two players, each sequence of dice twice with the seats swapped.
 
     Parameters
     ----------
     first, second
-        Players in any form: names, weights, or evaluators of your own.
+        Player names, weights, or evaluators of your own.
     games
         Number of games, rounded up to an even number.
     cube
-        Whether there is a doubling cube.
+        Whether to use a doubling cube (without beavers); the dice do not depend on it.
     jacoby
-        Games with a cube: whether gammons count only after a double.
+        With a cube: whether gammons count only after a double.
     luck_adjusted
-        Whether to adjust the result for luck, too: by the newest weights, or by this player.
+        Also adjust the result for luck, by the newest weights or by this player.
     until_certain
-        Whether cubeless games end after the pair that makes it certain which player is better.
+        Stop cubeless games as soon as the better player is certain.
     error_rate
-        Share of contests between equal players, at most, that end with a difference called certain.
-    seed
-        Dice seed.
-    jobs
-        Number of processes; the result does not depend on it.
+        Maximum probability that equal players are called different.
+    seed, jobs
+        Dice seed; number of processes, which does not affect the result.
 
     Returns
     -------
     ContestResult
-        The first player's result: ``.ppg`` is the points won per game.
+        The first player's result; ``ppg`` is points won per game.
 
     Raises
     ------
-    PlayerError
-        For an unknown player.
-    SettingError
-        For fewer than 2 games, an invalid seed or error rate, and for `until_certain` with a cube or with
-        `luck_adjusted`.
+    PlayerError, SettingError
+        For an unknown player; for invalid numbers, or `until_certain` with a cube or luck adjustment.
 
     Examples
     --------
@@ -85,13 +77,17 @@ def play_money_games(
     check_count("games", games, 2)
     check_error_rate(error_rate)
     if until_certain and (cube or luck_adjusted is not False):
-        raise SettingError(
-            "until_certain is for money games without a cube, not adjusted for luck", "until_certain"
-        )
+        raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
     contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
     test = SequentialTest(error_rate) if until_certain else None
     played = play_pairs_of_games(contest, one, other, games, seed, jobs, test)
-    if cube:
+    return _result(contest, played, error_rate, test)
+
+
+def _result(
+    contest: Contest, played: PlayedPairs, error_rate: float, test: SequentialTest | None
+) -> ContestResult:
+    if contest.rules.cube:
         return contest_result(contest.rules, played, contest.judge)
     is_certain = test is not None and test.certain
     interval = certain_interval(played.values, error_rate)
@@ -109,7 +105,7 @@ def play_pairs_of_games(
     jobs: int | None,
     test: SequentialTest | None = None,
 ) -> PlayedPairs:
-    """Play pairs of `games`, up to the one that makes it certain for `test`."""
+    """Play pairs of `games`, until `test` is certain."""
     blocks = []
     with closing(played_blocks(contest, first, second, games, seed, jobs)) as playing:
         for block in playing:

@@ -1,7 +1,7 @@
-"""Pairs of games or matches of two players: every sequence of dice is played twice, with the seats swapped.
+"""Pairs of games or matches: every sequence of dice is played twice, with the seats swapped.
 
-So luck cancels where both players would play alike.  Blocks of pairs are played by several processes; the
-result does not depend on how many.
+Luck cancels where both players would make the same plays.  Several processes play blocks of pairs; the result
+does not depend on their number.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -22,21 +22,21 @@ from motif.runtime.progress import progress
 
 _PAIRS_AT_ONCE = 256
 _BLOCKS, _MIN_AT_ONCE = 16, 4
-"""Short contests, as slow players play them, are cut into so many blocks, for all workers."""
+"""Number of blocks of a short contest."""
 
 
 class Contest(NamedTuple):
-    """What is played, and the evaluators that it needs beside the players' own."""
+    """The rules of a contest, and evaluators besides the players' own."""
 
     rules: ContestRules
     adviser: Evaluator | None = None
-    """Turns the cube for a player without win probabilities."""
+    """Decides on the cube for players without win probabilities."""
     judge: Evaluator | None = None
-    """Values rolls, for results adjusted for luck; a static evaluator, as it looks at every roll."""
+    """Estimates luck, for luck-adjusted results; static, as it evaluates every roll."""
 
 
 def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -> Contest:
-    """Return the contest with its adviser, the newest weights, and its judge."""
+    """Return a contest with its judge, and with the newest weights as the adviser."""
     judge = None
     if luck_adjusted is not False:
         judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
@@ -58,7 +58,7 @@ def play_pairs(
 
 
 def joined(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
-    """Join the pairs of `blocks`, in their order."""
+    """Concatenate blocks of pairs."""
     values, luck, games = zip(*blocks, strict=True)
     return PlayedPairs(np.concatenate(values), np.concatenate(luck), sum(games))
 
@@ -66,7 +66,7 @@ def joined(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
 def played_blocks(
     contest: Contest, first: Player, second: Player, games: int, seed: int, jobs: int | None
 ) -> Generator[PlayedPairs]:
-    """Yield the pairs of `games`, rounded up to an even number, block by block."""
+    """Yield blocks of pairs, `games` in all, rounded up to an even number."""
     pairs = (games + 1) // 2
     play = partial(play_pairs, contest, first, second, seed)
     with (
@@ -79,6 +79,6 @@ def played_blocks(
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield the first pair and the number of pairs of each block that a worker plays at a time."""
+    """Yield the first pair and the number of pairs of each block."""
     size = min(max(pairs // _BLOCKS, _MIN_AT_ONCE), _PAIRS_AT_ONCE)
     return ((start, min(size, pairs - start)) for start in range(0, pairs, size))

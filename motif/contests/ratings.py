@@ -1,7 +1,7 @@
 """Ratings of a tournament's players, by points per game and Elo.
 
-Both are fitted to all pairings at once and have mean zero.  Their standard errors come from the scatter of
-pairs of games with the same dice, since the two games of a pair are not independent.
+Both are fitted to all pairings at once and have mean zero.  Standard errors are computed over pairs of games
+with the same dice, because the two games of a pair are not independent.
 """
 
 import math
@@ -16,10 +16,10 @@ from scipy.special import chdtrc, expit
 Pairings = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 ELO_A_LOGIT = 400 / math.log(10)
-"""Elo points of one unit of log-odds."""
+"""Elo points per unit of log-odds."""
 _PSEUDOCOUNT = 0.5
-"""Pairs of games added to a pairing, half of it won by either side: without them a player who wins every game
-would have an infinite Elo, and results without spread infinite weight."""
+"""Pairs of games added to each pairing, half of it won by either side.  Without it, a player who wins every
+game would have an infinite Elo, and results without variance would have infinite weight."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Ratings:
     """Ratings of k players."""
 
     values: Values
-    """(k,): their mean is 0."""
+    """(k,): with mean 0."""
     se: Values
-    """(k,): standard errors of the distance from the mean of all; NaN for too few games."""
+    """(k,): standard errors of the distance from the mean; NaN for too few games."""
 
 
 def with_pseudocounts(values: npt.ArrayLike, low: float, high: float) -> tuple[float, float]:
-    """Return the mean of `values` (n,) and its standard error, with half a value added: `low` and `high`."""
+    """Return the mean of `values` (n,) and its standard error, with pseudocounts at `low` and `high`."""
     known = np.asarray(values, np.float64)
     count = len(known) + _PSEUDOCOUNT
     mean = float(known.sum() + _PSEUDOCOUNT * (low + high) / 2) / count
@@ -43,11 +43,11 @@ def with_pseudocounts(values: npt.ArrayLike, low: float, high: float) -> tuple[f
 
 
 def points_ratings(players: int, pairings: Pairings, ppg: Values, se: Values) -> tuple[Ratings, float]:
-    """Rate players by weighted least squares over the points per game of their pairings.
+    """Rate players by weighted least squares on the points per game of their pairings.
 
-    `pairings` (p, 2) are numbers of players, `ppg` (p,) points per game of the first of them, `se` their
-    standard errors.  The second value is the p-value of the residuals' chi-square, small where points do not
-    add up; NaN where there are no degrees of freedom.
+    `pairings` (p, 2) are player numbers, `ppg` (p,) the first player's points per game, `se` (p,) their
+    standard errors.  Also return the p-value of the chi-square of the residuals: small if the points are not
+    transitive, NaN without degrees of freedom.
     """
     design = _differences(players, pairings)
     weights = se**-2.0
@@ -60,15 +60,14 @@ def points_ratings(players: int, pairings: Pairings, ppg: Values, se: Values) ->
 
 
 def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> Ratings:
-    """Rate players in Elo, by maximum likelihood in the model of Bradley and Terry (Biometrika 39, 1952).
+    """Rate players in Elo by maximum likelihood in the Bradley-Terry model (Biometrika 39, 1952).
 
-    `share` (p,) are shares of games won by the first player of each of `pairings` (p, 2), which all have
-    the same number of games, and `se` their standard errors.  Errors are those of White (Econometrica
-    50, 1982): the inverse information around the variance of the score, because it is not that of
-    independent games.
+    `share` (p,) are the shares of games won by the first player of each of `pairings` (p, 2), which all have
+    the same number of games, and `se` (p,) their standard errors.  The errors of the ratings are White's
+    (Econometrica 50, 1982), because the two games of a pair are not independent.
     """
     design = _differences(players, pairings)
-    # The first player's is held at zero; all are centred afterwards.
+    # The first player's rating is fixed at zero; all ratings are centred afterwards.
     free = design[:, 1:]
 
     def cost(logits: Values) -> tuple[float, Values]:
@@ -91,7 +90,7 @@ def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> 
 
 
 def _differences(players: int, pairings: Pairings) -> Values:
-    """Return the matrix (p, players) whose product with ratings is the first player's less the second's."""
+    """Return the matrix (p, players) that maps ratings to rating differences."""
     rows = np.arange(len(pairings))
     design = np.zeros((len(pairings), players))
     design[rows, pairings[:, 0]] = 1
@@ -106,5 +105,5 @@ def _inverse(design: Values, weights: Values) -> Values:
 
 
 def _errors(covariance: Values) -> Values:
-    # Rounding can leave a hair below zero.
+    # Rounding can make variances slightly negative.
     return np.sqrt(np.maximum(np.diag(covariance), 0.0))

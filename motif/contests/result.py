@@ -1,6 +1,7 @@
-"""What is played in a contest of two players, and its result: means over pairs with the same dice.
+"""Rules and results of a contest between two players.
 
-The standard error is taken over pairs, which are independent, and not over games, which are not.
+Standard errors are computed over pairs of games with the same dice, which are independent; the games of a
+pair are not.
 """
 
 import math
@@ -18,21 +19,20 @@ from motif.runtime.frames import Row, Tabular
 EVEN_SHARE = 0.5
 """Share of matches won between equal players."""
 MIN_PAIRS = 30
-"""Pairs of games from which their mean is taken to be normally distributed, the textbooks' rule of thumb: the
-standard error and the p-value of fewer pairs mean nothing and are not stated."""
+"""Minimum number of pairs for a standard error and a p-value (rule of thumb for the normal approximation)."""
 TOO_FEW = f"fewer than {2 * MIN_PAIRS} are too few for a standard error"
-"""Said of games, or of matches, where no errors are stated."""
+"""Note on results without standard errors."""
 CERTAIN, ALL_PLAYED = "certain", "all games played"
-"""Why a contest ended."""
+"""Reasons why a contest ended."""
 PairValues = npt.NDArray[np.int64 | np.float64]
 
 
 @dataclass(frozen=True)
 class ContestRules:
-    """What two players play: money games, or matches with the Crawford rule."""
+    """Rules of a contest: money games, or matches with the Crawford rule."""
 
     length: int = 0
-    """Points of a match; 0: money games."""
+    """Match length; 0 for money games."""
     cube: bool = False
     """Whether there is a doubling cube."""
     jacoby: bool = True
@@ -43,43 +43,43 @@ class ContestRules:
 
     @property
     def even(self) -> float:
-        """Mean result between equal players: points per game, or share of matches won."""
+        """Mean result between equal players: points per game or share of matches won."""
         return EVEN_SHARE if self.length else 0.0
 
 
 class PlayedPairs(NamedTuple):
-    """Some pairs of games, or of matches; the first player moves first in column 0."""
+    """Results of pairs of games or matches; the first player starts those in column 0."""
 
     values: PairValues
-    """(n, 2): points of the first player; of a match 1 if it was won and 0 if it was lost."""
+    """(n, 2): the first player's points; for matches 1 or 0."""
     luck: npt.NDArray[np.float64]
-    """(n, 2): how much of that the rolls gained, by a judge; 0 without one."""
+    """(n, 2): the first player's luck, estimated by a judge; 0 without one."""
     games: int
-    """Of all matches together."""
+    """Total number of games."""
 
 
 @dataclass(frozen=True)
 class LuckAdjusted:
-    """The first player's result, adjusted for luck.
+    """The first player's luck-adjusted result.
 
-    The luck of a roll is the equity of its best play less the mean over all rolls, both by a judge.  Its mean
-    is 0 for any judge: the adjusted result has the same mean, and a smaller error where the judge is any good
-    (a control variate, as in `motif.rollouts.playout`).
+    The luck of a roll is the equity of its best play minus the mean over all rolls, both by a judge.  Its
+    expectation is 0 for any judge, so the adjusted result is unbiased, with less variance if the judge is
+    good (a control variate, as in `motif.rollouts.playout`).
     """
 
     judge: str
-    """Name of the player that values the rolls."""
+    """Name of the player that estimates luck."""
     mean: float
-    """Points per game; of matches the share won."""
+    """Points per game, or share of matches won."""
     se: float | None
-    """Standard error of `mean`, over pairs with the same dice; None for fewer than `MIN_PAIRS`."""
+    """Standard error of `mean` over pairs; None for fewer than `MIN_PAIRS`."""
     p_value: float | None
-    """Probability of a difference at least this large between two equal players; None as `se`."""
+    """Probability of at least this difference between equal players; None like `se`."""
 
 
 @dataclass(frozen=True)
 class CubelessFigures:
-    """What a contest of cubeless money games has beyond other contests."""
+    """Figures that only cubeless money games have."""
 
     gammons: int
     """Games won by a gammon or backgammon."""
@@ -87,9 +87,9 @@ class CubelessFigures:
     gammons_lost: int
     backgammons_lost: int
     interval: tuple[float, float]
-    """Lowest and highest points per game that are possible, at any time: see `certain_interval`."""
+    """Confidence sequence of the points per game: see `certain_interval`."""
     error_rate: float
-    """Probability that `interval` is wrong, and that equal players are called different."""
+    """Probability that `interval` is wrong or that equal players are called different."""
     stopped: str
     """Why the contest ended: `CERTAIN` or `ALL_PLAYED`."""
 
@@ -99,50 +99,50 @@ class ContestResult(Tabular):
     """The first player's result against the second, in money games or matches."""
 
     rules: ContestRules
-    """What was played."""
     matches: int
     """Matches played; 0 for money games."""
     games: int
-    """Games played, of all matches together."""
+    """Total number of games."""
     wins: int
-    """Games, or matches, won by the first player."""
+    """Games or matches won by the first player."""
     losses: int
-    """Games, or matches, lost."""
+    """Games or matches lost by the first player."""
     mean: float
-    """Points per game won by the first player; of matches the share won."""
+    """The first player's points per game, or share of matches won."""
     se: float | None
-    """Standard error of `mean`, over pairs with the same dice; None for fewer than `MIN_PAIRS`."""
+    """Standard error of `mean` over pairs; None for fewer than `MIN_PAIRS`."""
     p_value: float | None
-    """Probability of a difference at least this large between two equal players.
+    """Probability of at least this difference between equal players.
 
-    For a fixed number of games, None as `se`; for a contest that may end early at most this, at any time of
-    it, which holds for any number of games."""
+    For a fixed number of games, None like `se`.  For a sequential test, an upper bound that holds at any
+    time.
+    """
     stake: float
-    """Points by which a game is won or lost, on average; 1 for matches."""
+    """Mean points won or lost per game; 1 for matches."""
     cubeless: CubelessFigures | None = None
-    """Gammons and the sequential test of cubeless money games; None for other contests."""
+    """Figures of cubeless money games; otherwise None."""
     luck_adjusted: LuckAdjusted | None = None
-    """The result adjusted for luck; None where that was not asked for."""
+    """The luck-adjusted result, if requested."""
 
     @property
     def ppg(self) -> float:
-        """Points per game won by the first player; NaN for matches."""
+        """The first player's points per game; NaN for matches."""
         return math.nan if self.rules.length else self.mean
 
     @property
     def mwc(self) -> float:
-        """Share of the matches that the first player won; NaN for money games."""
+        """Share of matches won by the first player; NaN for money games."""
         return self.mean if self.rules.length else math.nan
 
     @property
     def count(self) -> int:
-        """Matches played, or money games."""
+        """Number of matches or money games."""
         return self.matches or self.games
 
     def to_dict(self) -> Row:
-        """Return all figures by name, as JSON has them.
+        """Return all figures by name, for JSON.
 
-        ``without_luck`` is left out where it is unknown, and a ``note`` says that games are too few.
+        ``without_luck`` is present only if requested; a ``note`` marks results of too few games.
         """
         won: Row = {"wins": self.wins, "losses": self.losses}
         sure: Row = {"se": self.se, "p_value": self.p_value}
@@ -165,7 +165,7 @@ def mean_of_pairs(
 ) -> tuple[float, float | None, float | None]:
     """Return the mean of pairs (n, 2), its standard error, and the p-value of its distance from `even`.
 
-    The last two are None for fewer than `MIN_PAIRS`.
+    The last two are None for fewer than `MIN_PAIRS` pairs.
     """
     means = values.mean(axis=1)
     mean = float(means.mean())
@@ -181,7 +181,7 @@ def contest_result(
     judge: Evaluator | None = None,
     cubeless: CubelessFigures | None = None,
 ) -> ContestResult:
-    """Return the result of all pairs of a contest."""
+    """Return the result of a contest."""
     values, adjusted = played.values, None
     if judge is not None:
         adjusted = LuckAdjusted(judge.name, *mean_of_pairs(values - played.luck, rules.even))
@@ -202,6 +202,6 @@ def contest_result(
 def cubeless_figures(
     points: PairValues, interval: tuple[float, float], error_rate: float, stopped: str
 ) -> CubelessFigures:
-    """Count the gammons in (pairs, 2) points of the first player."""
+    """Count the gammons in the first player's points (pairs, 2)."""
     won, won_more, lost, lost_more = (int((side >= k).sum()) for side in (points, -points) for k in (2, 3))
     return CubelessFigures(won, won_more, lost, lost_more, interval, error_rate, stopped)

@@ -1,15 +1,14 @@
-"""A sequential test: when it is certain which of two players is better, however often one looks.
+"""A sequential test of which of two players is better, valid for any number of looks.
 
-A gambler bets on each pair of games that the first player's mean is not m: of the money K a part is staked,
-and K (1 + b (x - m)) is left after a pair of mean x.  If m is the true mean, no stakes win in the long run,
-and the money ever reaches 1 / a with probability a at most (Ville's inequality).  So you may look after every
-pair, stop when you like, and still be wrong at most as often as stated; the interval holds every m against
-which the gambler has not won that much yet.  That is exact: all it asks is that pairs are independent and
-that points lie between -3 and 3.
+A gambler bets on each pair of games that the first player's mean is not m: a pair with mean x multiplies the
+money K by 1 + b (x - m), where b is the bet.  If m is the true mean, K ever reaches 1 / a with probability at
+most a (Ville's inequality).  So you may look after every pair and stop at any time; the interval contains
+every m that the gambler has not refuted.  The only assumptions are independent pairs and points between -3
+and 3.
 
-Source: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
-Journal of the Royal Statistical Society B 86 (2024).  The money starts in equal parts on stakes b from
-tiny to the largest allowed, for either player, because the size of the difference is not known.
+Source: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of
+the Royal Statistical Society B 86 (2024).  The money is divided equally among bets of different sizes, for
+either player, because the size of the difference is unknown.
 """
 
 import math
@@ -23,49 +22,49 @@ from motif.board.outcome import Outcome
 from motif.rollouts.rollout_settings import check_error_rate
 
 ERROR_RATE = 0.05
-"""Share of contests between equal players that may end with a difference called certain."""
+"""Default probability that a contest between equal players ends with a difference called certain."""
 _MAX_POINTS = int(Outcome.WIN_BACKGAMMON)
-"""Points of a cubeless game at most."""
+"""Maximum points of a cubeless game."""
 _SUMS = 4 * _MAX_POINTS + 1
-"""Points of a pair of games are -6 to 6."""
+"""Number of possible sums of a pair's points, -6 to 6."""
 _PAIR_MEANS = np.arange(_SUMS) / 2 - _MAX_POINTS
-# x - m is -6 to 6, and the stakes may not lose more than all.
-_LARGEST_STAKE = 0.16
+# x - m is -6 to 6, and a bet may not lose more than everything.
+_LARGEST_BET = 0.16
 _SIZES = 8
-_ONE_WAY = _LARGEST_STAKE / 2.0 ** np.arange(_SIZES)
-_STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
+_ONE_WAY = _LARGEST_BET / 2.0 ** np.arange(_SIZES)
+_BETS = np.concatenate([_ONE_WAY, -_ONE_WAY])
 
 
 class SequentialTest:
-    """A test that looks at pairs of games one after the other, until the better player is certain."""
+    """A test that adds pairs of games until the better player is certain."""
 
     def __init__(self, error_rate: float = ERROR_RATE) -> None:
-        """`error_rate` is the probability that equal players are ever told apart; raises `SettingError`."""
+        """`error_rate` is the probability that equal players are called different; raises `SettingError`."""
         check_error_rate(error_rate)
         self._limit = -math.log(error_rate)
-        self._money = np.zeros(len(_STAKES))
+        self._money = np.zeros(len(_BETS))
         self._most = 0.0
         self._growth = _log_growth(0.0)
 
     @property
     def certain(self) -> bool:
-        """Whether one player is significantly better, at the error rate."""
+        """Whether one player is significantly better."""
         return self._most >= self._limit
 
     @property
     def p_value(self) -> float:
-        """Probability, at most, that equal players look so different at any time until now: 0 to 1."""
+        """Upper bound on the probability of such a difference between equal players at any time so far."""
         return math.exp(-self._most)
 
     def add(self, points: npt.NDArray[np.int64 | np.float64]) -> int:
-        """Look at `points` (pairs, 2) of the first player; return how many pairs were looked at.
+        """Add the first player's `points` (pairs, 2), and return how many pairs were needed.
 
-        These are all of them, or those up to the pair that made it certain.
+        Fewer than all are needed if the result becomes certain.
         """
         if self.certain or not len(points):
             return 0
         steps = self._growth[_sums(points)]
-        # Added one after the other, so that it does not matter in which blocks pairs come.
+        # Sequential sums, so that the result does not depend on the blocks.
         steps[0] += self._money
         money = steps.cumsum(axis=0)
         whole = _whole(money)
@@ -79,10 +78,10 @@ class SequentialTest:
 def certain_interval(
     points: npt.NDArray[np.int64 | np.float64], error_rate: float = ERROR_RATE
 ) -> tuple[float, float]:
-    """Return the lowest and highest points per game of the first player that `points` (pairs, 2) allow.
+    """Return the lowest and highest mean points per game of the first player that `points` (pairs, 2) allow.
 
-    However often you look it holds the true mean, but for a share `error_rate` of contests.  It also holds
-    the mean of the games played, because no stakes gain against that.
+    A confidence sequence: the interval contains the true mean at all times, except in a share `error_rate` of
+    contests.  It always contains the observed mean.
     """
     check_error_rate(error_rate)
     ends = (-float(_MAX_POINTS), float(_MAX_POINTS))
@@ -93,22 +92,22 @@ def certain_interval(
     def over(mean: float) -> float:
         return float(_whole(counts @ _log_growth(mean))) + math.log(error_rate)
 
-    # The money is convex in the mean, and crosses the limit at most once on either side.
+    # The money is convex in the mean, so it crosses the limit at most once on either side.
     middle = float(counts @ _PAIR_MEANS) / len(points)
     low, high = (brentq(over, middle, end) if over(end) > 0 else end for end in ends)
     return float(low), float(high)
 
 
 def _sums(points: npt.NDArray[np.int64 | np.float64]) -> npt.NDArray[np.int64]:
-    """Return the row of `_PAIR_MEANS` for each pair of (pairs, 2)."""
+    """Return the row of `_PAIR_MEANS` for each pair (pairs, 2)."""
     return points.sum(axis=1, dtype=np.int64) + 2 * _MAX_POINTS
 
 
 def _log_growth(mean: float) -> npt.NDArray[np.float64]:
-    """Return the log growth of each stake after a pair of each sum, against `mean`: (sums, stakes)."""
-    return np.log1p(_STAKES * (_PAIR_MEANS[:, None] - mean))
+    """Return the log growth of each bet by the sum of a pair's points, against `mean`: (sums, bets)."""
+    return np.log1p(_BETS * (_PAIR_MEANS[:, None] - mean))
 
 
 def _whole(money: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Sum the money, from logarithms (..., stakes) of what each stake has made of its part."""
-    return logsumexp(money, axis=-1) - math.log(len(_STAKES))
+    """Return the log of the total money from the logs (..., bets) of each bet's money."""
+    return logsumexp(money, axis=-1) - math.log(len(_BETS))

@@ -1,4 +1,4 @@
-"""Tournaments: a round robin with paired dice, and ratings by points per game and Elo."""
+"""Round-robin tournaments with paired dice, and ratings by points per game and Elo."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 
 _UNUSED_BITS = np.uint64(11)
-"""Seeds of pairings have 53 bits, so that every program reads them back from JSON."""
+"""Seeds of pairings have 53 bits, so that any JSON reader preserves them."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class Pairing:
 
     first: int
     second: int
-    """Numbers of the players, in the order in which they were given."""
+    """Player numbers, in the order given."""
     seed: int
-    """Seed with which `play_money_games` or `play_matches` plays the same again."""
+    """Seed that reproduces the contest with `play_money_games` or `play_matches`."""
     result: ContestResult
     """The first player's result."""
     ahead: float
-    """Points per game of the first player, or share of matches won less one half; luck-adjusted or raw."""
+    """The first player's points per game, or share of matches won minus 0.5; luck-adjusted if requested."""
     se: float | None
     """Standard error of `ahead`; None for too few games."""
 
@@ -63,20 +63,20 @@ class TournamentResult(Tabular):
 
     names: tuple[str, ...]
     games: int
-    """Games, or matches, of each pairing."""
+    """Games or matches per pairing."""
     length: int
-    """Points of the matches; 0 for money games."""
+    """Match length; 0 for money games."""
     seed: int
     pairings: tuple[Pairing, ...]
     points: Ratings
-    """In points per game; of matches in the share won."""
+    """In points per game, or in the share of matches won."""
     elo: Ratings
-    """From games, or matches, won."""
+    """From games or matches won."""
     fit: float
-    """P-value of how well points fit the ratings, small where they do not add up; NaN with two players or too
-    few games."""
+    """P-value of the fit of `points`, small if results are not transitive; NaN for two players or too few
+    games."""
     judge: str | None = None
-    """Name of the player that valued the rolls, where points are adjusted for luck; else None."""
+    """Name of the player that estimated luck, for luck-adjusted points."""
 
     @property
     def has_errors(self) -> bool:
@@ -85,14 +85,14 @@ class TournamentResult(Tabular):
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Numbers of the players, the best by points first."""
+        """Player numbers by points, best first."""
         return tuple(sorted(range(len(self.names)), key=lambda player: -self.points.values[player]))
 
     @cached_property
     def cross(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return points per game (k, k) of the row's player against the column's, and their standard errors.
+        """Points per game (k, k) of each row's player against each column's, and their standard errors.
 
-        These are NaN for too few games.
+        Standard errors are NaN for too few games.
         """
         ppg, se = np.full((2, len(self.names), len(self.names)), math.nan)
         for pairing in self.pairings:
@@ -100,11 +100,11 @@ class TournamentResult(Tabular):
             ppg[first, second] = pairing.ahead
             if pairing.se is not None:
                 se[first, second] = se[second, first] = pairing.se
-        # 0.0 more, because -0.0 would show as -0.
+        # Adding 0.0 turns -0.0 into 0.0.
         return np.where(np.isnan(ppg), -ppg.T + 0.0, ppg), se
 
     def totals(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return points per game (k,) against all others together, and their standard errors."""
+        """Return points per game (k,) against all others, and their standard errors."""
         ppg, se = self.cross
         others = len(self.names) - 1
         np.fill_diagonal(own := ppg.copy(), 0.0)
@@ -112,7 +112,7 @@ class TournamentResult(Tabular):
         return own.sum(axis=1) / others, np.sqrt((errors**2).sum(axis=1)) / others
 
     def won(self) -> npt.NDArray[np.int64]:
-        """Count the games won (k,)."""
+        """Return the number of games won (k,)."""
         games = np.zeros(len(self.names), np.int64)
         for pairing in self.pairings:
             games[pairing.first] += pairing.result.wins
@@ -120,10 +120,10 @@ class TournamentResult(Tabular):
         return games
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the results, as JSON has them.
+        """Return the results, for JSON.
 
-        The ``table`` has a row for each player, the best first; ``without_luck`` names the judge, where
-        points and their ratings are adjusted for luck.
+        The ``table`` has one row per player, best first; ``without_luck`` names the judge of luck-adjusted
+        points.
         """
         played = {"matches": self.games, "length": self.length} if self.length else {"games": self.games}
         return {
@@ -145,7 +145,7 @@ class TournamentResult(Tabular):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each player, the best first."""
+        """Return one row per player, best first."""
         rows = [self._row(player) for player in self.order]
         return [{name: value for name, value in row.items() if name != "against"} for row in rows]
 
@@ -173,7 +173,7 @@ class TournamentResult(Tabular):
 
 
 def _known(value: float) -> float | None:
-    """Return `value` as JSON has it; None for NaN."""
+    """Return `value`, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 
@@ -193,34 +193,32 @@ def play_tournament(
     Parameters
     ----------
     players
-        At least 2 players in any form, each with a name of its own.
+        At least 2 players with different names.
     games
-        Number of money games of each pairing, by default 1000, or of matches, by default 100; rounded up to
-        an even number.
+        Games (default 1000) or matches (default 100) per pairing, rounded up to an even number.
     length
-        Points of a match; 0: money games.
+        Match length; 0 for money games.
     cube
-        Whether there is a doubling cube; by default in matches alone.
+        Whether to use a doubling cube; by default only in matches.
     jacoby
         Money games with a cube: whether gammons count only after a double.
     luck_adjusted
-        Whether points, and their ratings, are adjusted for luck: by the newest weights, or by this player.
+        Adjust points and ratings for luck, by the newest weights or by this player.
     seed
-        Seed from which each pairing has its own; other players do not change it.
+        Seed; the seed of a pairing does not depend on the other players.
     jobs
-        Number of processes; the result does not depend on it.
+        Number of processes; does not affect the result.
 
     Returns
     -------
     TournamentResult
-        The pairings and the ratings of all players.
 
     Raises
     ------
     PlayerError
         For an unknown player.
     SettingError
-        For fewer than 2 players, one that is named twice, fewer than 2 games, or an invalid seed.
+        For fewer than 2 players, duplicate names, or invalid numbers.
 
     Examples
     --------
@@ -228,23 +226,29 @@ def play_tournament(
     >>> motif.play_tournament(["random", "pubeval"], games=60, jobs=1).order
     (1, 0)
     """
-    if isinstance(players, str) or not isinstance(players, Sequence):
-        raise SettingError("players is a list of at least 2, such as ['latest', 'pubeval']")
     check_seed(seed)
     count = (MATCHES if length else GAMES) if games is None else games
     check_count("games", count, 2)
+    seats, names = _seats(players)
+    rules = ContestRules(length, bool(length) if cube is None else cube, jacoby)
+    contest = new_contest(rules, luck_adjusted)
+    meetings = [(*pair, pairing_seed(seed, *pair)) for pair in combinations(range(len(names)), 2)]
+    played = list(_play_meetings(contest, seats, meetings, (count + 1) // 2, jobs))
+    return _tournament_result(contest, names, seed, meetings, played)
+
+
+def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
+    """Return the players and their names; raise `SettingError` for too few players or duplicate names."""
+    if isinstance(players, str) or not isinstance(players, Sequence):
+        raise SettingError("players must be a list of at least 2, such as ['latest', 'pubeval']")
     seats = [as_player(player) for player in players]
     names = [player.name for player in seats]
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")
     for name in names:
         if names.count(name) > 1:
-            raise SettingError(f"the player {shown(name)} is named {names.count(name)} times")
-    rules = ContestRules(length, bool(length) if cube is None else cube, jacoby)
-    contest = new_contest(rules, luck_adjusted)
-    meetings = [(*pair, pairing_seed(seed, *pair)) for pair in combinations(range(len(names)), 2)]
-    played = list(_play_meetings(contest, seats, meetings, (count + 1) // 2, jobs))
-    return _tournament_result(contest, names, seed, meetings, played)
+            raise SettingError(f"duplicate player {shown(name)}: each player may be listed once")
+    return seats, names
 
 
 def _play_meetings(
@@ -264,7 +268,7 @@ def _play_meetings(
         closing(run_ordered(partial(play_pairs, contest), calls(), jobs)) as parts,
     ):
         for _ in meetings:
-            # A block of each pairing was asked for in this order.
+            # The calls are in this order.
             blocks = []
             for _, block in zip(blocks_of_pairs(pairs), parts, strict=False):
                 blocks.append(block)
@@ -273,7 +277,7 @@ def _play_meetings(
 
 
 def pairing_seed(seed: int, first: int, second: int) -> int:
-    """Return the seed of the pairing of the players with these numbers; other players do not change it."""
+    """Return the seed of a pairing, which does not depend on other players."""
     return int(derive_states(seed, first, 1, second)[0] >> _UNUSED_BITS)
 
 

@@ -1,10 +1,9 @@
-"""The course project's network: 48-64-64-1, taught by its heuristic, then by the outcomes of games.
+"""The course project's 48-64-64-1 network, trained on its heuristic and then on game outcomes.
 
-The inputs are the 48 values of the parameter set ``phase``; the output scores a board for the player
-who has just moved, 0 to 1.  In stage 1 the target is the min-max score of the heuristic `phase` on
-boards of random play.  In stage 2 it is 1 for boards that the winner of a game made and 0 for the
-loser's, in games of `best-of-four`; training goes in rounds, on a buffer that new boards enter and
-old ones leave by lot.
+The inputs are the 48 features of the parameter set ``phase``; the output scores a board for the player who
+has just moved, 0 to 1.  In stage 1 the target is the min-max score of the heuristic `phase` on boards of
+random play.  In stage 2, the target is 1 for the boards of the winner and 0 for those of the loser in games
+of `best-of-four`; training proceeds in rounds on a replay buffer with random replacement.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PhaseNetSettings", "PhaseNetTraining", "train_phase_net"]
 
-# Imported on first use: the settings are light.
+# Imported on first use, because the settings alone load fast.
 __getattr__ = lazy_names(
     __name__,
     {

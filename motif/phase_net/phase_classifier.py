@@ -1,8 +1,7 @@
-"""The network, 48-64-64-1: its training by scikit-learn, and its ONNX file, which plays as ``onnx:FILE``.
+"""The 48-64-64-1 network: training with scikit-learn, and its ONNX file, which plays as ``onnx:FILE``.
 
-A file holds the net for scaled inputs, whatever it was trained on: the weights of a net trained on plain
-counts and pips are divided by the scales when it is written, and multiplied when a training continues from
-it.
+A file always contains the net for scaled inputs.  If a net is trained on unscaled counts and pips, its
+weights are divided by the scales when it is written, and multiplied when training continues.
 """
 
 import math
@@ -41,7 +40,7 @@ Rows = npt.NDArray[np.float32]
 
 
 class Layers(NamedTuple):
-    """The weights of a net, layer by layer, for scaled inputs."""
+    """The weights of a net by layer, for scaled inputs."""
 
     weights: tuple[Rows, ...]
     """(48, 64), (64, 64) and (64, 1): inputs x outputs."""
@@ -50,13 +49,13 @@ class Layers(NamedTuple):
 
 
 class PhaseNet:
-    """A network under training; the same seed and the same rows give the same weights."""
+    """A network in training; the same seed and rows give the same weights."""
 
     def __init__(self, batch: int, seed: int, *, start: Layers | None = None, scaling: bool = True) -> None:
-        """`batch` boards make a step of Adam; `seed` draws the first weights and shuffles the boards.
+        """`batch` is the batch size of Adam; `seed` determines initial weights and shuffling.
 
-        Training continues from the layers `start`, or starts afresh.  Without `scaling` the net is trained on
-        plain counts and pips, in place of shares of the largest that occur.
+        Training continues from the layers `start`, if given.  Without `scaling`, inputs are counts and pips
+        rather than shares of their largest values.
         """
         self.scales = np.array([one.scale for one in PHASE_SET.parameters], np.float64)
         self.scaling = scaling
@@ -65,7 +64,7 @@ class PhaseNet:
             hidden_layer_sizes=HIDDEN,
             activation="relu",
             solver="adam",
-            # The source has no penalty on weights.
+            # As in the source.
             alpha=0.0,
             batch_size=batch,
             shuffle=True,
@@ -77,8 +76,8 @@ class PhaseNet:
             self._begin_from(start)
 
     def _begin_from(self, layers: Layers) -> None:
-        """Take the weights of `layers`, which are those for scaled inputs."""
-        # Fitting is what makes the arrays; then they are replaced.
+        """Set the weights to `layers`, which are for scaled inputs."""
+        # Fitting allocates the arrays, which are then replaced.
         self.regressor.set_params(max_iter=1)
         with one_thread(), _interruptible():
             self.regressor.fit(np.zeros((self.regressor.batch_size, len(PHASE_SET)), np.float32),
@@ -89,24 +88,24 @@ class PhaseNet:
         self.regressor.intercepts_ = [row.astype(np.float32) for row in biases]
 
     def layers(self) -> Layers:
-        """Return the weights and biases, for scaled inputs."""
+        """Return the weights and biases for scaled inputs."""
         weights, biases = list(self.regressor.coefs_), list(self.regressor.intercepts_)
         if not self.scaling:
             weights[0] = (weights[0] / self.scales[:, None]).astype(np.float32)
         return Layers(tuple(weights), tuple(biases))
 
     def _shown(self, inputs: Rows) -> Rows:
-        """Return what the net is shown of the scaled `inputs`."""
+        """Return the net's inputs for scaled `inputs`."""
         return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
     def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
-        """Train by a fresh Adam at the learning `rate`, and yield the loss of each epoch.
+        """Train by a fresh Adam with learning rate `rate`, and yield the loss of each epoch.
 
-        `inputs` are float32 (n, 48), `targets` (n,).  The loss is the mean squared error of the epoch's
+        `inputs` are float32 (n, 48), `targets` (n,).  The loss is the mean squared error over the epoch's
         batches, each before its step.
         """
         inputs = self._shown(inputs)
-        # A new optimiser comes with `fit` alone; later epochs continue with it.
+        # Only `fit` resets the optimiser.
         self.regressor.set_params(learning_rate_init=rate, max_iter=1)
         for epoch in range(epochs):
             with one_thread(), _interruptible():
@@ -114,18 +113,18 @@ class PhaseNet:
             yield 2 * float(self.regressor.loss_)
 
     def scores(self, inputs: Rows) -> Rows:
-        """Scores (n,) of the players who have just moved, about 0 to 1."""
+        """Return the scores (n,) for the players who have just moved, about 0 to 1."""
         with one_thread():
             return np.asarray(self.regressor.predict(self._shown(inputs)))
 
     def rmse(self, inputs: Rows, targets: Rows) -> float:
-        """Root mean square error of the scores."""
+        """Return the root mean square error of the scores."""
         return math.sqrt(np.mean((self.scores(inputs) - targets) ** 2, dtype=np.float64))
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C through, which scikit-learn makes a warning of, and hear nothing of its other one."""
+    """Let Ctrl-C through, which scikit-learn turns into a warning, and ignore convergence warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("error", _INTERRUPTED, UserWarning)
@@ -138,12 +137,12 @@ def _interruptible() -> Iterator[None]:
 
 
 INPUT = "features"
-# The newest that every release of onnxruntime from 1.18 on runs.
+# The newest version that every onnxruntime since 1.18 supports.
 _OPERATORS = 17
 
 
 def check_packages() -> None:
-    """Raise `PlayerError` or `SettingError` when what writes ONNX files is not installed."""
+    """Raise `PlayerError` or `SettingError` if a package for writing ONNX files is missing."""
     onnx_package()
     onnx_runtime()
     if find_spec("skl2onnx") is None:
@@ -151,7 +150,7 @@ def check_packages() -> None:
 
 
 def onnx_bytes(net: PhaseNet, name: str) -> bytes:
-    """Return the net as an ONNX file that says what goes in and comes out (see `NetDescription`)."""
+    """Return the net as an ONNX file with a description (`NetDescription`)."""
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType
 
@@ -163,9 +162,9 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
 
 
 def read_layers(path: Path) -> Layers:
-    """Read the weights of a net that `onnx_bytes` made, to go on training it.
+    """Read the weights of a net written by `onnx_bytes`, to continue training.
 
-    Raises `PlayerError` for a file that is missing or no net, `SettingError` for a net of another shape or
+    Raises `PlayerError` for a missing or invalid file, `SettingError` for a net of another shape or with
     other inputs.
     """
     where = plain_text(str(path))

@@ -1,12 +1,12 @@
-"""The whole training: its settings, what the network is shown, both stages, the matches that watch over it.
+"""Training of the phase net: samples, both stages, and the matches that monitor it.
 
-A match is shown as the share of games won, which is what the source reports.
+Strength is measured by the share of games won, as in the source.
 
-Stage 1 learns the heuristic's scores of a random player's boards; stage 2 learns who won, from boards of
-games between best-of-four and its opponents, by default itself.  Of these a replay buffer holds the last ones
-and some old ones: new boards push out old ones by lot, so that a board in a full buffer is still there after
-k rounds of m new ones with the chance (1 - m / size)**k.  The source trims its file of samples to a size;
-which of them go it does not say.
+Stage 1 learns the heuristic's scores on boards of random play; stage 2 learns the winner, from boards of
+games between best-of-four and its opponents (by default itself).  A replay buffer holds recent and some older
+boards: new boards replace random old ones, so a board in a full buffer survives k rounds of m new ones with
+probability (1 - m / size)**k.  The source also limits its sample file, without specifying which samples are
+dropped.
 """
 
 import json
@@ -42,23 +42,23 @@ from motif.runtime.progress import Stopwatch, progress
 
 @dataclass(frozen=True)
 class PlayedBoards:
-    """Boards after plays, game by game and in the order of play; finished ones are left out."""
+    """Boards after plays, by game and in order of play, without finished ones."""
 
     boards: Board
     """int8 (n, 26), seen by the next player on roll."""
     game: npt.NDArray[np.int64]
-    """(n,): number of the game."""
+    """(n,): game number."""
     won: npt.NDArray[np.bool_]
-    """(n,): whether the player who made the board won in the end."""
+    """(n,): whether the player who made the board won the game."""
 
 
 def play_games(
     player: Player, games: int, seed: int, other: Player | None = None, first: int = 0
 ) -> PlayedBoards:
-    """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out.
+    """Return every board of `games` games that end within `MAX_PLIES` plies.
 
-    `player` plays both sides, or, where there is an `other`, that one begins every other game.  The number of
-    the `first` game decides the dice of all.
+    `player` plays both sides, or alternates with `other`, which starts every second game.  Dice depend on the
+    number of the `first` game.
     """
     numbers = np.arange(first, first + games)
     if other is None:
@@ -74,8 +74,8 @@ def play_games(
 def _played(
     first: Player, numbers: npt.NDArray[np.int64], seed: int, second: Player | None = None
 ) -> PlayedBoards:
-    """Return the boards of the games `numbers`, which `first` begins; `second` replies, or `first` again."""
-    # 1 where the player who makes the even plies has won, -1 where the other one has.
+    """Return the boards of the games `numbers`; `first` starts, `second` (by default `first`) replies."""
+    # 1 if the player of the even plies wins, -1 if the other one does.
     winners = np.zeros(len(numbers), np.int64)
     kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
     reply = None if second is None else second.choose_many
@@ -94,7 +94,7 @@ def _played(
 
 
 def evenly(count: int, wanted: int) -> npt.NDArray[np.int64]:
-    """`wanted` of the numbers below `count`, as far apart as can be; all of them where there are fewer."""
+    """Return `wanted` evenly spaced numbers below `count`, or all of them if there are fewer."""
     wanted = min(wanted, count)
     return (np.arange(wanted) * count + count // 2) // max(wanted, 1)
 
@@ -102,27 +102,27 @@ def evenly(count: int, wanted: int) -> npt.NDArray[np.int64]:
 def drawn_of_each_game(
     played: PlayedBoards, boards_a_game: int, random: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Rows of `boards_a_game` boards of each game, drawn by lot; all of a game that has fewer."""
+    """Return the rows of `boards_a_game` random boards of each game, or of all if there are fewer."""
     lots = np.lexsort((random.random(len(played.game)), played.game))
     starts = np.searchsorted(played.game, played.game)
     return np.asarray(lots[np.arange(len(lots)) - starts < boards_a_game])
 
 
 _HELD_OUT = 10
-"""One board in so many teaches nothing and measures the error."""
+"""One board in this many is held out to measure the error."""
 
 
 class Samples(NamedTuple):
     """Boards as the network sees them."""
 
     inputs: npt.NDArray[np.float32]
-    """(n, 48): the features of the set ``phase``."""
+    """(n, 48): features of the set ``phase``."""
     targets: npt.NDArray[np.float32]
-    """(n,), 0 to 1: how good the board is for the player who has just moved."""
+    """(n,), 0 to 1: score for the player who has just moved."""
 
 
 def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, Samples]:
-    """Boards of random play with the scores of the heuristic: those for training, and those held out."""
+    """Return boards of random play with the heuristic's scores: for training, and held out."""
     boards = play_games(random_player(), settings.games, seed).boards
     boards = boards[evenly(len(boards), settings.boards)]
     held_out = np.arange(len(boards)) % _HELD_OUT == _HELD_OUT - 1
@@ -130,9 +130,9 @@ def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, S
 
 
 def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
-    """Boards of one round's games of best-of-four: 1 for those that the winner made, 0 for the loser's.
+    """Return boards of one round of best-of-four's games: 1 for those of the winner, 0 for the loser's.
 
-    Each opponent has its share of the games, and other dice.
+    The opponents have equal shares of the games, with different dice.
     """
     random, shares = np.random.default_rng(seed), len(settings.opponents)
     boards, won, first = [], [], 0
@@ -152,7 +152,7 @@ def _scored(boards: Board) -> Samples:
 
 
 class ReplayBuffer:
-    """At most `size` boards, with what they came to."""
+    """At most `size` boards with their outcomes."""
 
     def __init__(self, size: int, seed: int) -> None:
         self.size = size
@@ -160,7 +160,7 @@ class ReplayBuffer:
         self._random = np.random.default_rng(seed)
 
     def add(self, new: Samples) -> Samples:
-        """Take in `new` ones and return what the buffer holds; of more than `size`, so many by lot."""
+        """Add `new` samples, replacing random old ones, and return the contents."""
         new = self._some(new, self.size)
         if self.samples is None:
             self.samples = new
@@ -180,7 +180,7 @@ class ReplayBuffer:
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> dict[str, Any]:
     """Return ``games``, ``wins``, ``win_share`` and ``ppg`` of `first`, with standard errors of the last two.
 
-    Dice are paired, as in `play_money_games`; the errors are taken over pairs of games.
+    Dice are paired as in `play_money_games`; errors are computed over pairs.
     """
     contest = Contest(ContestRules())
     played = play_pairs_of_games(contest, first, second, games, seed, jobs)
@@ -199,8 +199,8 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
 def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:
     """Compare the net's scores with the heuristic's, which are the targets of `boards`.
 
-    ``mean`` and ``variance`` are those of net less heuristic, as the source reports them; ``mean_size`` is
-    the mean of the absolute difference.
+    ``mean`` and ``variance`` are those of net minus heuristic, as in the source; ``mean_size`` is the mean
+    absolute difference.
     """
     found = net.scores(boards.inputs).astype(np.float64) - boards.targets
     sizes = {"mean": found.mean(), "variance": found.var(), "mean_size": np.abs(found).mean()}
@@ -208,7 +208,7 @@ def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:
 
 
 SMALL_GAIN, ALL_EPOCHS = "small gain", "all epochs"
-"""Why stage 1 ended."""
+"""Reasons why stage 1 ended."""
 
 
 class Epoch(NamedTuple):
@@ -216,20 +216,20 @@ class Epoch(NamedTuple):
 
     round: int
     epoch: int
-    """From 1 on."""
+    """From 1."""
     boards: int
     rmse_train: float
     """Over the pass, each batch before its step."""
     rmse_validation: float
-    """After it, on boards of games that taught nothing (stage 1: boards that did not)."""
+    """After the pass, on boards of other games (stage 1: on held-out boards)."""
 
 
 def learn_heuristic(
     net: PhaseNet, settings: PhaseNetSettings, samples: Samples, validation: Samples
 ) -> tuple[list[Epoch], str]:
-    """Stage 1: train until the loss falls no more; return its epochs and why it ended.
+    """Run stage 1 until the loss stops falling; return its epochs and why it ended.
 
-    As in the source the loss is the sum of the squared errors of an epoch's batches.
+    As in the source, the loss is the sum of squared errors of an epoch's batches.
     """
     epochs: list[Epoch] = []
     best, waited = math.inf, 0
@@ -248,7 +248,7 @@ def learn_heuristic(
 def learn_outcomes(
     net: PhaseNet, number: int, settings: PhaseNetSettings, samples: Samples, validation: Samples
 ) -> list[Epoch]:
-    """Round `number` of stage 2: train on the buffer's `samples`; return its epochs."""
+    """Run round `number` of stage 2 on the buffer's `samples`; return its epochs."""
     epochs, rate = settings.round_epochs, settings.round_rate
     return list(_trained(f"round {number}", net, number, samples, validation, epochs, rate))
 
@@ -263,26 +263,26 @@ def _trained(
 
 
 STARTED, PRETRAINED, REFINED = "start", "pretrained", "refined"
-"""The nets of a run: the one that it continues from, and what each stage made of it."""
+"""The nets of a run: the initial one, and those after each stage."""
 HISTORY, SUMMARY = "history.csv", "phase-net.json"
 HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""
 WON_EVERY_GAME, ALL_ROUNDS = "won every game", "all rounds"
-"""Why stage 2 ended."""
+"""Reasons why stage 2 ended."""
 _MAX_COMPARED = 500
-"""Games of random play whose boards compare a net with the heuristic, where stage 1 played none."""
-# Steps of a run, each with a seed of its own.
+"""Games of random play whose boards compare a net with the heuristic, if stage 1 is skipped."""
+# Steps of a run, each with its own seed.
 _GAMES, _NET, _BUFFER, _VALIDATION, _CHOOSING, _REPORTING = range(6)
 Tell = Callable[[str], None]
 
 
 class PhaseNetTraining(NamedTuple):
-    """What came of a run."""
+    """Results of a run."""
 
     summary: dict[str, Any]
-    """What ``phase-net.json`` holds: settings, stages, matches with standard errors, seconds."""
+    """Contents of ``phase-net.json``: settings, stages, matches with standard errors, seconds."""
     epochs: list[Epoch]
-    """The rows of ``history.csv``."""
+    """Rows of ``history.csv``."""
 
 
 def train_phase_net(
@@ -292,17 +292,15 @@ def train_phase_net(
     jobs: int | None = None,
     tell: Tell = lambda line: None,
 ) -> PhaseNetTraining:
-    """Train the network, and write it to `folder` as it is before and after stage 2.
+    """Train the network and write it to `folder`, as it is before and after stage 2.
 
-    The folder then holds ``pretrained.onnx``, ``refined.onnx`` (those that the stages of the settings make),
-    ``history.csv`` (a row an epoch) and ``phase-net.json``, all written at the end.  Of the rounds of stage 2
-    the one that wins most games against the opponents is kept, or against the heuristic where best-of-four
-    plays itself; the matches that are reported at the end have other dice.  The same settings give the same
-    nets for any number of `jobs`.  `tell` is given a line about each step.
+    At the end, ``pretrained.onnx``, ``refined.onnx`` (of the stages run), ``history.csv`` (one row per epoch)
+    and ``phase-net.json`` are written.  The refined net is that of the round with the most wins against the
+    opponents, or against the heuristic if best-of-four plays itself; the final matches use other dice.  The
+    nets do not depend on `jobs`.  `tell` receives a line about each step.
 
-    Raises `SettingError` for settings out of range or a folder that is not empty, `FileError` when it cannot
-    be written, `PlayerError` or `SettingError` when a package is missing, a player unknown or `start` no such
-    net.
+    Raises `SettingError` for invalid settings or a folder that is not empty, `FileError` if it cannot be
+    written, `PlayerError` or `SettingError` for a missing package, an unknown player or an invalid `start`.
     """
     settings.check()
     check_packages()
@@ -312,7 +310,7 @@ def train_phase_net(
     folder = Path(folder)
     with working_in(folder):
         if files := contents(folder):
-            raise SettingError(f"{folder}: is not empty (it holds {files[0].name}); choose another folder")
+            raise SettingError(f"{folder}: is not empty (contains {files[0].name}); choose another folder")
         training = _Training(settings, start, jobs, tell)
         summary = training.run()
         for name in training.models.keys() - {STARTED}:
@@ -325,7 +323,7 @@ def train_phase_net(
 
 
 class _Training:
-    """One run: what it is made with, and what it has come to so far."""
+    """The state of one run."""
 
     def __init__(
         self, settings: PhaseNetSettings, start: Layers | None, jobs: int | None, tell: Tell
@@ -357,7 +355,7 @@ class _Training:
         return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
 
     def _keep(self, name: str) -> None:
-        """Keep the net as it is now: a player, and its difference to the heuristic."""
+        """Keep the present net: its model, a player, and its difference to the heuristic."""
         if self.random_boards is None:
             few = replace(self.settings, games=min(self.settings.games, _MAX_COMPARED))
             self.random_boards = heuristic_samples(few, self.settings.step_seed(_GAMES))[1]
@@ -431,12 +429,12 @@ class _Training:
         }
 
     def _report(self) -> list[dict[str, Any]]:
-        """Match with dice that chose nothing."""
+        """Play the final matches, with dice not used before."""
         nets = self.players
         names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != ITSELF}
         pairs = [(name, other) for name in nets for other in others]
-        # Each net against the one that it was made of.
+        # Each net against its predecessor.
         pairs += [(after, before) for before, after in pairwise(nets)]
         matches = []
         for name, other in pairs:
@@ -454,7 +452,7 @@ class _Training:
 
 
 def _player(name: str, model: bytes) -> Player:
-    """Return the player that a net's ONNX file makes: the one that plays is the one measured."""
+    """Return the player of a net's ONNX file, so that the file itself is measured."""
     return EvaluatorPlayer(MoverScoreEvaluator(name, Net(model, name), PHASE_SET))
 
 

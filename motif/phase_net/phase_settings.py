@@ -1,4 +1,4 @@
-"""Settings of a training of the phase net."""
+"""Settings for training the phase net."""
 
 import math
 import re
@@ -9,72 +9,80 @@ from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.runtime.settings import setting
 
 ITSELF = "best-of-four"
-"""The player of stage 2, and by default its opponent."""
+"""The player of stage 2, and its default opponent."""
 _NEXT_PLAYER = re.compile(r",(?!\w+=)")
-"""Between players: the commas of ``rollout:PLAYER,trials=36`` are its own."""
+"""Separator of players; the commas in ``rollout:PLAYER,trials=36`` belong to the name."""
 _SEEDS_A_RUN = 10_000
 _FIRST_ROUND_SEED = 100
 _MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
 
 
 @dataclass(frozen=True)
-class PhaseNetSettings:
-    """All that is needed to repeat a training run.
-
-    Stage 1, the buffer and the batch are the source's.  Its stage 2 has 100 epochs a round, and no word
-    of another learning rate; so trained the net soon loses to the heuristic that it came from.  One
-    label a game and small steps make it better instead.
-    """
-
+class _GeneralSettings:
     seed: int = 0
     stage: Literal["both", "1", "2"] = setting(
-        "both", "Which stages: the heuristic's scores (1), who won (2), or both."
+        "both", "Stages: the heuristic's scores (1), game outcomes (2), or both."
     )
     start: str | None = setting(
-        None,
-        "Go on training this net, which the command made, in place of a new one; stage 2 alone needs one.",
+        None, "Continue training this net, written by this command; required for stage 2 alone."
     )
     opponent: str = setting(
         "best-of-four",
-        "Players that best-of-four meets in stage 2, separated by commas: as many games with each.",
+        "Opponents of best-of-four in stage 2 (comma-separated), with equal numbers of games.",
     )
     scaling: bool = setting(
-        True,
-        "Scale inputs to shares of the largest that occur; without it the net sees plain counts and pips.",
+        True, "Scale inputs to shares of their largest values; otherwise they are counts and pips."
     )
-    games: int = setting(5000, "Games of random play whose boards teach the heuristic.")
-    boards: int = setting(
-        100_000, "Boards of these games at most, taken evenly; every tenth of them is held out."
-    )
-    epochs: int = setting(200, "Passes over them at most.")
-    rate: float = setting(0.001, "Adam's learning rate while the heuristic is taught.")
-    batch: int = setting(50, "Boards a step.")
+
+
+@dataclass(frozen=True)
+class _HeuristicSettings(_GeneralSettings):
+    """Stage 1, with the source's values."""
+
+    games: int = setting(5000, "Games of random play in stage 1.")
+    boards: int = setting(100_000, "Maximum boards of these games, evenly spaced; every tenth is held out.")
+    epochs: int = setting(200, "Maximum epochs of stage 1.")
+    rate: float = setting(0.001, "Adam's learning rate in stage 1.")
+    batch: int = setting(50, "Batch size.")
     patience: int = setting(
-        10, "Stage 1 ends after so many epochs that do not better the best one by `gain`."
+        10, "Stage 1 ends after this many epochs without an improvement of at least `gain`."
     )
-    gain: float = setting(0.0001, "What an epoch must gain, in squared errors added up, as in the source.")
-    rounds: int = setting(20, "Rounds of stage 2 at most; winning every game of a round's match ends it too.")
-    round_games: int = setting(5000, "Games of best-of-four that a round adds.")
+    gain: float = setting(0.0001, "Required improvement of the sum of squared errors.")
+
+
+@dataclass(frozen=True)
+class PhaseNetSettings(_HeuristicSettings):
+    """All settings that determine a training run.
+
+    Stage 1, the buffer and the batch size are the source's.  Its stage 2 has 100 epochs per round and the
+    same learning rate, which makes the net worse than the heuristic that it learned; one label per game
+    and small steps improve it.
+    """
+
+    rounds: int = setting(
+        20, "Maximum rounds of stage 2, which also ends when a round's match is won without a loss."
+    )
+    round_games: int = setting(5000, "Games of best-of-four per round.")
     boards_a_game: int = setting(
-        1, "Boards of each of them that enter the buffer: those of one game share an outcome."
+        1, "Boards per game that enter the buffer (boards of one game share the outcome)."
     )
-    buffer: int = setting(10_000, "Boards that are kept.")
-    round_epochs: int = setting(10, "Passes over the buffer in a round.")
+    buffer: int = setting(10_000, "Size of the replay buffer in boards.")
+    round_epochs: int = setting(10, "Epochs per round.")
     round_rate: float = setting(0.00003, "Adam's learning rate in stage 2.")
-    test_games: int = setting(2000, "Games of each match after a round; the refined net is chosen by them.")
-    final_games: int = setting(10_000, "Games of each match at the end, with dice that chose nothing.")
+    test_games: int = setting(2000, "Games per match after each round, by which the refined net is chosen.")
+    final_games: int = setting(10_000, "Games per final match, with other dice.")
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """Names of the players that best-of-four meets in stage 2; a player's own commas are kept."""
+        """Names of the opponents of best-of-four in stage 2."""
         return tuple(name.strip() for name in _NEXT_PLAYER.split(self.opponent))
 
     def check(self) -> None:
-        """Raise `SettingError` for a number out of range and for settings that exclude each other."""
+        """Raise `SettingError` for an invalid or contradictory setting."""
         if self.stage == "2" and self.start is None:
-            raise SettingError("stage 2 continues from a net: give {start}, too", "start")
+            raise SettingError("stage 2 alone requires {start}, a net to continue from", "start")
         if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
-            raise SettingError(f"opponent must be different players, not {self.opponent!r}", "opponent")
+            raise SettingError(f"opponent must name different players, not {self.opponent!r}", "opponent")
         from motif.contests.result import MIN_PAIRS
         from motif.rollouts.rollout_settings import check_count
 
@@ -98,9 +106,9 @@ class PhaseNetSettings:
             raise SettingError(f"gain must be at least 0, not {self.gain:g}", "gain")
 
     def step_seed(self, step: int) -> int:
-        """Seed of one step of the run; every step has its own."""
+        """Return the seed of a step of the run."""
         return self.seed * _SEEDS_A_RUN + step
 
     def round_seed(self, number: int) -> int:
-        """Seed of the games of round `number`, from 1 on."""
+        """Return the seed of the games of round `number`, from 1."""
         return self.step_seed(_FIRST_ROUND_SEED + number - 1)

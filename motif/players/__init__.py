@@ -1,4 +1,4 @@
-"""Who chooses plays: players by name, and matches between them."""
+"""Players by name, and rankings of plays."""
 
 from motif.players.player import (
     CompiledPlayer,

@@ -1,8 +1,7 @@
-"""Best-of-four: the phase heuristic, but one of its four best plays by chance.
+"""Best-of-four: a random choice among the phase heuristic's four best plays.
 
-The source draws it with weights exp(score), scores being min-max values from 0 to 1; they differ
-little between good plays, so that the four are almost equally likely.  Where there are fewer plays
-than four it takes the best.
+The source draws with weights exp(score), where scores are min-max values from 0 to 1, so the four plays are
+almost equally likely.  With fewer than four plays it takes the best.
 """
 
 import numpy as np
@@ -17,12 +16,12 @@ from motif.runtime.streams import next_unit
 
 _FOUR = 4
 _SOFTNESS = SLOPE
-"""A play whose score is less by so much is drawn 1/e times as often."""
+"""Score difference that makes a play 1/e times as likely."""
 
 
 @inline_kernel
 def _move_best_forward(scores, places, count):
-    """Bring the four best of `count` scores to the front, the best first; ties in the order of plays."""
+    """Move the four best of `count` scores to the front, best first; ties in the order of plays."""
     for slot in range(_FOUR):
         best = slot
         for k in range(slot + 1, count):
@@ -35,7 +34,7 @@ def _move_best_forward(scores, places, count):
 
 @inline_kernel
 def _drawn(scores, stream):
-    """One of the first four, with chances in proportion to exp(min-max score)."""
+    """Draw one of the first four plays, with probabilities proportional to exp(min-max score)."""
     total = 0.0
     for k in range(_FOUR):
         total += np.exp((scores[k] - scores[0]) / _SOFTNESS)
@@ -68,11 +67,11 @@ def _choose_boards(model, boards, rolls, states, space, results):
 
 
 class BestOfFour(CompiledPlayer):
-    """Draws among the four plays that `phase` likes best."""
+    """Draws one of the four best plays of `phase`."""
 
     _choose_boards = staticmethod(_choose_boards)
 
 
 def best_of_four() -> BestOfFour:
-    """Return the player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
+    """Return the player ``best-of-four``, which has no evaluator: use ``phase`` for evaluations."""
     return BestOfFour("best-of-four", PhaseEvaluator().model)

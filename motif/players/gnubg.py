@@ -1,4 +1,4 @@
-"""GNU Backgammon itself as a player and as an evaluator: a real process, asked over a socket."""
+"""GNU Backgammon as a player and an evaluator: a process queried over a socket."""
 
 import re
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
 
 _NAME = re.compile(r"gnubg(?:@([0-9]))?")
 
-# gnubg's own numbers in an evaluation: the five, and the equity.
+# Numbers in gnubg's evaluation: the five probabilities and the equity.
 _NUMBERS = len(OUTPUTS) + 1
 
 
 def settings_for(plies: int) -> tuple[str, ...]:
-    """Return gnubg's commands for choosing plays for money without a cube, `plies` ahead and without noise.
+    """Return gnubg's commands for cubeless money play with `plies` of lookahead, without noise.
 
-    Everything else, such as the filters of lookahead and its pruning nets, is as gnubg has it.
+    All other settings, such as move filters and pruning nets, are gnubg's defaults.
     """
     chequer_play = "set evaluation chequerplay evaluation"
     return (
@@ -44,21 +44,21 @@ def settings_for(plies: int) -> tuple[str, ...]:
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:
-    """Yield the question for the probabilities, `plies` ahead, of each of `boards` (n, 26)."""
+    """Yield a query for the probabilities of each of `boards` (n, 26), with `plies` of lookahead."""
     for line in fibs_lines(boards):
         yield f"evaluation fibsboard {line} plies {plies} cubeless prune on jacobyrule off"
 
 
 def board_after(board: list[int], answer: str) -> tuple[int, ...]:
-    """`board` (26) after the play in `answer`, seen by the next player on roll.
+    """Return the board (26,) after the play in `answer`, seen by the next player on roll.
 
-    gnubg names each die's move, so that no hit is left out.  Raises `PlayerError` for what is no play;
-    whether it is legal is not asked.
+    gnubg lists the move of each die, so no hit is omitted.  Raises `PlayerError` for an unparsable play;
+    legality is not checked.
     """
     try:
         moves = parse_moves(answer)
     except PlayError:
-        raise PlayerError(f"gnubg has answered {quoted(answer)}, which is no play") from None
+        raise PlayerError(f"gnubg returned {quoted(answer)}, which is not a play") from None
     after = list(board)
     for start, end, _ in moves:
         after[start] -= 1
@@ -72,14 +72,14 @@ def board_after(board: list[int], answer: str) -> tuple[int, ...]:
 
 
 def chances(answer: str) -> list[float]:
-    """Return the five probabilities in `answer`; raises `PlayerError` for what are none."""
+    """Return the five probabilities in `answer`; raise `PlayerError` for anything else."""
     words = answer.split()
     try:
         numbers = [float(word) for word in words]
     except ValueError:
         numbers = []
     if len(numbers) != _NUMBERS or not all(0 <= number <= 1 for number in numbers[: len(OUTPUTS)]):
-        raise PlayerError(f"gnubg has answered {quoted(answer)}, which is no evaluation")
+        raise PlayerError(f"gnubg returned {quoted(answer)}, which is not an evaluation")
     return numbers[: len(OUTPUTS)]
 
 
@@ -88,10 +88,9 @@ _PLAYS_AT_ONCE = 4096
 
 
 class GnubgEvaluator(Evaluator):
-    """What gnubg thinks of positions, cubeless, `plies` ahead.
+    """gnubg's cubeless evaluation with `plies` of lookahead.
 
-    Raises `PlayerError` when gnubg is not installed.  It is started when it is first needed, and in each
-    process that it is sent to again.
+    Raises `PlayerError` if gnubg is not installed.  gnubg is started on first use in each process.
     """
 
     def __init__(self, plies: int = 0) -> None:
@@ -107,11 +106,11 @@ class GnubgEvaluator(Evaluator):
         return GnubgEvaluator() if self.plies else self
 
     def __reduce__(self) -> tuple[type["GnubgEvaluator"], tuple[int]]:
-        # Another machine of a cluster may have it elsewhere.
+        # The path may differ on another machine of a cluster.
         return GnubgEvaluator, (self.plies,)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`.  gnubg gives six decimals."""
+        """See `Evaluator.evaluate_many`; probabilities have six decimals."""
         boards = as_boards(positions)
         packed = pack_many(boards)
         rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
@@ -127,7 +126,7 @@ class GnubgEvaluator(Evaluator):
         return np.full(len(boards), self.plies)
 
     def ask(self, question: str) -> str:
-        """Return what gnubg answers to one line."""
+        """Return gnubg's answer to one line."""
         return idle_processes.ask(self._program, settings_for(self.plies), question)
 
     def _chances(self, question: str, board: Board) -> list[float]:
@@ -135,15 +134,15 @@ class GnubgEvaluator(Evaluator):
         try:
             return chances(answer)
         except PlayerError as error:
-            raise PlayerError(f"{error}, asked for the chances in {_identifier(board)}") from None
+            raise PlayerError(f"{error}, for the probabilities of {_identifier(board)}") from None
 
 
 class GnubgPlayer(Player):
-    """gnubg's own choice of plays, `plies` ahead; raises `PlayerError` when gnubg is not installed.
+    """gnubg's choice of plays with `plies` of lookahead; raises `PlayerError` if gnubg is not installed.
 
-    But of plays in a race that gnubg at 0-ply values alike the first is chosen, as all other players do.
-    Many are exactly alike there by its bearoff tables, and benchmark lines that come from a net say that
-    they are not: error rates would tell more of who breaks ties how than of anything else.
+    At 0-ply, ties between plays in a race are broken like those of other players, by the order of legal
+    plays.  gnubg's bearoff tables give many exact ties that nets, the source of benchmark labels, rate
+    differently, so tie-breaking would dominate the error rates.
     """
 
     evaluator: GnubgEvaluator
@@ -157,15 +156,15 @@ class GnubgPlayer(Player):
         return GnubgPlayer, (self.evaluator.plies,)
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
-        """See `Player.with_cube`.  gnubg is asked for the chances of every play."""
+        """See `Player.with_cube`; requires gnubg's probabilities of every play."""
         return self if cube_model.is_cubeless else EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
-        """See `Player.choose_many`.  Where there is one play only, gnubg is not asked.
+        """See `Player.choose_many`; gnubg is not queried for forced plays.
 
-        Raises `PositionError` for a finished game, `PlayerError` when gnubg answers with an illegal play.
+        Raises `PositionError` for a finished game, `PlayerError` if gnubg returns an illegal play.
         """
         packed = pack_many(boards)
         finished = finished_points_many(packed.view(np.int64)) != 0
@@ -180,11 +179,11 @@ class GnubgPlayer(Player):
         return results
 
     def close(self) -> None:
-        """End the gnubgs of this process that wait for questions, at once and not in a few seconds."""
+        """End the idle gnubgs of this process immediately."""
         idle_processes.end()
 
     def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-        """Boards after gnubg's own choices, also of plays in a race that it values alike: int8 (n, 26)."""
+        """Return the boards int8 (n, 26) after gnubg's own choices, with its own tie-breaking."""
         results = np.empty_like(boards)
         for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
             here = batch.decisions
@@ -198,16 +197,16 @@ class GnubgPlayer(Player):
         return results
 
     def _legal_answer(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:
-        """Return the one of the `legal` boards that gnubg's answer leads to."""
+        """Return the board among `legal` that gnubg's answer leads to."""
         answer = self.evaluator.ask(question)
-        asked = f"asked for {roll[0]}{roll[1]} in {_identifier(board)}"
+        asked = f"for {roll[0]}{roll[1]} in {_identifier(board)}"
         try:
             after = board_after(board.tolist(), answer)
         except PlayerError as error:
             raise PlayerError(f"{error}, {asked}") from None
         same = (legal == np.array(after)).all(axis=1)
         if not same.any():
-            raise PlayerError(f"gnubg plays {quoted(answer)}, which is not legal, {asked}")
+            raise PlayerError(f"gnubg returned the illegal play {quoted(answer)}, {asked}")
         choice: Board = legal[np.argmax(same)]
         return choice
 
@@ -217,9 +216,9 @@ def _identifier(board: Board) -> str:
 
 
 def load_gnubg(name: str = "gnubg") -> GnubgPlayer:
-    """Return the player called ``gnubg`` (0-ply), or ``gnubg@2`` for lookahead, up to 3 plies.
+    """Return the player ``gnubg`` (0-ply), or ``gnubg@1`` to ``gnubg@3`` with lookahead.
 
-    Raises `PlayerError` for another name, and when gnubg is not installed.
+    Raises `PlayerError` for another name, or if gnubg is not installed.
     """
     match = _NAME.fullmatch(name)
     if not match:

@@ -1,20 +1,19 @@
-"""A gnubg that runs, answers one question at a time, and never outlives this process.
+"""A gnubg process that answers one query at a time and never outlives this process.
 
-gnubg's command ``external 127.0.0.1:PORT`` makes it listen and answer lines.  That is some fifty times as
-quick as its command line or the Python inside it, which wait 10 ms for every question.  The port is a free
-one of this machine alone; on Linux it stays reserved until gnubg has it, elsewhere somebody else may be
-quicker.  Then gnubg goes on to its next command, which is to quit, and is started again with another port.  A
-folder of its own, gone as soon as gnubg has answered the call, holds its settings, so that a user's own do
-not change play.
+gnubg's command ``external 127.0.0.1:PORT`` makes it listen for queries.  This is about fifty times as fast as
+its command line or its Python, which wait 10 ms per query.  The port is a free local one; on Linux it stays
+reserved until gnubg binds it.  If another program takes it first, gnubg proceeds to its next command, which
+is to quit, and is started again with another port.  Its settings are in a temporary folder, deleted as soon
+as gnubg has accepted the connection, so that the user's settings do not affect play.
 
-How it ends: with this object or this program, by a signal that cannot be ignored, since gnubg listens again
-when its caller has gone.  When this process is killed, the system does that (on Linux: what is at the other
-end of gnubg's standard input has gone, of which the system sends word as SIGKILL), or on other Unixes a
-shell that waits for that.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
+The process is killed with this object or this program, because gnubg listens again when a connection closes.
+If this process is killed, the system kills gnubg (on Linux, by SIGKILL when the other end of its standard
+input closes; on other Unixes, by a shell that waits for this).  It runs in its own session, so Ctrl-C does
+not reach it.
 
-Players come and go, as in a worker process that is handed a copy for every piece of work; to start a
-gnubg takes longer than hundreds of its decisions.  So they do not belong to players: a caller takes
-one that waits, or starts one.  Each thread that asks at the same time has one to itself.
+Players come and go, for example in worker processes that receive a copy with each task, and starting gnubg
+takes longer than hundreds of decisions.  Processes therefore do not belong to players: a caller takes an idle
+one or starts one.  Threads never share one at the same time.
 """
 
 import os
@@ -47,31 +46,31 @@ _SECONDS_TO_ANSWER = 120.0
 _SECONDS_BETWEEN_CALLS = 0.002
 _MOST_READ = 4096
 _LAST_WORDS = 2000
-# Only what leads gnubg astray: another Python's folders for the one inside it, and windows.
+# Variables that would misdirect gnubg's own Python, or open windows.
 _NOT_FOR_GNUBG = ("PYTHON", "DISPLAY", "WAYLAND_DISPLAY")
 _KILLER = 'read -r line; kill -9 "$0"'
-"""What a shell does that kills the process of its first word once nobody can write to it any more."""
+"""Shell command that kills the given process when its standard input closes."""
 
 
 class GnubgEndedError(PlayerError):
-    """gnubg has ended before it answered."""
+    """gnubg exited before answering."""
 
 
 class _PortTakenError(GnubgEndedError):
-    """gnubg has gone on to its last command: it could not listen."""
+    """gnubg could not listen, and went on to its last command."""
 
 
 class GnubgProcess:
-    """One gnubg that runs; raises `PlayerError` when it cannot be started.
+    """A running gnubg; raises `PlayerError` if it cannot be started.
 
-    `settings` are commands of its own that it carries out first.
+    `settings` are commands that it executes first.
     """
 
     def __init__(self, program: str, settings: tuple[str, ...]) -> None:
         _remove_left_folders()
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         try:
-            # Every port that was tried is held until one serves: it would be given out again.
+            # Ports that failed are held, or the system would offer them again.
             with ExitStack() as ports:
                 for _ in range(_PORTS_TO_TRY - 1):
                     with suppress(_PortTakenError):
@@ -82,7 +81,7 @@ class GnubgProcess:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _start(self, program: str, settings: tuple[str, ...], folder: Path, port: int) -> None:
-        """Start it and call it; raises `_PortTakenError` when it has quit because it could not listen."""
+        """Start it and connect; raises `_PortTakenError` if it quit because it could not listen."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
         held: list[Any] = [self._said]
         self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
@@ -96,9 +95,9 @@ class GnubgProcess:
         held.append(self._socket)
 
     def ask(self, question: str) -> str:
-        """Return the one line that gnubg answers.
+        """Return gnubg's one-line answer.
 
-        Raises `GnubgEndedError` when it has ended, `PlayerError` when it says nothing; both end the process.
+        Raises `GnubgEndedError` if it has exited, `PlayerError` if it does not answer; both end the process.
         """
         try:
             self._socket.sendall(question.encode() + b"\n")
@@ -111,31 +110,31 @@ class GnubgProcess:
         except TimeoutError:
             self.end()
             raise PlayerError(
-                f"gnubg has not answered within {self._socket.gettimeout():g} s to {quoted(question)}"
+                f"gnubg did not answer {quoted(question)} within {self._socket.gettimeout():g} s"
             ) from None
         except OSError:
-            raise self._ended(f"before it answered {quoted(question)}") from None
+            raise self._ended(f"before answering {quoted(question)}") from None
         except BaseException:
-            # Ctrl-C, say: the answer would be taken for that to the next question.
+            # After Ctrl-C, for example, the answer would be read as that to the next query.
             self.end()
             raise
         return answer.decode("utf-8", "replace").strip()
 
     @property
     def living(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is still running."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Kill it, if it has not ended; harmless when done twice."""
+        """Kill it, if it is still running."""
         self._end()
 
     def _connected(self, port: int) -> socket.socket:
-        """Return a connection to gnubg, which takes a moment to start listening."""
+        """Return a connection, as soon as gnubg listens."""
         limit = time.monotonic() + _SECONDS_TO_START
         while time.monotonic() < limit:
             caller = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            # A caller that nobody hears may happen to have the port itself, and reach itself.
+            # If nobody listens, the socket may get the port itself and connect to itself.
             with suppress(OSError):
                 caller.connect((_HOST, port))
                 if caller.getsockname() != caller.getpeername():
@@ -143,12 +142,12 @@ class GnubgProcess:
                     return caller
             caller.close()
             if self._process.poll() is not None:
-                raise self._ended("when it was started", or_port_taken=True)
+                raise self._ended("at startup", or_port_taken=True)
             time.sleep(_SECONDS_BETWEEN_CALLS)
-        raise PlayerError(f"gnubg has not begun to listen within {_SECONDS_TO_START:g} s")
+        raise PlayerError(f"gnubg did not start listening within {_SECONDS_TO_START:g} s")
 
     def _ended(self, when: str, *, or_port_taken: bool = False) -> GnubgEndedError:
-        """Return the error to raise: with what code it ended, when, and its last words."""
+        """Return the error to raise, with the exit code and the last line of output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._said.seek(0, os.SEEK_END)
@@ -156,13 +155,13 @@ class GnubgProcess:
         lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
         code = self._process.returncode
         self.end()
-        words = f"; its last words were {plain_text(lines[-1].strip())}" if lines else ""
+        words = f"; its last line was {plain_text(lines[-1].strip())}" if lines else ""
         kind = _PortTakenError if or_port_taken and code == 0 else GnubgEndedError
-        return kind(f"gnubg ended (exit code {code}) {when}{words}")
+        return kind(f"gnubg exited with code {code} {when}{words}")
 
 
 def _remove_left_folders() -> None:
-    """Remove what processes that were killed while gnubg started have left."""
+    """Remove the folders of processes that were killed while gnubg started."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > _SECONDS_TO_START + _SECONDS_TO_ANSWER:
@@ -171,10 +170,9 @@ def _remove_left_folders() -> None:
 
 @contextmanager
 def _free_port() -> Iterator[int]:
-    """Provide the number of a port of this machine where nobody listens.
+    """Provide a free local port.
 
-    In the block it is given to nobody else, on Linux, where two sockets may have a port as long as neither
-    listens.
+    On Linux it stays reserved in the block: two sockets may share a port while neither listens.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -188,7 +186,7 @@ def _free_port() -> Iterator[int]:
 def _started(
     program: str, commands: tuple[str, ...], folder: Path, held: list[Any]
 ) -> subprocess.Popen[bytes]:
-    """gnubg, about to carry out `commands`; `held` comes to hold what must stay open while it lives."""
+    """Start gnubg with `commands`; `held` collects what must stay open while it runs."""
     reader, writer = os.pipe()
     held.append(os.fdopen(writer, "wb"))
     try:
@@ -207,7 +205,7 @@ def _started(
     except OSError as error:
         for thing in held:
             thing.close()
-        raise PlayerError(f"{program} cannot be started: {error.strerror}") from None
+        raise PlayerError(f"cannot start {program}: {error.strerror}") from None
     finally:
         os.close(reader)
     return process
@@ -219,7 +217,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _kill_without_writer(reader: int, process: int) -> None:
-    """Have the system kill `process` when nobody can write any more to the pipe that `reader` reads."""
+    """Have the system kill `process` when the other end of the pipe `reader` closes."""
     if hasattr(fcntl, "F_SETSIG"):
         fcntl.fcntl(reader, fcntl.F_SETOWN, process)
         fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGKILL)
@@ -227,7 +225,7 @@ def _kill_without_writer(reader: int, process: int) -> None:
 
 
 def _killers(process: int, held: list[Any]) -> list[subprocess.Popen[bytes]]:
-    """Where the system does not kill `process` when this one is gone, a shell that does; else nobody."""
+    """Return a shell that kills `process` after this one ends, where the system does not do so."""
     if hasattr(fcntl, "F_SETSIG") or os.name != "posix":
         return []
     reader, writer = os.pipe()
@@ -240,7 +238,7 @@ def _killers(process: int, held: list[Any]) -> list[subprocess.Popen[bytes]]:
 
 
 def _end(owner: int, processes: list[subprocess.Popen[bytes]], held: list[Any]) -> None:
-    # A process forked from the owner only lets go of its copies.
+    # A forked process only closes its copies.
     if os.getpid() == owner:
         for process in processes:
             process.kill()
@@ -250,37 +248,37 @@ def _end(owner: int, processes: list[subprocess.Popen[bytes]], held: list[Any]) 
 
 
 VARIABLE = "MOTIF_GNUBG"
-"""The environment variable that names the program, where it is not found by itself."""
-# Debian puts it into a folder for games that is not on everybody's PATH.
+"""Environment variable with the path of gnubg, if it is not found automatically."""
+# Debian installs it in a folder for games that is not always on the PATH.
 _GAMES_FOLDERS = os.pathsep.join(["/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homebrew/bin"])
 
 
 def gnubg_path() -> str | None:
-    """Return the program `VARIABLE` names, or else gnubg on the PATH or in a usual folder; None without one.
+    """Return gnubg's path from `VARIABLE`, the PATH or a usual folder; None if it is not found.
 
-    Raises `PlayerError` when the variable names no program.
+    Raises `PlayerError` if the variable does not name an executable.
     """
     named = os.environ.get(VARIABLE)
     if named:
         if not (Path(named).is_file() and os.access(named, os.X_OK)):
-            raise PlayerError(f"{VARIABLE}={named} is no program that can be started")
+            raise PlayerError(f"{VARIABLE}={named} is not an executable file")
         return str(Path(named).resolve())
     return shutil.which("gnubg") or shutil.which("gnubg", path=_GAMES_FOLDERS)
 
 
 def installed_gnubg() -> str:
-    """`gnubg_path`, but raises `PlayerError`, saying how to get it, when it is not installed."""
+    """Return `gnubg_path`; raise `PlayerError` with instructions if gnubg is not installed."""
     path = gnubg_path()
     if path is None:
         raise PlayerError(
             "gnubg is not installed (Debian, Ubuntu: apt install gnubg; others: www.gnu.org/software/gnubg); "
-            f"where it lies in no usual folder, {VARIABLE}=/path/to/gnubg names it"
+            f"if it is in another folder, set {VARIABLE}=/path/to/gnubg"
         )
     return path
 
 
 SECONDS_TO_WAIT = 3.0
-"""How long a gnubg lives on without questions."""
+"""Lifetime of an idle gnubg."""
 
 
 class _Waiting(NamedTuple):
@@ -290,7 +288,7 @@ class _Waiting(NamedTuple):
 
 
 class IdleProcesses:
-    """Idle processes, and the clock that ends them."""
+    """Idle processes, and the timer that ends them."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiting] = []
@@ -300,16 +298,16 @@ class IdleProcesses:
             os.register_at_fork(after_in_child=self._forget)
 
     def ask(self, program: str, settings: tuple[str, ...], question: str) -> str:
-        """Return what the `program`, which has carried out the commands `settings`, answers to `question`.
+        """Return the answer of `program`, initialised by `settings`, to `question`.
 
-        One that ends meanwhile is replaced once.  Raises `PlayerError` as `GnubgProcess` does.
+        Restarts it once if it exits.  Raises `PlayerError` as `GnubgProcess` does.
         """
         with suppress(GnubgEndedError):
             return self._ask_one(program, settings, question)
         return self._ask_one(program, settings, question)
 
     def end(self, longer_than: float = 0.0) -> None:
-        """End those that have waited for so many seconds or longer."""
+        """End processes that have been idle for at least `longer_than` seconds."""
         with self._lock:
             now = time.monotonic()
             due = [waiting for waiting in self._waiting if now - waiting.since >= longer_than]
@@ -319,7 +317,7 @@ class IdleProcesses:
 
     def _ask_one(self, program: str, settings: tuple[str, ...], question: str) -> str:
         gnubg = self._taken(program, settings) or GnubgProcess(program, settings)
-        # After an error it has ended itself.
+        # A process ends itself after an error.
         answer = gnubg.ask(question)
         with self._lock:
             self._waiting.append(_Waiting(time.monotonic(), (program, settings), gnubg))
@@ -327,7 +325,7 @@ class IdleProcesses:
         return answer
 
     def _taken(self, program: str, settings: tuple[str, ...]) -> GnubgProcess | None:
-        """Return the last one that came to wait, if it lives, so that those which are not needed grow old."""
+        """Return the process that became idle last, so that surplus ones expire."""
         with self._lock:
             for waiting in reversed(self._waiting):
                 if waiting.kind == (program, settings):
@@ -351,11 +349,11 @@ class IdleProcesses:
             self._set_timer()
 
     def _forget(self) -> None:
-        """In a process just forked: what waits belongs to the parent, and the timer's thread stayed there."""
+        """Reset after a fork: idle processes and the timer belong to the parent."""
         self._lock = threading.Lock()
         self._timer = None
         self.end()
 
 
 idle_processes = IdleProcesses()
-"""The idle processes of this one."""
+"""The idle processes of this process."""

@@ -1,4 +1,4 @@
-"""Players: who chooses plays, and how they are loaded by name."""
+"""Players, which choose plays, and loading them by name."""
 
 from abc import ABC, abstractmethod
 
@@ -23,7 +23,7 @@ _PLAYS_AT_ONCE = 4096
 
 
 class Player(ABC):
-    """Chooses plays; most can also evaluate."""
+    """Chooses plays; most players can also evaluate."""
 
     name: str
     evaluator: Evaluator | None = None
@@ -35,17 +35,16 @@ class Player(ABC):
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
-        """Boards after the chosen plays, seen by the next player on roll: int8 (n, 26).
+        """Return the boards int8 (n, 26) after the chosen plays, seen by the next player on roll.
 
-        `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed any random choice.
+        `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed random choices.
         """
 
     def choose(self, position: PositionLike, roll: RollLike, seed: int = 0) -> Play:
-        """Return the play chosen for one roll; `seed` decides where chance plays a part.
+        """Return the play chosen for one roll.
 
-        A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.
-
-        Raises `PlayError` for a roll that is none, `SettingError` for a seed that is none.
+        A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``; `seed` determines random choices.
+        Raises `PlayError` for an invalid roll, `SettingError` for an invalid seed.
         """
         check_seed(seed)
         position, roll = Position.of(position), as_roll(roll)
@@ -62,17 +61,17 @@ class Player(ABC):
         return self
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
+        """Return the probabilities (n, 5) of positions (n, 26); raises `PlayerError` without an evaluator."""
         return self.require_evaluator().evaluate_many(positions)
 
     def evaluate(self, position: PositionLike) -> Probabilities:
-        """Return the five probabilities of one position; raises `PlayerError` where it has no opinion."""
+        """Return the probabilities of one position; raises `PlayerError` without an evaluator."""
         return self.require_evaluator().evaluate(position)
 
     def require_evaluator(self) -> Evaluator:
-        """Return the evaluator of positions; raises `PlayerError` for a player that only chooses plays."""
+        """Return the evaluator; raises `PlayerError` for a player that only chooses plays."""
         if self.evaluator is None:
-            raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate a position")
+            raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate positions")
         return self.evaluator
 
 
@@ -80,7 +79,7 @@ class CompiledPlayer(Player):
     """Plays by a compiled model, without lookahead."""
 
     _choose_boards = staticmethod(choose_boards)
-    """The kernel that chooses."""
+    """The kernel that chooses plays."""
 
     def __init__(self, name: str, model: Model, evaluator: StaticEvaluator | None = None) -> None:
         self.name = name
@@ -88,7 +87,7 @@ class CompiledPlayer(Player):
         self.evaluator = evaluator
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
-        """See `Player.with_cube`.  Who knows of no gammons plays for nothing but the chance to win."""
+        """See `Player.with_cube`.  Models without gammon probabilities ignore the cube."""
         if self.evaluator is None or self.model.win_only or cube_model.is_cubeless:
             return self
         return EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
@@ -104,7 +103,7 @@ class CompiledPlayer(Player):
 
 
 class EvaluatorPlayer(Player):
-    """Plays whatever its evaluator finds best for the mover: any evaluator will do."""
+    """Plays the best play by any evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.name = evaluator.name
@@ -123,27 +122,27 @@ class EvaluatorPlayer(Player):
 
 
 def random_player() -> CompiledPlayer:
-    """Plays any legal play, each as likely as the others."""
+    """Return the player that chooses any legal play with equal probability."""
     return CompiledPlayer("random", random_model())
 
 
 def static_player(evaluator: StaticEvaluator, name: str | None = None) -> CompiledPlayer:
-    """Who plays by `evaluator` without looking ahead, called `name` or as it is."""
+    """Return the player of a static evaluator."""
     return CompiledPlayer(name or evaluator.name, evaluator.model, evaluator)
 
 
 def load(name: str) -> Player:
     """Return the player `name`: ``pubeval``, ``motif-v1@1``, ``FILE.yaml`` or another known name.
 
-    ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollouts.rollout_evaluator`).
-    Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
+    ``rollout:PLAYER,trials=36,cut=7`` plays by rollouts (see `motif.rollouts.rollout_evaluator`).  Raises
+    `PlayerError` for an unknown name, `WeightFileError` for an invalid weight file.
     """
     name = own_name(name)
     entry = entry_of(name)
     if entry is None or entry.looks_ahead:
         evaluator = load_evaluator(name)
     elif not entry.home:
-        raise PlayerError(f"{name!r} plays only in `motif play`")
+        raise PlayerError(f"the player {name!r} is available only in `motif play`")
     elif entry.kind is Kind.ROLLOUT:
         evaluator = entry.load(name)
     else:
@@ -155,7 +154,7 @@ def load(name: str) -> Player:
 
 
 def cube_evaluator(player: Player) -> Evaluator | None:
-    """Return the evaluator by which `player` turns the cube; None where its probabilities are too coarse."""
+    """Return the evaluator for a player's cube decisions; None if its probabilities are too inaccurate."""
     if player.evaluator is None:
         return None
     entry = entry_of(player.evaluator.without_lookahead.name)
@@ -163,13 +162,13 @@ def cube_evaluator(player: Player) -> Evaluator | None:
 
 
 PlayerLike = Player | Values | WeightFile | str
-"""A player, its name, weights, or an object with a method ``evaluate_many(boards)``."""
+"""A player, a name, weights, or an object with a method ``evaluate_many(boards)``."""
 
 
 def as_player(player: PlayerLike) -> Player:
-    """`player` itself, who is called so, or who plays whatever an evaluator finds best.
+    """Return a player for a player, a name, weights or an evaluator.
 
-    Raises `PlayerError` for a name that means nothing, and for what is none of these.
+    Raises `PlayerError` for an unknown name, and for other types.
     """
     if isinstance(player, Player):
         return player

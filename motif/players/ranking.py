@@ -1,11 +1,11 @@
-"""The legal plays of a roll ranked: one estimate of each, with its source.
+"""Ranked legal plays, with one equity per play and its source.
 
-Whatever shows a play's equity takes it from here: `hint`, `explain`, the tutor, match analysis, the page and
-the library.  So the same play has the same equity everywhere.
+`hint`, `explain`, the tutor, match analysis, the page and the library all use this ranking, so a play has the
+same equity everywhere.
 
-An evaluator that looks ahead sees only those plays to its full depth that may be best (`MoveFilter`).  The
-`FULL_DEPTH` best, and those that somebody asks for, are seen so in any case; what is shown of the others is
-what they are worth with fewer plies, at most as much as the least of those.
+A lookahead evaluator evaluates only the most promising plays to full depth (`MoveFilter`).  The `FULL_DEPTH`
+best plays, and requested ones, are always evaluated to full depth; other plays keep their shallower equity,
+capped by the lowest of those.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,9 +30,9 @@ from motif.runtime.layout import html_table, side_by_side, text_table
 
 ROLLOUT, EXACT = "rollout", "exact"
 FULL_DEPTH = 5
-"""Best plays of a roll that are always seen to the full depth, so that they can be compared."""
+"""Best plays per roll that are always evaluated to full depth."""
 EXACT_SOURCE = 11
-"""In `PlayEstimates.sources`: the value is exact, from tables of bearoffs with the cube."""
+"""Value in `PlayEstimates.sources`: exact, from cubeful bearoff tables."""
 ALL = 10_000
 """More plays than any roll has."""
 _SHOWN = 10
@@ -41,10 +41,10 @@ _PLY = "-ply"
 
 
 class CubeContext(NamedTuple):
-    """The match, or the money game, that plays are valued for."""
+    """The match score and cube, or the money game, for which plays are ranked."""
 
     state: MatchState | None = None
-    """Seen by the mover; None for money without a cube."""
+    """From the mover's side; None for cubeless money play."""
     has_cube: bool = True
     """Whether the cube is in use."""
 
@@ -54,54 +54,54 @@ class CubeContext(NamedTuple):
         state = self.state
         if state is None:
             return NO_CUBE
-        # Only now: it takes a while to import.
+        # Imported here because it is slow.
         from motif.doubling.cube_states import cube_model_for
 
         if self.has_cube:
             return cube_model_for(state)
-        # Without a cube only a match, and the Jacoby rule, make a game anything else than money.
+        # Without a cube, only match play and the Jacoby rule differ from money play.
         plain = not state.length and gammons_count(state)
         return NO_CUBE if plain else without_cube(cube_model_for(state))
 
 
 MONEY = CubeContext()
-"""Money play without a cube."""
+"""Cubeless money play."""
 
 
 @dataclass(frozen=True)
 class RankedPlay:
-    """A legal play, and what it is worth to the mover."""
+    """A legal play and its equity for the mover."""
 
     play: Play
     equity: float
     difference: float
-    """How much less than the best play's: at most 0."""
+    """Equity relative to the best play, at most 0."""
     source: str
-    """What the equity comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    """Source of the equity: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     probabilities: Probabilities | None = None
-    """The mover's after the play; None where they were not asked for."""
+    """The mover's probabilities after the play, if requested."""
 
     @property
     def chances(self) -> Probabilities:
-        """The `probabilities`, where they were asked for."""
+        """The `probabilities`, which must have been requested."""
         assert self.probabilities is not None
         return self.probabilities
 
     @property
     def plies(self) -> int:
-        """How many plies ahead the play was seen; 0 where its equity is no lookahead's."""
+        """Plies of lookahead; 0 if the equity comes from another source."""
         return int(self.source.removesuffix(_PLY)) if self.source.endswith(_PLY) else 0
 
     @property
     def shown_difference(self) -> str:
-        """The difference to three decimals, without a sign where it is nothing."""
+        """The difference with three decimals, without a negative zero."""
         return f"{round(self.difference, 3) + 0.0:.3f}"
 
     def __str__(self) -> str:
         return f"{self.play} {self.equity:+.3f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; `moves` are those of single checkers, (from, to): 25 is the bar, 0 is off."""
+        """Return all fields for JSON; `moves` are (from, to) with 25 for the bar and 0 for off."""
         chances = {} if self.probabilities is None else self.probabilities._asdict()
         return {
             "notation": self.play.notation,
@@ -115,15 +115,15 @@ class RankedPlay:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Tabular, Sequence[RankedPlay]):
-    """The legal plays of a roll, the best first."""
+    """The legal plays of a roll, best first."""
 
     position: Position
     roll: tuple[int, int]
     player: str
-    """Who ranked them."""
+    """Name of the player that ranks the plays."""
     plays: tuple[RankedPlay, ...] = field(repr=False)
     valued_for: str = ""
-    """Match score and cube for which the plays are valued; empty for money without a cube."""
+    """Match score and cube; empty for cubeless money play."""
 
     @property
     def best(self) -> Play:
@@ -131,7 +131,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
         return self.plays[0].play
 
     def of(self, play: Play) -> RankedPlay:
-        """Return what is known of one of the plays."""
+        """Return the ranked form of `play`."""
         return next(one for one in self.plays if one.play.position == play.position)
 
     @overload
@@ -148,7 +148,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
         return iter(self.plays)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
+        """Return all fields for JSON."""
         return {
             "plays": [one.to_dict() for one in self.plays],
             "position": self.position.gnubg_id,
@@ -158,7 +158,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each play."""
+        """Return one row per play."""
         rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
         names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]
         return [{_FRAME.get(name, name): row.get(name) for name in names} for row in rows]
@@ -186,7 +186,7 @@ _COLUMNS = ("play", "equity", "difference", "source")
 _FRAME = {name: name for name in ("notation", "equity", "difference", "source", "position")} | {
     "notation": "play"
 }
-"""Columns of a frame, by the names of JSON."""
+"""Columns of a frame, by JSON name."""
 
 
 def rank_plays(
@@ -207,27 +207,27 @@ def rank_plays(
     position, roll
         The position and its roll, the higher die first.
     evaluator
-        Who values the plays.
+        The evaluator that ranks the plays.
     context
         Score and cube.
     full_depth
-        How many of the best plays are seen to the evaluator's full depth in any case.
+        Number of best plays that are always evaluated to full depth.
     asked
-        Plays that are seen so, too.
+        Other plays to evaluate to full depth.
     chances_for
-        How many of the best plays come with their probabilities.
+        Number of best plays to return with probabilities.
     name
-        What the evaluator is called, if not by its own name.
+        Name to show for the evaluator, if not its own.
 
     Returns
     -------
     Ranking
-        All legal plays, the best first; of equal ones the first in the order of the legal plays.
+        All legal plays, best first; ties in the order of the legal plays.
 
     Raises
     ------
     PositionError
-        When the game is over.
+        If the game is over.
     """
     check_goes_on(position)
     (batch,) = play_batches(position.board[None], np.array([roll]))
@@ -246,9 +246,9 @@ def estimate_plays(
     full_depth: int = FULL_DEPTH,
     asked: npt.NDArray[np.bool_] | None = None,
 ) -> PlayEstimates:
-    """Return what the plays (m in all) of the decisions on `before` (n, 26) are worth, all in one context.
+    """Return the estimates of all plays (m,) of the decisions on `before` (n, 26), in one context.
 
-    The `full_depth` best of each decision, and those that are `asked` for (m,), are seen to the full depth.
+    The `full_depth` best plays of each decision and those `asked` for (m,) are evaluated to full depth.
     """
     cube_model = context.cube_model
     estimates = evaluator.play_estimates(before, batch, cube_model)
@@ -264,7 +264,7 @@ def estimate_plays(
         opponents = evaluator.with_cube(cube_model, side=1)
         values[deeper] = switched_equities(opponents.equity_many(batch.boards[deeper]))
         sources[deeper] = full[deeper]
-    # What was seen with fewer plies is shown below what was seen fully.
+    # Plays seen with fewer plies rank below those seen to full depth.
     seen = (sources == full) | known
     least = np.full(len(batch.offsets) - 1, np.inf)
     np.minimum.at(least, batch.decision[best & seen], values[best & seen])
@@ -280,7 +280,7 @@ def _set_exact(
     values: npt.NDArray[np.float64],
     sources: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
-    """Write what is exactly known with the cube; return which plays (m,) that are."""
+    """Write exact cubeful equities; return which plays (m,) have one."""
     known = np.zeros(len(values), np.bool_)
     if context.state is None or not context.has_cube:
         return known
@@ -310,21 +310,21 @@ def _set_exact(
 def best_first(
     values: npt.NDArray[np.float64], before: Board, batch: PlayBatch, evaluator: Evaluator
 ) -> npt.NDArray[np.intp]:
-    """Return the rows of the plays (m,) with the decisions on `before` in order, the best play of each first.
+    """Return the row numbers of the plays (m,), by decision, best first.
 
-    Equal `values` (m,) are ordered as `without_ties` does; else the first of the legal plays comes first.
+    Ties in `values` (m,) are broken by `without_ties`, then by the order of the legal plays.
     """
-    # Ascending ranks of a descending order: nothing is negated but by the one function for it.
+    # Sorts in descending order.
     return np.lexsort((switched_equities(without_ties(values, before, batch, evaluator)), batch.decision))
 
 
 def source_words(source: int) -> str:
-    """Return what one of `PlayEstimates.sources` is called."""
+    """Return the name of one of `PlayEstimates.sources`."""
     return {ROLLOUT_SOURCE: ROLLOUT, EXACT_SOURCE: EXACT}.get(source, f"{source}{_PLY}")
 
 
 def plies_of(evaluator: Evaluator) -> int:
-    """How many plies `evaluator` looks ahead."""
+    """Return an evaluator's plies of lookahead."""
     return evaluator.plies if isinstance(evaluator, LookaheadEvaluator) else 0
 
 
@@ -374,7 +374,7 @@ def probabilities_of(
 
 
 def _with_plies(evaluator: Evaluator, plies: int) -> Evaluator:
-    """Return the evaluator with this many plies of lookahead, if it has more."""
+    """Return the evaluator with at most `plies` of lookahead."""
     while isinstance(evaluator, LookaheadEvaluator) and evaluator.plies > plies:
         evaluator = evaluator.below
     return evaluator

@@ -115,9 +115,9 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(path, interrupted, tmp_pat
 @pytest.mark.parametrize(
     ("resume", "change", "boards", "said"),
     [
-        (False, {}, BOARDS, "an interrupted run; --resume continues with it"),
-        (True, {"se": 0.04, "seed": 9}, BOARDS, "was begun with other settings (se, seed)"),
-        (True, {}, BOARDS[:50], "was begun with other positions or by another motif"),
+        (False, {}, BOARDS, "contains an interrupted run; continue it with --resume"),
+        (True, {"se": 0.04, "seed": 9}, BOARDS, "was started with other settings (se, seed)"),
+        (True, {}, BOARDS[:50], "was started with other positions or another version of motif"),
     ],
 )
 def test_a_run_goes_on_only_as_it_was_begun(path, interrupted, resume, change, boards, said):
@@ -129,12 +129,12 @@ def test_a_run_goes_on_only_as_it_was_begun(path, interrupted, resume, change, b
 
 
 def test_there_must_be_something_to_go_on_with(path):
-    with pytest.raises(BenchmarkError, match=r"own\.bm\.partial: no interrupted run to continue with"):
+    with pytest.raises(BenchmarkError, match=r"own\.bm\.partial: no interrupted run to resume"):
         make_benchmark(path, BOARDS, QUICK, resume=True, jobs=1)
 
 
 def test_positions_without_a_decision_leave_nothing_behind(path):
-    with pytest.raises(BenchmarkError, match="none of the 80 positions is a race decision between two plays"):
+    with pytest.raises(BenchmarkError, match="no race decision between two plays among the 80 positions"):
         make_benchmark(path, BOARDS[:80], replace(QUICK, position_class="race"), jobs=1)
     assert list(path.parent.iterdir()) == []
 

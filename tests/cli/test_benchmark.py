@@ -231,7 +231,7 @@ def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, p
         (("own.bm", "--from", ".", "--certain", 2), "--certain must be above 0.5 and below 1, not 2.0"),
         (("own.bm", "--from", ".", "--rollers", "nobody"), "no player is called 'nobody'"),
         (("own.bm", "--from", "contact.bm"), "contact.bm"),
-        (("own.bm", "--resume", "--from", "MATCH"), "own.bm.partial: no interrupted run to continue with"),
+        (("own.bm", "--resume", "--from", "MATCH"), "own.bm.partial: no interrupted run to resume"),
     ],
 )
 def test_a_benchmark_that_cannot_be_made(fault, here, positions, words, said):

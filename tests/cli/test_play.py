@@ -401,7 +401,7 @@ def test_bad_options_end_in_one_line(typing, words, said):
 def test_a_person_plays_nowhere_else(motif):
     ending = motif("match", "human", "pubeval")
     assert ending.code == 2
-    assert "'human' plays only in `motif play`" in ending.err
+    assert "'human' is available only in `motif play`" in ending.err
 
 
 def test_the_session_in_the_docs(typing, tmp_path, monkeypatch):

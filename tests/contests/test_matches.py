@@ -160,4 +160,4 @@ def test_the_command_shows_the_luck_adjusted_result(capsys):
         assert main(words) == 0
         assert "luck-adjusted by " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2
-    assert "not adjusted for luck" in capsys.readouterr().err
+    assert "without luck adjustment" in capsys.readouterr().err

@@ -74,8 +74,7 @@ def test_the_money_by_hand():
     most = 1.0
     for count in range(1, 6):
         parts = [
-            math.prod(1 + stake * mean for mean in points[:count].mean(axis=1))
-            for stake in sequential._STAKES
+            math.prod(1 + bet * mean for mean in points[:count].mean(axis=1)) for bet in sequential._BETS
         ]
         most = max(most, sum(parts) / len(parts))
     assert test.p_value == pytest.approx(1 / most, rel=1e-12)

@@ -132,7 +132,7 @@ def test_games_come_in_pairs():
     [
         ((), 10, "^a tournament needs at least 2 players, not 0$"),
         (PLAYERS[:1], 10, "^a tournament needs at least 2 players, not 1$"),
-        ((*PLAYERS, PLAYERS[1]), 10, "^the player 'pubeval' is named 2 times$"),
+        ((*PLAYERS, PLAYERS[1]), 10, "^duplicate player 'pubeval': each player may be listed once$"),
         (PLAYERS, 1, "^games must be at least 2, not 1$"),
         (PLAYERS, 2**31, "^games must be below"),
     ],

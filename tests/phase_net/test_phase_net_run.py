@@ -271,7 +271,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         train_phase_net(tmp_path / "run", TINY, jobs=1, tell=stop)
     assert not list((tmp_path / "run").iterdir())
     (tmp_path / "run" / "mine.txt").write_text("x")
-    with pytest.raises(SettingError, match=r"run: is not empty \(it holds mine\.txt\)"):
+    with pytest.raises(SettingError, match=r"run: is not empty \(contains mine\.txt\)"):
         train_phase_net(tmp_path / "run", TINY)
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileError, match="file: cannot be created"):
@@ -290,9 +290,9 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         ({"rate": 0.0}, "rate must be above 0"),
         ({"round_rate": float("nan")}, "round_rate must be above 0"),
         ({"gain": -1.0}, "gain must be at least 0"),
-        ({"stage": "2"}, "stage 2 continues from a net: give start, too"),
-        ({"opponent": "simple,simple"}, "opponent must be different players, not 'simple,simple'"),
-        ({"opponent": "simple,"}, "opponent must be different players"),
+        ({"stage": "2"}, "stage 2 alone requires start, a net to continue from"),
+        ({"opponent": "simple,simple"}, "opponent must name different players, not 'simple,simple'"),
+        ({"opponent": "simple,"}, "opponent must name different players"),
         ({"opponent": "simple,pubeval", "round_games": 3}, "round_games must be at least 4, not 3"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"seed": 2**60}, "seed must be below"),

@@ -273,9 +273,7 @@ def test_one_that_has_died_is_replaced(fake):
 
 def test_one_that_always_dies_is_replaced_once(fake):
     fake.does(dies_at=range(100))
-    message = (
-        r"gnubg ended \(exit code 3\) before it answered 'evaluation .*words were what a terrible position"
-    )
+    message = r"gnubg exited with code 3 before answering 'evaluation .*line was what a terrible position"
     with pytest.raises(PlayerError, match=message) as caught:
         load("gnubg").evaluate(START)
     assert len(fake.starts) == 2
@@ -284,9 +282,7 @@ def test_one_that_always_dies_is_replaced_once(fake):
 
 def test_one_that_cannot_start_says_why(fake):
     fake.does(fails="at the start")
-    message = (
-        r"gnubg ended \(exit code 1\) when it was started; its last words were gnubg: cannot open weights"
-    )
+    message = r"gnubg exited with code 1 at startup; its last line was gnubg: cannot open weights"
     with pytest.raises(PlayerError, match=message):
         load("gnubg").evaluate(START)
 
@@ -294,7 +290,7 @@ def test_one_that_cannot_start_says_why(fake):
 def test_one_that_never_listens_is_given_up(fake, monkeypatch):
     monkeypatch.setattr(gnubg_process, "_SECONDS_TO_START", 0.5)
     fake.does(fails="to listen")
-    with pytest.raises(PlayerError, match=r"gnubg has not begun to listen within 0\.5 s"):
+    with pytest.raises(PlayerError, match=r"gnubg did not start listening within 0\.5 s"):
         load("gnubg").evaluate(START)
     assert fake.living == []
 
@@ -302,7 +298,7 @@ def test_one_that_never_listens_is_given_up(fake, monkeypatch):
 def test_one_that_never_answers_is_given_up(fake, monkeypatch):
     monkeypatch.setattr(gnubg_process, "_SECONDS_TO_ANSWER", 0.3)
     fake.does(fails="to answer")
-    with pytest.raises(PlayerError, match=r"gnubg has not answered within 0\.3 s to 'board:you"):
+    with pytest.raises(PlayerError, match=r"gnubg did not answer 'board:you"):
         load("gnubg").choose(START, (3, 1))
     assert fake.living == []
 
@@ -310,13 +306,13 @@ def test_one_that_never_answers_is_given_up(fake, monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "what"),
     [
-        ("8/5 6/4", "gnubg plays '8/5 6/4', which is not legal"),
-        ("", "gnubg plays '', which is not legal"),
-        ("8/5", "gnubg plays '8/5', which is not legal"),
-        ("24/18 24/18 13/7 13/7", "which is not legal"),
-        ("Error: badly formed board", "gnubg has answered 'Error: badly formed board', which is no play"),
-        (CHANCES, "which is no play"),
-        ("\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "which is no play"),
+        ("8/5 6/4", "gnubg returned the illegal play '8/5 6/4'"),
+        ("", "gnubg returned the illegal play ''"),
+        ("8/5", "gnubg returned the illegal play '8/5'"),
+        ("24/18 24/18 13/7 13/7", "gnubg returned the illegal play"),
+        ("Error: badly formed board", "gnubg returned 'Error: badly formed board', which is not a play"),
+        (CHANCES, "which is not a play"),
+        ("\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "which is not a play"),
     ],
 )
 def test_a_play_that_is_none_is_refused(fake, answer, what):
@@ -324,7 +320,7 @@ def test_a_play_that_is_none_is_refused(fake, answer, what):
     with pytest.raises(PlayerError) as caught:
         load("gnubg").choose(START, (3, 1))
     assert what in str(caught.value)
-    assert str(caught.value).endswith(f", asked for 31 in {gnubg_id(START)}")
+    assert str(caught.value).endswith(f", for 31 in {gnubg_id(START)}")
 
 
 @pytest.mark.parametrize(
@@ -332,9 +328,9 @@ def test_a_play_that_is_none_is_refused(fake, answer, what):
 )
 def test_an_evaluation_that_is_none_is_refused(fake, answer):
     fake.does({"": answer})
-    with pytest.raises(PlayerError, match="which is no evaluation") as caught:
+    with pytest.raises(PlayerError, match="which is not an evaluation") as caught:
         load("gnubg").evaluate(START)
-    assert str(caught.value).endswith(f"asked for the chances in {gnubg_id(START)}")
+    assert str(caught.value).endswith(f"for the probabilities of {gnubg_id(START)}")
 
 
 def test_an_interruption_does_not_mix_up_answers(fake):
@@ -356,11 +352,11 @@ def test_the_program_that_a_variable_names(fake, monkeypatch, tmp_path):
     assert program.gnubg_path() == str(fake.program.resolve())
     for wrong in (tmp_path / "none", tmp_path, tmp_path / "script.json"):
         monkeypatch.setenv(program.VARIABLE, str(wrong))
-        with pytest.raises(PlayerError, match=r"MOTIF_GNUBG=.* is no program that can be started"):
+        with pytest.raises(PlayerError, match=r"MOTIF_GNUBG=.* is not an executable file"):
             load("gnubg")
     fake.program.write_text("#!/nowhere/at/all\n")
     monkeypatch.setenv(program.VARIABLE, str(fake.program))
-    with pytest.raises(PlayerError, match=r"/gnubg cannot be started: No such file"):
+    with pytest.raises(PlayerError, match=r"cannot start .*/gnubg: No such file"):
         load("gnubg").evaluate(START)
 
 
@@ -403,7 +399,7 @@ def test_a_port_that_was_taken_is_left_to_others(fake):
 
 def test_one_that_never_gets_a_port_says_why(fake):
     fake.does(taken=100)
-    message = r"gnubg ended \(exit code 0\) when it was started; .*: Address already in use"
+    message = r"gnubg exited with code 0 at startup; .*: Address already in use"
     with pytest.raises(PlayerError, match=message):
         load("gnubg").evaluate(START)
     assert fake.living == []

@@ -146,7 +146,7 @@ def test_players_lend_their_evaluators_opinion():
 
 def test_the_random_player_has_no_opinion():
     player = load("random")
-    message = "the player 'random' chooses plays but cannot evaluate a position"
+    message = "the player 'random' chooses plays but cannot evaluate positions"
     with pytest.raises(PlayerError, match=message):
         player.evaluate(Position.start())
     with pytest.raises(PlayerError, match=message):

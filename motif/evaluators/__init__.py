@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from motif.evaluators.weight_file import WeightFile
     from motif.evaluators.weight_reader import read_weight_file
 
-# Who asks for the names of what is shipped does not wait for compiled code.
+# Listing the shipped weights must not wait for compiled code.
 __getattr__ = lazy_names(
     __name__,
     {

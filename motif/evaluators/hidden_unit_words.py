@@ -171,7 +171,7 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
         free = 1 - (together[places] * by_others).sum(axis=0)
         counts = may & (free > _LEFT) & (rest * along > 0)
         gains = np.where(counts, rest**2 / np.where(counts, free, 1), 0)
-        # Rounded, so that of two that say the same the first is taken on every machine.
+        # Rounded, so that the first of two equivalent inputs is chosen on every machine.
         best = int(gains.round(9).argmax())
         if gains[best] < (_MIN_GAIN if places else _STILL):
             break

@@ -119,7 +119,7 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
         return load_evaluator(own)
     if isinstance(own, WeightFile):
         return from_weights(own, name)
-    # A player's own one, if it has one.
+    # The player's own fingerprint, if any.
     own = getattr(own, "evaluator", None) or own
     if isinstance(own, Evaluator):
         return own
@@ -202,7 +202,7 @@ def _predicted(
         return np.asarray(2 * np.asarray(chances(rows))[:, -1] - 1, np.float64)
     values = np.asarray(model.predict(rows), np.float64)
     low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
-    # Regression oversteps the bounds a little.
+    # Regression exceeds the bounds slightly.
     return np.clip(values, low, high)
 
 

@@ -50,8 +50,8 @@ HIGHEST = float(np.maximum(WEIGHTS.max(axis=1), 0).sum())
 _ROW = WEIGHTS.T.ravel()
 
 # Of win = squash(INTERCEPT + SLOPE * score) for the player who has just moved, by least squares on 36
-# rollouts each of 21,655 positions of the heuristic's own games.  The score says little of chances:
-# RMSE of the win chance .28, where the chances themselves spread by .30.
+# rollouts each of 21,655 positions of the heuristic's own games.  The score says little about probabilities:
+# RMSE of the win probability .28, with a standard deviation of .30 in the probabilities.
 INTERCEPT, SLOPE = -1.443, 4.520
 
 

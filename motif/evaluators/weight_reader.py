@@ -57,7 +57,7 @@ _TOP_KEYS = (
     "fit",
 )
 _REQUIRED_CLASSES = ("contact", "race")
-# From here on a number rounds to an infinite float32.
+# From here on, a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """First bytes of a file compressed by xz."""
@@ -134,7 +134,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         parameters,
         classes,
         _filter(document["filter"]) if "filter" in parsed else None,
-        # Stands last, so a file that was cut short between two lines lacks it.
+        # The last entry, so a file truncated between two lines lacks it.
         document["fit"].mapping(),
         document.get("bearoff", False).truth(),
         _calibration(document.get("calibration", {})),
@@ -293,8 +293,8 @@ def _path(digest: str) -> Path:
 
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:
     """Return the cached weight file in `folder` whose bytes have the SHA-256 `digest`; None if absent."""
-    # Whatever a torn or foreign file raises.
-    # Opened here, because np.load leaves a file open that it cannot read.
+    # Any error from a damaged or foreign file.
+    # Opened here, because np.load does not close a file that it cannot read.
     with (
         suppress(Exception),
         open(_path(digest), "rb") as handle,
@@ -309,7 +309,7 @@ def kept_weights(digest: str, folder: Path) -> WeightFile | None:
 def keep_weights(digest: str, weights: WeightFile) -> None:
     """Cache the contents of the weight file with the SHA-256 `digest`."""
     arrays = _packed(weights, digest)
-    # JSON has other keys than YAML: what would not come back as it is stays unkept.
+    # JSON's keys differ from YAML's: data that would not survive the round trip are not cached.
     if repr(_facts(arrays)["fit"]) != repr(weights.fit):
         return
     path = _path(digest)

@@ -209,14 +209,14 @@ class _Model:
             matrix = curvature_over(terms, train, rows, factors, operator, means).centred
         matrix[np.diag_indices_from(matrix)] *= 1 + _JITTER
         self._from_centred = centring(terms, -means.astype(np.float64))
-        # Of the rows of the penalty's root only those of weights that it pulls.
+        # Only the rows of the penalty's root for penalised weights.
         matrix += (self._from_centred.T @ self._from_centred.multiply(penalty[:, None]).tocsr()).toarray()
         self._bend = matrix[0, 0]
-        # Where the squash is flat in every row there is no curvature at all.
+        # If the link is flat in every row, there is no curvature.
         self._bias = matrix[0] / self._bend if self._bend > 0 else np.zeros_like(matrix[0])
         matrix -= np.outer(self._bias, matrix[0])
         matrix[0] = matrix[:, 0] = 0.0
-        # Terms that never occur, and the bias, stay where they are: nothing pulls them.
+        # Terms that never occur, and the bias, are not penalised and stay unchanged.
         silent = np.flatnonzero(matrix.diagonal() <= 0)
         matrix[silent, silent] = 1.0
         self._matrix = np.asfortranarray(matrix, np.float32)

@@ -51,7 +51,7 @@ class Curvature:
 
     def matrix(self) -> FloatArray:
         """Return G."""
-        # In rows: products with it add up in another order by columns.
+        # In row order: products with it sum in a different order by columns.
         return np.ascontiguousarray(self._transposed(self.centred, True).T)
 
     def factor(self, penalty: FloatArray) -> FloatArray:
@@ -62,7 +62,7 @@ class Curvature:
         jittered = self.centred.copy()
         places = np.diag_indices_from(jittered)
         diagonal = self.centred.diagonal()
-        # A term that never occurs has no diagonal; its gradient is zero whatever stands here.
+        # A term that never occurs has no diagonal; its gradient is zero for any value here.
         floor = np.maximum(diagonal, _MIN_DIAGONAL * diagonal.mean() or 1.0)
         jitter = _FIRST_JITTER
         while jitter <= _LAST_JITTER:
@@ -102,7 +102,7 @@ def curvature_over(
     0 in all rows, which are common in races, cost nothing.
     """
     features = train.features[rows] - means
-    # One is left where there are no rows: no form is without features.
+    # Keep one feature if there are no rows.
     kept = np.flatnonzero(features.any(axis=0)) if features.any() else np.arange(1)
     some, places = terms.among(kept)
     features = features[:, kept]
@@ -310,7 +310,7 @@ def _gather(sums, first, second, group_of, firsts, places, size, gram):
     last = (size + 1) * (size + 2) // 2
     for p in range(len(first)):
         for q in range(p + 1):
-            # Four variables in order, from two terms that each have theirs in order.
+            # Sort four variables, from two terms with sorted variables.
             low, a = _sorted_pair(first[p], first[q])
             b, high = _sorted_pair(second[p], second[q])
             a, b = _sorted_pair(a, b)

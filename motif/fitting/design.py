@@ -149,7 +149,7 @@ def _raw_chunk(features, weights, products, raw):
     block, sums = _room(1 + features.shape[1], FORM_ROWS), _room(1, FORM_ROWS)[0]
     for i in range(len(block)):
         for k in range(FORM_ROWS):
-            block[i, k] = 0.0  # what is beyond the last row counts for nothing
+            block[i, k] = 0.0  # rows beyond the last one count as zero
     for begin in range(0, len(raw), FORM_ROWS):
         count = min(FORM_ROWS, len(raw) - begin)
         _load(features, begin, begin + count, block)

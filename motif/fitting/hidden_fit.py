@@ -195,7 +195,7 @@ def fit_hidden(
     weights = _random_start(rows, settings) if start is None else _continued(start, scale)
     state = _FitState(weights, scale)
     if checkpoint is not None and checkpoint.exists():
-        # Whatever a torn or foreign file raises.
+        # Any error from a damaged or foreign file.
         with suppress(Exception):
             state.load(checkpoint)
     with one_thread(), ThreadPoolExecutor(max(1, min(jobs, _SHARDS))) as pool:

@@ -88,7 +88,7 @@ class _Passes:
             except _End as end:
                 stopped = end.stopped
             else:
-                # SciPy has found no step that lowers the error.
+                # SciPy found no step that lowers the error.
                 stopped = self._record(LINE_SEARCH_FAILED)
         return stopped
 

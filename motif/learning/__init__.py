@@ -25,5 +25,5 @@ __all__ = [
     "with_seed",
 ]
 
-# Imported on first use: the settings of a fit are light.
+# Imported on first use, because the settings of a fit import quickly.
 __getattr__ = lazy_names(__name__, {"motif.learning.bootstrap_run": __all__})

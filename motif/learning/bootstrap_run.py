@@ -141,7 +141,7 @@ class BootstrapConfig:
                 )
         if len(self.versions) > _MAX_VERSIONS:
             raise SettingError(f"versions: at most {_MAX_VERSIONS} are possible, not {len(self.versions)}")
-        # Fewer have no standard error.
+        # Fewer games have no standard error.
         if self.strength_games < _MIN_STRENGTH_GAMES:
             raise SettingError(
                 f"strength_games must be at least {_MIN_STRENGTH_GAMES}, not {shown(self.strength_games)}"
@@ -247,7 +247,7 @@ def run_bootstrap(
         precompile_in_background("motif.learning.bootstrap_run:warm_up")
     folder = Path(folder)
     if not (folder / CONFIG).exists():
-        # Before a folder is made for it.
+        # Before its folder is created.
         load_static(config.start)
     summaries: list[dict[str, Any]] = []
     with working_in(folder):

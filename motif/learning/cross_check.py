@@ -68,7 +68,7 @@ def head_to_check(
 def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitResult, int]:
     """Fit a head by SciPy to the same error as `fit_head`; return also the number of positions."""
     problem = head_problem(rows, head, settings)
-    # Passes are not the same thing for every method.
+    # Passes differ between methods.
     result = solver(least_squares.METHOD)(problem, tolerance=settings.tolerance)
     return result, len(problem.train)
 

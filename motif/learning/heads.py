@@ -26,7 +26,7 @@ HEAD = "equity"
 """The head that ranks plays."""
 _NEEDED_CLASSES = ("contact", "race")
 """Required classes; others are evaluated as contact if they have no weights."""
-# In rollouts too rare for second-degree weights.
+# Too rare in rollouts for second-degree weights.
 _RARE_HEADS = ("win_backgammon", "lose_backgammon")
 
 _KEPT_FACTS = (
@@ -125,7 +125,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
         Link(*bounds(head)),
         decisions=rows_where(rows.decisions, use),
         training=training,
-        # A problem's error is a mean, so the same prior weighs less the more rows there are.
+        # A problem's error is a mean, so the same prior weighs less with more rows.
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.ranking_weight if equity else 0.0,
     )

@@ -16,7 +16,7 @@ _RIDGE = 1e-4
 _ROWS_AT_ONCE = 1 << 14
 
 
-@one_thread()  # or the last bits would depend on the number of cores
+@one_thread()  # otherwise the last bits would depend on the number of cores
 def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
     """Fit the steps (2, points, steps) of a `PreFilter` for one class to the training rows.
 

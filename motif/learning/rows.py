@@ -201,7 +201,7 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         with open(path, "ab") as file, open(rest, "rb") as tail:
             shutil.copyfileobj(tail, file)
         rest.unlink()
-        # Copy on write: kernels are compiled once, for arrays that could be written to.
+        # Copy on write, because kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, kind, "c"))
 
     decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size

@@ -216,13 +216,13 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
                 )
             rows = 0
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
-                # Texts that are no UTF-8, say, and offsets that point behind the end.
+                # For example texts that are not UTF-8, and offsets beyond the end.
                 batch.validate(full=True)
                 if any(column.null_count for column in batch.columns):
                     raise DatasetError(f"{path}: damaged: a value is missing")
                 rows += batch.num_rows
                 yield batch
-            # The number in the file's metadata is not what its row groups add up to, where it is damaged.
+            # In a damaged file, the number in the metadata may differ from the sum of the row groups.
             if rows != part.rows:
                 raise DatasetError(f"{path}: damaged: it holds {rows} rows, not {part.rows}")
     except FileNotFoundError:

@@ -194,7 +194,7 @@ def csv_results(path: Path) -> Results:
             return unpacked_pieces(content, "gzip", OUTCOMES_UNPACKED, where, DatasetError)
         return pieces_of(BytesIO(content))
 
-    # Unpacked twice, so that what is too much is known before anything is kept of it.
+    # Unpacked twice, so that an oversized file is detected before anything is stored.
     OUTCOMES_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, DatasetError)
     rows = _csv_rows(where, lines_of(pieces(), TEXT_LINE, where, DatasetError))
     number, names = next(rows, (1, []))

@@ -64,7 +64,7 @@ def home_number(word):
     That is the first word of a half of a packed board; the number is an int64 from 0 to 54,263.
     """
     counts = np.uint64(word) & _HOME_BYTES
-    # Byte p - 1 of the product counts points 1 to p; all minus that, one byte up, counts p to 6.
+    # Byte p - 1 of the product counts points 1 to p; the total minus that, one byte up, counts p to 6.
     up_to = counts * _EVERY_BYTE
     rear = ((up_to >> _S40) & _BYTE) * _EVERY_BYTE - ((up_to << _S8) & _HOME_BYTES)
     number = _TERMS[0, np.int64((rear >> _S40) & _BYTE)] + _TERMS[1, np.int64((rear >> _S32) & _BYTE)]
@@ -120,7 +120,7 @@ def chance_before(rows, values, row, others_row, head_start):
     `rows` and `values` are those of `BearoffTables`; the two numbers of rolls are independent.
     """
     other, others_end = np.int64(rows[others_row, 0]), np.int64(rows[others_row + 1, 0])
-    # How many entries from `other` on are fewer rolls than are asked for.
+    # Number of entries from `other` on with fewer rolls than required.
     behind = np.int64(rows[row, 1]) + head_start - np.int64(rows[others_row, 1])
     total, still = 0.0, 1.0
     for entry in range(np.int64(rows[row, 0]), np.int64(rows[row + 1, 0])):
@@ -159,5 +159,5 @@ def bearoff_probabilities(tables, words, packed, row):
         row[WIN_GAMMON] = chance_before(rows, values, own, opponent + FIRST_OFF, 0)
     if own >= FIRST_FULL:
         row[LOSE_GAMMON] = chance_before(rows, values, opponent, own + FIRST_OFF, 1)
-    # Sums of rounded chances may leave 0 to 1 in their last bit.
+    # Sums of rounded probabilities may exceed 0 to 1 in the last bit.
     make_consistent(row, 0, 0)

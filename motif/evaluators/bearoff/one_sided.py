@@ -134,7 +134,7 @@ def _add_positions(start, stop, words, buffer, board, after, chances, means, fir
 
 def _variances(chances: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     variances = np.zeros(len(means))
-    # One number of rolls after the other, not one sum, whose order numpy would choose.
+    # One number of rolls at a time, because numpy would choose the order of a sum.
     for rolls in range(chances.shape[1]):
         variances += chances[:, rolls] * (rolls - means) ** 2
     return variances
@@ -182,7 +182,7 @@ def fill_plays(
 @lean_kernel(WHOLE)
 def _fill_plays(words, wanted, buffer, board, starts, after):
     rolls, filled = ROLLS.shape[0], 0
-    # Plays lower the number, so whatever leads to a position comes before it.
+    # Plays lower the number, so the successors of a position come before it.
     for number in range(words.shape[0] - 1, -1, -1):
         for roll in range(rolls):
             starts[number, roll] = filled

@@ -167,7 +167,7 @@ def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
     """Return the file `path`, if it is valid, of that kind, and as long as its header says."""
     try:
         contents = np.asarray(np.memmap(path, np.uint8, "r"))
-    except (OSError, ValueError):  # no file that can be read; an empty one
+    except (OSError, ValueError):  # unreadable or empty
         return None
     if len(contents) < values_start:
         return None

@@ -109,7 +109,7 @@ def freed_batch(model: bytes) -> bytes:
     onnx = onnx_package()
     proto = onnx.load_model_from_string(model)
     graph = proto.graph
-    del graph.value_info[:]  # only notes, which the runtime makes again
+    del graph.value_info[:]  # only hints, which the runtime recomputes
     for value in (*graph.input, *graph.output):
         dimensions = value.type.tensor_type.shape.dim
         if len(dimensions):
@@ -162,7 +162,7 @@ def check_model(model: bytes, where: str) -> None:
         return
     try:
         graph = onnx.load_model_from_string(model).graph
-    except Exception:  # the runtime says what is wrong
+    except Exception:  # the runtime reports the fault
         return
     NET_NODES.check(len(graph.node) + len(graph.initializer), where, PlayerError)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
@@ -245,7 +245,7 @@ class Net:
         random, feed = np.random.default_rng(0), {}
         for value in row_by_row.get_inputs():
             if value.type not in _NUMPY_TYPES:
-                return  # the check of the inputs finds that they do not fit
+                return  # the check of the inputs reports it
             shape = (_ROWS_AT_ONCE, *(size if isinstance(size, int) else 1 for size in value.shape[1:]))
             feed[value.name] = random.integers(0, 2, shape).astype(_NUMPY_TYPES[value.type])
         together = self.run(feed)
@@ -266,13 +266,13 @@ def read_net(path: Path) -> Net:
 def _session(model: bytes, where: str) -> Any:
     runtime = onnx_runtime()
     options = runtime.SessionOptions()
-    # Processes are what work is spread over; and sums have one order.
+    # Work is distributed over processes, and sums have one order.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
     options.log_severity_level = _FATAL
     try:
         return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception:  # the runtime has a class of its own for each of its refusals
+    except Exception:  # the runtime has a separate class for each error
         raise PlayerError(f"{where}: not an ONNX net that onnxruntime can run, or cut short") from None
 
 

@@ -242,7 +242,7 @@ class GraphEvaluator(Evaluator):
     """
 
     def __init__(self, name: str, net: Net, description: NetDescription) -> None:
-        assert description.parameters is not None  # whole evaluators read features
+        assert description.parameters is not None  # complete evaluators read features
         self.name = name
         self._net = net
         self._parameters, self._inputs = description.parameters, description.inputs
@@ -337,7 +337,7 @@ def check_fits(net: Net, description: NetDescription) -> None:
 
 
 def _check_evaluator(net: Net, description: NetDescription) -> None:
-    assert description.parameters is not None  # `read_description` sees to it
+    assert description.parameters is not None  # guaranteed by `read_description`
     rows = graph_inputs(description.parameters, Position.start().board[None], description.inputs)
     widths = {name: values.size for name, values in rows.items()}
     if net.inputs != widths:
@@ -416,7 +416,7 @@ def _single(name: str, net: Net) -> Evaluator:
         return WildbgEvaluator(name, net, None)
     if description.inputs == WILDBG_RACE:
         raise PlayerError(f"{net.where}: a net for races alone; {CONTACT_FILE} must be beside {RACE_FILE}")
-    assert description.parameters is not None  # `read_description` sees to it
+    assert description.parameters is not None  # guaranteed by `read_description`
     if description.inputs in WHOLE_EVALUATORS:
         return GraphEvaluator(name, net, description)
     return MoverScoreEvaluator(name, net, description.parameters)

@@ -309,6 +309,11 @@ def make_benchmark(
     jobs
         Number of processes; does not affect the file.
 
+    Returns
+    -------
+    MadeBenchmark
+        The file and what it holds.
+
     Raises
     ------
     SettingError, PlayerError

@@ -244,9 +244,25 @@ def _in_short(names: list[str]) -> list[str]:
 
 
 def load_static(name: str) -> "StaticEvaluator":
-    """Return the static evaluator called `name`, also with ``+bearoff``.
+    """Return a static evaluator by name.
 
-    Raises `PlayerError` for a name that means nothing here, `WeightFileError` for a bad file.
+    Parameters
+    ----------
+    name
+        Weights such as ``"latest"`` or a file, bras, phase, pubeval or simple; with ``+bearoff`` it uses the
+        bearoff tables.
+
+    Returns
+    -------
+    StaticEvaluator
+        The evaluator, without lookahead.
+
+    Raises
+    ------
+    PlayerError
+        For an unknown name.
+    WeightFileError
+        For an invalid weight file.
     """
     from motif.board.identifiers import quoted
     from motif.evaluators.static import BEAROFF_SUFFIX, with_bearoff

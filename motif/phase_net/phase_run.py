@@ -292,15 +292,36 @@ def train_phase_net(
     jobs: int | None = None,
     tell: Tell = lambda line: None,
 ) -> PhaseNetTraining:
-    """Train the network and write it to `folder`, as it is before and after stage 2.
+    """Train the phase net and write it to a folder, before and after its second stage.
 
-    At the end, ``pretrained.onnx``, ``refined.onnx`` (of the stages run), ``history.csv`` (one row per epoch)
-    and ``phase-net.json`` are written.  The refined net is that of the round with the most wins against the
-    opponents, or against the heuristic if best-of-four plays itself; the final matches use other dice.  The
-    nets do not depend on `jobs`.  `tell` receives a line about each step.
+    The folder gets ``pretrained.onnx`` and ``refined.onnx`` (of the stages run), ``history.csv`` with one row
+    per epoch, and ``phase-net.json``.  The refined net is that of the round with the most wins against the
+    opponents, or against the heuristic if best-of-four plays itself; the final matches use other dice.
 
-    Raises `SettingError` for invalid settings or a folder that is not empty, `FileError` if it cannot be
-    written, `PlayerError` or `SettingError` for a missing package, an unknown player or an invalid `start`.
+    Parameters
+    ----------
+    folder
+        An empty or new folder.
+    settings
+        How the net is trained.
+    jobs
+        Number of processes, by default all cores; the nets do not depend on it.
+    tell
+        Receives a line about each step.
+
+    Returns
+    -------
+    PhaseNetTraining
+        The nets and how their training went.
+
+    Raises
+    ------
+    SettingError
+        For invalid settings, a folder that is not empty or an invalid `start`.
+    FileError
+        If a file cannot be written.
+    PlayerError
+        For an unknown player or a missing package.
     """
     settings.check()
     check_packages()

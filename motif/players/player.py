@@ -166,9 +166,22 @@ PlayerLike = Player | Values | WeightFile | str
 
 
 def as_player(player: PlayerLike) -> Player:
-    """Return a player for a player, a name, weights or an evaluator.
+    """Return a player for a name, weights, an evaluator or a player.
 
-    Raises `PlayerError` for an unknown name, and for other types.
+    Parameters
+    ----------
+    player
+        A name such as ``"latest@1"``, weights, an object with ``evaluate_many(boards)``, or a player.
+
+    Returns
+    -------
+    Player
+        The player; an evaluator plays the play that it values highest.
+
+    Raises
+    ------
+    PlayerError
+        For an unknown name, and for objects of other types.
     """
     if isinstance(player, Player):
         return player

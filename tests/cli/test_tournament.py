@@ -182,7 +182,7 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("tournament", "pubeval", "nobody"), "no player is called 'nobody'"),
         (("tournament", "pubeval", "pubeval"), "duplicate player 'pubeval'"),
         (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
-        (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
+        (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: the name of a picture must end in"),
         (("tournament", "pubeval", "random", "--length", "65"), "--length must be 1 to 64 points"),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),

@@ -1,4 +1,5 @@
-"""Compile numerical functions with numba and cache their machine code.
+"""Compiled kernels.
 
-Nothing here depends on the program that uses it, which introduces itself by `program.configure`.
+numba compiles numerical functions, and their machine code is cached.  Nothing here depends on the program
+that uses it, which introduces itself by `program.configure`.
 """

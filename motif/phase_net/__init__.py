@@ -1,9 +1,10 @@
-"""The course project's 48-64-64-1 network, trained on its heuristic and then on game outcomes.
+"""A course project's network, trained on its heuristic and then on game outcomes.
 
-The inputs are the 48 features of the parameter set ``phase``; the output scores a board for the player who
-has just moved, 0 to 1.  In stage 1 the target is the min-max score of the heuristic `phase` on boards of
-random play.  In stage 2, the target is 1 for the boards of the winner and 0 for those of the loser in games
-of `best-of-four`; training proceeds in rounds on a replay buffer with random replacement.
+It has 48 inputs, two hidden layers of 64 units and one output.  The inputs are the 48 features of the
+parameter set ``phase``; the output scores a board for the player who has just moved, 0 to 1.  In stage 1 the
+target is the min-max score of the heuristic `phase` on boards of random play.  In stage 2, the target is 1
+for the boards of the winner and 0 for those of the loser in games of `best-of-four`; training proceeds in
+rounds on a replay buffer with random replacement.
 """
 
 from typing import TYPE_CHECKING

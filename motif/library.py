@@ -524,7 +524,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     if not plies:
         return evaluator
     if evaluator.without_lookahead is not evaluator:
-        raise PlayerError(f"{evaluator.name!r} looks ahead already")
+        raise PlayerError(f"{evaluator.name!r} already looks ahead")
     if isinstance(player, str):
         return evaluator_of(f"{player}@{plies}")
     return LookaheadEvaluator(evaluator, plies)

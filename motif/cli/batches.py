@@ -24,7 +24,7 @@ def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None
     if identifier is None and batch is None:
         raise SettingError(f"missing argument: {wanted}, or --batch FILE")
     if identifier is not None and batch is not None:
-        raise SettingError(f"{wanted} and --batch exclude each other")
+        raise SettingError(f"{wanted} and --batch cannot be combined")
 
 
 def write_records(

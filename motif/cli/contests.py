@@ -86,7 +86,9 @@ def match(
     until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
     error_rate: Annotated[
         float,
-        option("Probability of an error: of --until-certain for equal players, and of the interval.", "P"),
+        option(
+            "Probability of an error of --until-certain, if the players are equal, and of the interval.", "P"
+        ),
     ] = 0.05,
     json: JsonOption = False,
     seed: SeedOption = 0,

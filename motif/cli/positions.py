@@ -75,7 +75,7 @@ def evaluate(
     evaluator = evaluator_of(player)
     if batch is not None:
         if detailed:
-            raise SettingError("--detailed and --batch exclude each other")
+            raise SettingError("--detailed and --batch cannot be combined")
         boards = read_positions(batch)
         write_records(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
         return
@@ -147,12 +147,12 @@ class PlayRollout:
     ] = None
 
     def check(self, batch: str | None) -> None:
-        """Raise `SettingError` for options that exclude each other."""
+        """Raise `SettingError` for options that cannot be combined."""
         for value, word in ((self.trials, "--trials"), (self.candidates, "--candidates")):
             if value is not None and not self.rollout:
                 raise SettingError(f"{word} requires --rollout")
         if self.rollout and batch is not None:
-            raise SettingError("--rollout and --batch exclude each other")
+            raise SettingError("--rollout and --batch cannot be combined")
 
 
 _NO_ROLLOUT = PlayRollout()

@@ -87,7 +87,7 @@ def rollout(
     }
     _check_comparing(plays.compare, die1, given if cubeful else {**given, _MATCH: state})
     if plays.candidates is not None and plays.play:
-        raise SettingError("--candidates and --play exclude each other")
+        raise SettingError("--candidates and --play cannot be combined")
     position, match, roll = parse_decision(identifier, die1, die2)
     if plays.compare and roll is None:
         raise SettingError("missing argument: D1 D2, which --compare requires")

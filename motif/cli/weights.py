@@ -224,7 +224,7 @@ def _only_one(options: Mapping[str, object]) -> None:
     """Raise `SettingError` if more than one of the `options` is given."""
     named = [option for option, value in options.items() if value is not None]
     if len(named) > 1:
-        raise SettingError(f"{' and '.join(named)} exclude each other")
+        raise SettingError(f"{' and '.join(named)} cannot be combined")
 
 
 def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str) -> None:

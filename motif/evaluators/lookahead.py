@@ -220,7 +220,7 @@ class LookaheadEvaluator(Evaluator):
         if depth not in DEPTHS:
             raise PlayerError(f"{plain_text(self.name)}: after the plies there may be {', '.join(DEPTHS)}")
         if DEPTHS[depth].rollout and not isinstance(base, StaticEvaluator):
-            raise PlayerError(f"{self.name}: only a static evaluator can be rolled out, no net")
+            raise PlayerError(f"{self.name}: only a static evaluator can be rolled out, not a net")
         self.plies = plies
         self.depth = DEPTHS[depth]
         self._depth_name = depth

@@ -167,7 +167,7 @@ def settings_of(weights: WeightFile) -> FitSettings:
     try:
         settings.check()
     except (MotifError, TypeError, ValueError) as error:
-        raise FitError(f"the weights {weights.name!r} tell of a fit that cannot have been: {error}") from None
+        raise FitError(f"the weights {weights.name!r} describe a fit that is impossible: {error}") from None
     return settings
 
 

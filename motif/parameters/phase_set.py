@@ -4,8 +4,8 @@ They come from the course project whose heuristic, best-of-four player and netwo
 is in the early game with more than 8 checkers outside the home board, in the late game with fewer than 3, and
 otherwise in the middle game.  Each phase has its own 16 features; those of the other phases are 0.
 
-Where the source is silent, distances are pips to bear off of the checkers on points (its largest sums, 360
-and 270, exclude the bar); checkers on the bar count as outside the home board and in play.
+Where the source says nothing, distances are the pips needed to bear off the checkers on points (its largest
+sums, 360 and 270, exclude the bar); checkers on the bar count as outside the home board and in play.
 """
 
 import numpy as np

@@ -114,7 +114,7 @@ def analyse(
     check_seed(seed)
     check_count("positions", positions, FEWEST)
     if player is not None and dataset is not None:
-        message = "{player} and {dataset} exclude each other"
+        message = "{player} and {dataset} cannot be combined"
         raise SettingError(message, "player", "dataset")
     checked_weights(evaluator, head, class_name)
     with new_folder(out) as folder:

@@ -105,7 +105,7 @@ _CUT = "..."
 
 
 class _Short(reprlib.Repr):
-    """Visits only a few elements of the outer levels, so that no value takes long."""
+    """Visits only a few elements of the outer levels, so that it is quick for every value."""
 
     def __init__(self) -> None:
         super().__init__()

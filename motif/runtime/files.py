@@ -197,7 +197,7 @@ _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 def working_in(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`, which is created if necessary; remove temporary files of earlier runs.
 
-    Raises `FileError` if another run, also one of this process, holds it.  File systems without locks are
+    Raises `FileError` if another run, even one in this process, holds it.  File systems without locks are
     not locked.
     """
     from filelock import FileLock, Timeout

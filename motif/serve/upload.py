@@ -110,7 +110,7 @@ class _Form:
     def _measure(self, size: int) -> None:
         self._head += size
         if self._head > _PART_HEAD:
-            raise RecordError(f"the headers of a form's part have {_PART_HEAD} bytes at most here")
+            raise RecordError(f"the headers of a form's part have at most {_PART_HEAD} bytes here")
 
     def _on_header(self, data: bytes, start: int, end: int) -> None:
         self._measure(end - start)

@@ -45,4 +45,4 @@ def test_what_has_no_details_says_so(motif, tmp_path):
     batch.write_text(START + "\n")
     ending = motif("evaluate", "--batch", batch, "--detailed")
     assert ending.code == 2
-    assert "--detailed and --batch exclude each other" in ending.err
+    assert "--detailed and --batch cannot be combined" in ending.err

@@ -44,7 +44,7 @@ def test_text_names_the_page(motif, dataset, tmp_path):
         (("bras", "--class", "blot"), "--class"),
         (("bras", "--player", "nobody"), "no player is called 'nobody'"),
         (("bras", "--dataset", "nowhere"), "nowhere: not a dataset"),
-        (("bras", "--dataset", "nowhere", "--player", "random"), "exclude each other"),
+        (("bras", "--dataset", "nowhere", "--player", "random"), "cannot be combined"),
         (("bras", "--seed", "-1"), "--seed must be 0 to"),
         (("bras", "--jobs", "0"), "--jobs must be at least 1"),
     ],

@@ -81,7 +81,7 @@ def test_every_field_is_an_option(command):
         (("match", "bras", "bras", "--error-rate", "2"), "--error-rate must be above 0 and below 1, not 2.0"),
         (
             ("inspect", "bras", "--out", "x", "--dataset", "y", "--player", "bras"),
-            "--player and --dataset exclude each other",
+            "--player and --dataset cannot be combined",
         ),
         (("speed", "--jobs", "0"), "--jobs must be at least 1, or -1 for all cores, not 0"),
         # A player has settings instead of options.

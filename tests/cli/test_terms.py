@@ -101,7 +101,7 @@ def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
             "unknown hidden unit 'p9' for contact positions: there are 6, such as p1",
         ),
         (("--unit", "p1", "--class", "race"), "have no hidden units for race positions"),
-        (("--unit", "p1", "--head", "win"), "--unit and --head exclude each other"),
+        (("--unit", "p1", "--head", "win"), "--unit and --head cannot be combined"),
         (("--unit", "p1", "--boards", "0"), "--boards"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_page(motif_json, weight_file, tmp_path):
         (("{weights}", "--terms", "{weights}"), "small.yaml: no table of terms"),
         (("{weights}", "--data", "nowhere"), "nowhere"),
         (("{weights}", "--positions", "nowhere.txt"), "nowhere.txt: cannot be read"),
-        (("{weights}", "--data", "a", "--terms", "b"), "--terms and --data exclude each other"),
+        (("{weights}", "--data", "a", "--terms", "b"), "--terms and --data cannot be combined"),
         (("{weights}", "--top", "0"), "--top"),
     ],
 )  # fmt: skip

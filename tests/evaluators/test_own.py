@@ -130,5 +130,5 @@ def test_an_object_looks_ahead():
     ahead = load_evaluator_of(Lead(), plies=1)
     assert ahead.plies == 1
     assert ahead.evaluate("4HPwATDgc/ABMA").win > 0.4
-    with pytest.raises(PlayerError, match="'Lead@1' looks ahead already"):
+    with pytest.raises(PlayerError, match="'Lead@1' already looks ahead"):
         load_evaluator_of(ahead, plies=1)

@@ -96,7 +96,7 @@ def test_heads_that_no_fit_leads_to(fitted):
         with pytest.raises(FitError, match="holds no race positions to fit the win weights to"):
             term_errors(others, weights, _SETTINGS, "race", "win")
     for fact in ({"ridge": "much"}, {"ridge": -1.0}, {"seed": [3]}):
-        with pytest.raises(FitError, match="the weights 'made' tell of a fit that cannot have been"):
+        with pytest.raises(FitError, match="the weights 'made' describe a fit that is impossible"):
             settings_of(replace(weights, fit={**weights.fit, **fact}))
     assert settings_of(replace(weights, fit={})).seed == 0
     assert set(weights.classes) <= set(CLASS_NAMES)

@@ -256,7 +256,7 @@ def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
     bras, out = load_static("bras"), tmp_path / "out"
     with pytest.raises(SettingError, match="positions must be at least 100, not 99"):
         analyse(bras, out, positions=99)
-    with pytest.raises(SettingError, match="exclude each other"):
+    with pytest.raises(SettingError, match="cannot be combined"):
         analyse(bras, out, positions=100, player=load("bras"), dataset=tmp_path)
     with pytest.raises(PlayerError, match="no head 'equity'"):
         analyse(bras, out, positions=100, head="equity")

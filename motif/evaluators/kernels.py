@@ -347,7 +347,7 @@ def score_boards(model, words, boards, order, count, space, scores):
 
 @inline_kernel
 def equity_of_score(model, score):
-    """Return the equity for which a score of a weights model stands."""
+    """Return the equity of a score of a weights model."""
     return math.tanh(score) if model.win_only else squash_equity(score)
 
 

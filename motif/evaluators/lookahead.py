@@ -91,7 +91,7 @@ class Depth(NamedTuple):
     shares: tuple[float, ...]
     """How much of the ply before there is in the value of each ply."""
     replies: int
-    """Replies that a weight file's pre-filter leaves to be evaluated; 0 for every reply."""
+    """Replies that a weight file's move filter keeps for evaluation; 0 for every reply."""
     endings: bool
     """Whether it takes late endings from somebody who plays them to the end, from 2 plies on."""
     thin: int = 0
@@ -114,7 +114,7 @@ class Rolled(NamedTuple):
     trials: int
     """Of each play."""
     cut: int
-    """Plies of a trial, at whose end the static value stands."""
+    """Plies of a trial, which ends with the static value."""
     shares: tuple[float, ...]
     """How much of it there is in the value of a play after 1, 2, ... plies; the rest is what these say."""
 

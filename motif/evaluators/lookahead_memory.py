@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     equity: npt.NDArray[np.float64]
     """(levels,): summed up until now."""
     rows: npt.NDArray[np.float64]
-    """(levels, 5): the probabilities, likewise."""
+    """(levels, 5): the same for the probabilities."""
     share: npt.NDArray[np.float64]
     """(levels,): how likely the present roll is."""
     cube: CubeTree

@@ -199,7 +199,7 @@ def known_players() -> tuple[PlayerSpec, ...]:
 
 
 def entry_of(name: str) -> PlayerSpec | None:
-    """Return the player of a name as it stands, without ``+bearoff`` and lookahead; or None."""
+    """Return the player of a name, without ``+bearoff`` and lookahead; or None."""
     return next((entry for entry in known_players() if entry.match(name)), None)
 
 

@@ -269,16 +269,16 @@ def model_fingerprint(model: Model) -> str:
 
 
 def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
-    """Return the evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
+    """Return the evaluator with its move filter switched on (`kept` plays, or the file's own number).
 
-    An evaluator without a pre-filter stays as it is.  Raises `SettingError` for a number out of range.
+    An evaluator without a move filter is returned unchanged. Raises `SettingError` for a number out of range.
     """
     weights = evaluator.weights
     if weights is None or weights.pre_filter is None:
         return evaluator
     kept = weights.pre_filter.kept if kept is None else kept
     if not 1 <= kept <= MAX_KEPT:
-        raise SettingError(f"a pre-filter keeps 1 to {MAX_KEPT} plays, not {kept}")
+        raise SettingError(f"a move filter keeps 1 to {MAX_KEPT} plays, not {kept}")
     return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)
 
 

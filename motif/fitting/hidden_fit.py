@@ -421,7 +421,7 @@ def _slopes(
 
 
 class _Seen(NamedTuple):
-    """What the weights make of some rows."""
+    """Values of the weights on some rows."""
 
     features: Single
     scaled: Single

@@ -331,4 +331,4 @@ def _check_place(path: Path, place: tuple[str, str], places: set[tuple[str, str]
     if class_name not in CLASS_NAMES or head not in HEADS:
         raise DatasetError(f"{path}: no class and head are called {', '.join(map(shown, place))}")
     if place in places:
-        raise DatasetError(f"{path}: the terms of {' '.join(place)} do not stand together")
+        raise DatasetError(f"{path}: the terms of {' '.join(place)} are not consecutive")

@@ -1,7 +1,7 @@
 """The fit of a weight file to datasets.
 
 `fit_dataset` reads the rows of each position class, fits either each head by itself (`_fit_heads`) or all
-probabilities of a class together with a hidden layer (`_fit_hidden_layers`), and measures what came of it.
+probabilities of a class together with a hidden layer (`_fit_hidden_layers`), and measures the result.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -246,7 +246,7 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
 def _facts(
     result: FittedWeights, folders: Sequence[Path], settings: FitSettings, start: WeightFile | None
 ) -> dict[str, Any]:
-    """Return what the weight file tells of its fit."""
+    """Return the weight file's record of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
     data = {"samples": result.samples, "dataset": fingerprints if len(folders) > 1 else fingerprints[0]}

@@ -257,7 +257,7 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
 
 
 def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> bool:
-    """Whether the weights of `evaluator` were fitted to the dataset `results`, as far as they tell."""
+    """Whether the weights of `evaluator` were fitted to the dataset `results`, according to their record."""
     weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
     datasets = weights.fit.get("dataset", []) if weights else []
     return _read(results).fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
@@ -319,7 +319,7 @@ def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _Floa
 
 
 def by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """Tell the classes that occur, `ALL` where they are not known, and which rows (n,) belong to each."""
+    """Yield the classes that occur, `ALL` if they are unknown, and which rows (n,) belong to each."""
     for code in np.unique(stated.position_class):
         yield ALL if code == _NO_CLASS else CLASS_NAMES[code], stated.position_class == code
 

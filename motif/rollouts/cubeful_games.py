@@ -108,7 +108,7 @@ def value_rolled(cubes, states, sides, packed, rows, values):
 def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results):
     """Write to `results` int8 (n, 26) the boards after the best plays for `side`, who moves.
 
-    The packed boards are int8 (n, 64), `rolls` (n, 2); the cube lies as `states` (n,) say.
+    The packed boards are int8 (n, 64), `rolls` (n, 2); the cubes are given by `states` (n,).
     """
     words = words_of(packed)
     for k in range(states.shape[0]):
@@ -337,8 +337,8 @@ def games_with_cube(
 ) -> CubeGames:
     """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
 
-    The `players` are those of side 0 and of side 1.  A game is broken off after `MAX_PLIES` plies as a draw.
-    Of games from the start a `judge` tells the `luck` of side 0, by the plays that it finds best.
+    The `players` are those of side 0 and of side 1. A game is broken off after `MAX_PLIES` plies as a draw.
+    For games from the start, a `judge` measures the `luck` of side 0 by its best plays.
     """
     table = _Table(players, cubes, states, sides, boards)
     contact = classify_many(pack_many(boards)) != RACE

@@ -175,7 +175,7 @@ def test_switching_the_move_filter_on():
 
 @pytest.mark.parametrize("kept", [0, -1, 33])
 def test_a_move_filter_has_room_for_that_many_plays(kept):
-    with pytest.raises(SettingError, match=f"a pre-filter keeps 1 to 32 plays, not {kept}"):
+    with pytest.raises(SettingError, match=f"a move filter keeps 1 to 32 plays, not {kept}"):
         filtered(evaluator_of(made_weights(kept=4)), kept)
 
 

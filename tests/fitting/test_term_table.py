@@ -116,7 +116,7 @@ def test_files_that_are_no_tables(tmp_path):
         read_terms(path)
     first, second = _heads()[:2]
     write_terms(path, [first, second, first])
-    with pytest.raises(DatasetError, match="the terms of contact win do not stand together"):
+    with pytest.raises(DatasetError, match="the terms of contact win are not consecutive"):
         read_terms(path)
 
 

@@ -40,10 +40,11 @@ class BearoffTables(NamedTuple):
 
     rows: npt.NDArray[np.int32]
     """(69769, 2): for each distribution the index in `values` of its first chance, and the number of rolls
-    that it belongs to; the next chance belongs to one roll more, and the last one stands before the
-    next row's first.  Rows 0 to 54,263 are the rolls until all checkers are off, by the position's number;
-    then come the rolls until the first is off, for the 15,504 positions that have all fifteen on the
-    board; the last row only ends the one before it."""
+    that it belongs to; the next chance belongs to one roll more, and the last one is followed by the next
+    row's first. Rows 0 to 54,263 are the rolls until all checkers are off, by the position's number; then
+    come the rolls until the first is off, for the 15,504 positions that have all fifteen on the board; the
+    last row only ends the one before it.
+    """
     values: npt.NDArray[np.float64]
     """Equities of the player on roll, by own position and then the opponent's (924 x 924); from `MEANS` on
     mean rolls until all checkers are off (54,264), from `VARIANCES` on their variances (54,264), from

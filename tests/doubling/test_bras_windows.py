@@ -10,7 +10,7 @@ from motif.doubling.bras_windows import (
     DROP_FROM,
     LIVE_FROM,
     MEASURED,
-    _decisions,
+    _decided,
     _half,
     _switch,
     _undoubled,
@@ -69,7 +69,7 @@ def test_bras_alone_switches_where_the_model_does():
     evaluator = BrasEvaluator()
     games, boards = _undoubled(evaluator, 100, 2)
     contact = efficiency_classes(boards) < RACE
-    doubles, _ = _decisions(evaluator, boards[contact])
+    doubles, _ = _decided(evaluator.evaluate_many(boards[contact]).astype(np.float64), boards[contact])
     point, se = _switch(ARTICLE.percent(boards[contact]), doubles, games[contact], 2, 5)
     window = cube_decision(Probabilities(0.5, 0, 0, 0, 0), MatchState()).windows[1]
     assert point == pytest.approx(100 * window.double_point, abs=1)

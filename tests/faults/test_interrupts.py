@@ -69,7 +69,7 @@ def test_the_first_signal_finishes_work_in_progress(tmp_path, jobs, send):
         code, out, err = ending(process)
         check_left(folder, process)
     assert before < parts(folder) < 64
-    how = "the same command with --resume goes on"
+    how = "continue with the same command and --resume"
     assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; {how}\n"
     assert (code, out) == (130, "")
     check_readable(folder)
@@ -97,7 +97,7 @@ def test_a_signal_while_workers_start_ends_the_run_normally(tmp_path, moment):
         stop.go()
         code, out, err = ending(process)
         check_left(folder, process)
-    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; the same")
+    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; continue")
     assert err.count("\n") == 1
     assert (code, out) == (130, "")
     assert parts(folder) < 64
@@ -112,7 +112,7 @@ def test_a_signal_that_comes_while_signals_are_blocked_is_heard_later(tmp_path):
         stop.go()
         code, out, err = ending(process)
         check_left(folder, process)
-    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; the same")
+    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; continue")
     assert (code, out) == (130, "")
 
 
@@ -152,7 +152,7 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
         code, out, err = ending(process)
         wait_until(lambda: not living(process.pid))
     assert (code, out) == (130, "")
-    assert err == "motif: interrupted; the same command with --resume goes on\n"
+    assert err == "motif: interrupted; continue with the same command and --resume\n"
     assert temporaries(folder) == []
     assert parts(folder) == 0
 
@@ -172,7 +172,7 @@ def test_one_signal_is_enough_however_long_a_game_lasts(tmp_path, jobs, number):
         code, out, err = ending(process)
         wait_until(lambda: not living(process.pid))
     assert (code, out) == (130, "")
-    assert err == "motif: interrupted; the same command with --resume goes on\n"
+    assert err == "motif: interrupted; continue with the same command and --resume\n"
     assert temporaries(folder) == []
     assert parts(folder) == 0
 
@@ -191,7 +191,7 @@ def test_expensive_labels_are_given_up(tmp_path, jobs):
         code, out, err = ending(process)
         check_left(folder, process)
     assert (code, out) == (130, "")
-    how = "the same command with --resume goes on"
+    how = "continue with the same command and --resume"
     assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; {how}\n"
     assert parts(folder) < 64
 
@@ -240,7 +240,7 @@ def test_a_killed_worker_is_reported(tmp_path, name):
         os.kill(workers(stop, process)[0], signal.SIGKILL)
         code, out, err = ending(process)
         wait_until(lambda: not living(process.pid))
-    how = "; the same command with --resume goes on" if name == "sample" else ""
+    how = "; continue with the same command and --resume" if name == "sample" else ""
     assert (code, out, err) == (1, "", f"motif: error: {KILLED}{how}\n")
     if name == "sample":
         check_left(folder, process)
@@ -262,7 +262,7 @@ def test_a_bootstrap_whose_worker_is_killed_goes_on(tmp_path):
         os.kill(workers(stop, process)[0], signal.SIGKILL)
         code, out, err = ending(process)
         check_left(folder, process)
-    assert (code, out, err) == (1, "", f"motif: error: {KILLED}; the same command goes on\n")
+    assert (code, out, err) == (1, "", f"motif: error: {KILLED}; the same command continues\n")
     for again in (folder, tmp_path / "a" / "whole"):
         with running(*bootstrapping(again)) as process:
             assert ending(process)[0] == 0
@@ -306,7 +306,7 @@ def test_a_bootstrap_that_is_interrupted(tmp_path, step):
         "fit": f"{folder}: 0 of 1 versions are done",
         "matches": f"{folder}: 0 of 1 versions are done",
     }
-    assert err == f"motif: interrupted; {done[step]}; the same command goes on\n"
+    assert err == f"motif: interrupted; {done[step]}; the same command continues\n"
     assert (code, out) == (130, "")
     assert step != "sampling" or 2 <= parts(folder / "v0" / "samples") < 64
     check_readable(folder / "v0" / "samples")

@@ -90,7 +90,7 @@ def test_sentences():
 
 
 def test_a_recipe_names_at_most_three_files():
-    recipes = re.findall(r"^## To add (.*?)\n(.*?)(?=^## )", PAGE.read_text("utf-8"), re.M | re.S)
+    recipes = re.findall(r"^## Add (.*?)\n(.*?)(?=^## )", PAGE.read_text("utf-8"), re.M | re.S)
     assert len(recipes) == 4
     for _, text in recipes:
         steps = re.findall(r"^\d\. (.*(?:\n   .*)*)", text, re.M)

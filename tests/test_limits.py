@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "motif"
 FILE_LINES, FUNCTION_LINES, PARAMETERS, FIELDS = 700, 60, 12, 15
-LONG_FUNCTIONS: set[str] = set()
+LONG_FUNCTIONS = {
+    "analyse", "benchmark", "calibrate", "compare_plays", "fit", "match", "play", "sample",
+}  # fmt: skip
+"""By their docstrings, which are the help of commands or the reference of the library; none by its code."""
 MANY_PARAMETERS: set[str] = set()
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,11 +22,14 @@ def nodes() -> Iterator[ast.AST]:
 
 
 def lines_of(function: Function) -> int:
+    return function.end_lineno - function.lineno + 1
+
+
+def code_lines_of(function: Function) -> int:
     """Count the lines of a function without its docstring."""
     first = function.body[0]
     has_docstring = ast.get_docstring(function) is not None
-    docstring = first.end_lineno - first.lineno + 1 if has_docstring else 0
-    return function.end_lineno - function.lineno + 1 - docstring
+    return lines_of(function) - (first.end_lineno - first.lineno + 1 if has_docstring else 0)
 
 
 def test_files_are_not_long():
@@ -33,8 +39,8 @@ def test_files_are_not_long():
 
 def test_functions_are_not_long():
     functions = [node for node in nodes() if isinstance(node, Function)]
-    long = {node.name for node in functions if lines_of(node) > FUNCTION_LINES}
-    assert long == LONG_FUNCTIONS
+    assert {node.name for node in functions if lines_of(node) > FUNCTION_LINES} == LONG_FUNCTIONS
+    assert {node.name for node in functions if code_lines_of(node) > FUNCTION_LINES} == set()
     arguments = {node.name: node.args for node in functions}
     many = {
         name

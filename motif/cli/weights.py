@@ -521,12 +521,10 @@ def export(
 
 def _weights_of(name: str) -> "WeightFile":
     """Return the weights called `name`; raises `PlayerError` for a player that is not just weights."""
-    from motif.evaluators import load_static
+    from motif.evaluators.named import weights_called
     from motif.evaluators.static import BEAROFF_SUFFIX
 
-    weights = load_static(name).weights
-    if weights is None:
-        raise PlayerError(f"{name!r} has no weights to export")
+    weights = weights_called(name, "to export")
     if name.endswith(BEAROFF_SUFFIX):
         raise PlayerError(f"{name!r} has bearoff tables; only weights can be exported")
     return weights

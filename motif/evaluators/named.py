@@ -292,11 +292,11 @@ def load_static(name: str) -> "StaticEvaluator":
     )
 
 
-def weights_called(name: str) -> "WeightFile":
-    """Return the weights of the player called `name`; raises `PlayerError` for one that has none."""
+def weights_called(name: str, purpose: str) -> "WeightFile":
+    """Return the weights of the player called `name`; raises `PlayerError` if it has none ``to ...``."""
     weights = load_static(name).weights
     if weights is None:
-        raise PlayerError(f"{name} has no weights")
+        raise PlayerError(f"{name!r} has no weights {purpose}")
     return weights
 
 

@@ -90,6 +90,10 @@ def check_start(start: WeightFile, settings: FitSettings) -> None:
     if units != {settings.hidden}:
         found = " and ".join(map(str, sorted(units)))
         raise FitError(f"start: {start.name} has {found} hidden units, not {settings.hidden}", "start")
+    for class_name in start.hidden_layers:
+        for head in OUTPUTS:
+            if head not in start.classes[class_name]:
+                raise FitError(f"start: {start.name} lacks the head {head} of {class_name}", "start")
 
 
 def _start_of(start: WeightFile | None, class_name: str) -> FittedClass | None:

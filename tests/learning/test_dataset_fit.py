@@ -313,7 +313,16 @@ def test_a_fit_with_hidden_units_starts_from_weights(folder):
 )
 def test_weights_from_which_a_fit_cannot_start(folder, name, change, message):
     with pytest.raises(FitError, match=message):
-        fit_dataset([folder], replace(HIDDEN, **change), name="on", start=weights_called(name))
+        fit_dataset(
+            [folder], replace(HIDDEN, **change), name="on", start=weights_called(name, "to start from")
+        )
+
+
+def test_weights_without_a_head_are_no_start(folder):
+    first = fitted([folder], HIDDEN).weights
+    heads = {of: {k: v for k, v in each.items() if k != "win_gammon"} for of, each in first.classes.items()}
+    with pytest.raises(FitError, match="start: made lacks the head win_gammon of"):
+        fit_dataset([folder], HIDDEN, name="on", start=replace(first, classes=heads))
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ def _corner_texts(captions: Sequence[str]) -> list[str]:
 
 def _cube(match: MatchState) -> list[str]:
     y = {"opponent": _TOP + 30, "centre": _MIDDLE, "me": _BOTTOM - 30}[match.cube_owner]
-    value = str(match.cube)
+    value = "64" if match.cube == 1 else str(match.cube)  # a cube has no 1
     return [
         _rect(_CUBE_X - 21, y - 21, 42, 42, _PAPER, rx=6, stroke=_DARK, stroke_width=2),
         _text(_CUBE_X, y + 7, value, 22 if len(value) < 3 else 14, _DARK, weight="bold"),

@@ -11,8 +11,10 @@ from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.serve.analysis_store import AnalysisStore
 from motif.serve.bodies import BodyRoute, json_answer, service_of
+from motif.serve.costs import RequestKind
 from motif.serve.game_view import tree_view
 from motif.serve.questions import PlaysQuestion, Question
+from motif.serve.quiz import AskedQuestion, judged
 from motif.serve.trainers import KINDS, new_question
 
 router = APIRouter(prefix="/api/v1", include_in_schema=False, route_class=BodyRoute)
@@ -40,12 +42,12 @@ class CardQuestion(Question):
 
 
 class CardAnswer(Question):
-    """An answer to a question, right or wrong."""
+    """An answer to a question: a play, or a cube action such as ``double, take``."""
 
     key: Annotated[str, Field(max_length=80)]
     kind: Kind
-    question: Record
-    right: bool
+    question: AskedQuestion
+    answer: Annotated[str, Field(max_length=60)]
 
 
 async def _compute(request: Request, method: Callable[..., _Result], *arguments: object) -> _Result:
@@ -134,9 +136,17 @@ async def next_card(question: CardQuestion, request: Request) -> Response:
 
 @router.post("/learn")
 async def answered(question: CardAnswer, request: Request) -> Response:
-    """Store an answer, and return when the question is due again."""
-    answer = question.key, question.kind, question.question, question.right
-    return json_answer(await _compute(request, AnalysisStore.answer, *answer))
+    """Judge and store an answer; return its cost, the best answer, and when the question is due again."""
+    service, store = service_of(request), request.app.state.analyses
+    asked = question.question
+
+    def stored() -> Record:
+        judgement = judged(asked, question.answer, service.judge(None, False, False)[1])
+        due = store.answer(question.key, question.kind, asked.model_dump(), judgement.is_right)
+        return due | judgement._asdict() | {"right": judgement.is_right}
+
+    kind = RequestKind.EXPLANATION if asked.is_play else RequestKind.CUBE
+    return json_answer(await service.compute(stored, cost=service.cost(kind, None)))
 
 
 @router.post("/turn")

@@ -5,7 +5,7 @@ such as millions of empty lists, is refused first.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,9 +31,9 @@ _KEYS = 64
 _PIECE = 1 << 18
 
 
-def problem(status: int, message: str) -> Response:
-    """Return the answer to a refused request: a `message` of one line."""
-    answer = json_answer({"message": message})
+def problem(status: int, message: str, fields: Sequence[str] = ()) -> Response:
+    """Return the answer to a refused request: a `message` of one line, and the `fields` at fault."""
+    answer = json_answer({"message": message, **({"fields": fields} if fields else {})})
     answer.status_code = status
     return answer
 

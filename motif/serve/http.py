@@ -135,8 +135,9 @@ def create_app(settings: ServeSettings) -> FastAPI:
 
 
 async def _bad_input(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MotifError)
     status = 503 if isinstance(error, BusyError | OverdueError) else 400
-    return problem(status, service_of(request).public(str(error)))
+    return problem(status, service_of(request).public(str(error)), error.fields)
 
 
 async def _bad_file(_: Request, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motif.analysis.cube_records import cube_answers, cube_words
@@ -82,6 +82,7 @@ class ErrorMessage(BaseModel):
     """The error, in one line."""
 
     message: str
+    fields: list[str] = Field([], description="Fields of the request that are at fault, if known.")
 
 
 ERRORS: dict[int | str, Record] = {
@@ -213,7 +214,7 @@ def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
     explanation = explain_play(
         evaluator, position, roll, worse=worse, context=context, language=question.language
     )
-    return {**explanation.to_dict(), **valued}
+    return {**explanation.to_dict(), "judged_source": explanation.evidence.pair.source, **valued}
 
 
 @router.post("/rollout", responses=answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))

@@ -33,7 +33,7 @@ from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.rules import gammons_count, is_double_useful
 from motif.evaluators import Evaluator
-from motif.runtime.errors import MotifError, PlayError
+from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
@@ -168,7 +168,10 @@ def found_id(text: str) -> str:
 async def position(question: PlacedQuestion) -> Response:
     """Return a position in every form: board, IDs and match state."""
     if question.board is not None:
-        place, match = Position(question.board), None
+        try:
+            place, match = Position(question.board), None
+        except PositionError as error:
+            raise PositionError(error.problem, "board") from None
     else:
         place, match = parse_position(question.id or found_id(question.text))
     state = question.options().state_of(match)

@@ -1,4 +1,4 @@
-"""Settings of the HTTP server: its address, who may ask, and limits."""
+"""Settings of the HTTP server: its address, access rights and limits."""
 
 from dataclasses import dataclass
 
@@ -23,17 +23,16 @@ _HIGHEST = {"port": 65535}
 
 @dataclass(frozen=True)
 class ServeAddress:
-    """Where the HTTP server listens, and who may ask."""
+    """Address of the HTTP server, and the pages and host names that may use it."""
 
-    host: str = setting("127.0.0.1", "Address to listen at; 0.0.0.0 is every address of this machine.")
-    port: int = setting(8080, "Port to listen at; 0 is a free one.")
-    player: str | None = setting(None, "Default player of requests.")
+    host: str = setting("127.0.0.1", "Address to listen on; 0.0.0.0 for all addresses of this machine.")
+    port: int = setting(8080, "Port to listen on; 0 for any free port.")
+    player: str | None = setting(None, "Default player for requests.")
     cors: str = setting(
-        "", "Comma-separated origins whose pages may ask, such as https://example.org; * allows all."
+        "", "Comma-separated origins of pages that may send requests, such as https://example.org; * for all."
     )
     names: str = setting(
-        "",
-        "Comma-separated names of the server besides localhost and IP addresses.",
+        "", "Comma-separated host names of the server, in addition to localhost and IP addresses."
     )
 
 
@@ -41,17 +40,23 @@ class ServeAddress:
 class ServeSettings(ServeAddress):
     """Address and limits of the HTTP server."""
 
-    body: int = setting(4_000_000, "Most bytes of a request's body.")
-    batch: int = setting(10_000, "Most positions per batch, and rolls per match.")
-    trials: int = setting(20_736, "Most trials per rollout.")
-    rollouts: int = setting(2, "Most simultaneous rollouts and analyses; others get the status 503.")
-    waiting: int = setting(64, "Most requests waiting for a thread; others get the status 503.")
-    budget: int = setting(600, "Most seconds of computing per request, estimated and measured.")
-    reading: int = setting(20, "Most seconds for reading a match file.")
-    connections: int = setting(2000, "Most simultaneous connections; others get the status 503.")
-    patience: int = setting(30, "Most seconds for a client to send a request, and to read the answer.")
-    workers: int = setting(1, "Number of processes, each with these limits; one that dies is replaced.")
-    games: str = setting("", "Folder for games played on the page; by default a folder of this user.")
+    body: int = setting(4_000_000, "Maximum size of a request body in bytes.")
+    batch: int = setting(10_000, "Maximum number of positions per batch, and of rolls per match.")
+    trials: int = setting(20_736, "Maximum number of trials per rollout.")
+    rollouts: int = setting(
+        2, "Maximum number of simultaneous rollouts and analyses; further ones get status 503."
+    )
+    waiting: int = setting(
+        64, "Maximum number of requests that wait for a thread; further ones get status 503."
+    )
+    budget: int = setting(600, "Maximum computing time per request in seconds, estimated and measured.")
+    reading: int = setting(20, "Maximum time for reading a match file in seconds.")
+    connections: int = setting(
+        2000, "Maximum number of simultaneous connections; further ones get status 503."
+    )
+    patience: int = setting(30, "Maximum time for a client to send a request or read an answer, in seconds.")
+    workers: int = setting(1, "Number of processes, each with these limits; a process that dies is replaced.")
+    games: str = setting("", "Folder for games played on the page; by default, a folder of this user.")
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""
@@ -73,7 +78,7 @@ class ServeSettings(ServeAddress):
 
     @property
     def known_names(self) -> frozenset[str]:
-        """Names by which the server may be called, without IP addresses."""
+        """Host names that requests may use, in addition to IP addresses."""
         return frozenset(("localhost", self.host.lower(), *(name.lower() for name in _items(self.names))))
 
 

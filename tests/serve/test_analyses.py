@@ -21,6 +21,9 @@ from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
 
+ID = "4HPwATDgc/ABMA"
+
+
 @pytest.fixture(name="content", scope="module")
 def _content():
     game = begun(SessionRules(length=1), seed=6)
@@ -197,12 +200,56 @@ def test_a_trainer_asks_answerable_questions(client, kind):
         turn = client.post("/api/v1/turn", json={"id": question["id"]}).json()
         assert turn["board"] == question["board"]
         assert turn["roll"] == question["dice"]
-        assert any(turn["tree"]["plays"])
+        answers = [play for play in turn["tree"]["plays"] if play is not None]
+        best = client.post("/api/v1/hint", json={"id": question["id"]}).json()["plays"][0]["notation"]
     else:
-        assert client.post("/api/v1/cube", json={"id": question["id"]}).status_code == 200
-    answer = {"key": card["key"], "kind": kind, "question": question, "right": True}
-    assert client.post("/api/v1/learn", json=answer).json()["days"] == 1
-    assert client.get("/api/v1/learn").json()["progress"][kind]["known"] == 1
+        cube = client.post("/api/v1/cube", json={"id": question["id"]}).json()
+        answers = ["no double", "double, take", "double, pass"]
+        best = cube["action"]
+    known = 0
+    for play in answers:
+        asked = {"key": card["key"], "kind": kind, "question": question, "answer": play}
+        judged = client.post("/api/v1/learn", json=asked).json()
+        assert judged["best"] == best
+        assert judged["right"] == (judged["cost"] < 0.02)
+        assert (judged["days"] > 0) == judged["right"]
+        if play == best:
+            assert judged["cost"] == 0
+        known += judged["right"]
+    assert known > 0
+    assert client.get("/api/v1/learn").json()["progress"][kind]["known"] == known
+
+
+def test_answers_to_an_error_are_judged_by_its_analysis(client):
+    candidates = [{"done": "8/5 6/5", "equity": 0.2}, {"done": "24/23 13/10", "equity": 0.15}]
+    question = {"id": f"{ID}:cAgAAAAAAAAA", "is_play": True, "best": "8/5 6/5", "candidates": candidates}
+
+    def judged(question, answer):
+        asked = {"key": "a:0", "kind": "error", "question": question, "answer": answer}
+        return client.post("/api/v1/learn", json=asked).json()
+
+    assert judged(question, "24/23 13/10")["cost"] == pytest.approx(0.05)
+    assert judged(question, "8/5 6/5")["right"]
+    doubled = {"id": ID, "is_play": False, "action": "double, take"}
+    doubled["candidates"] = [{"done": "take", "equity": -0.7}, {"done": "pass", "equity": -1}]
+    assert judged(doubled, "take")["cost"] == 0
+    assert judged(doubled, "pass") | {"key": "", "due": 0} == {
+        "key": "",
+        "due": 0,
+        "box": 0,
+        "days": 0,
+        "cost": pytest.approx(0.3),
+        "best": "double, take",
+        "right": False,
+    }
+    doubled["candidates"] = [
+        {"done": "no double", "equity": 0.5},
+        {"done": "double, take", "equity": 0.7},
+        {"done": "double, pass", "equity": 1},
+    ]
+    assert judged(doubled, "no double")["cost"] == pytest.approx(0.2)
+    assert judged(doubled, "double, pass")["cost"] == pytest.approx(0.3)
+    assert "answer must be one of take, pass, no double" in judged(doubled, "redouble")["message"]
 
 
 def test_openings_are_fifteen():

@@ -13,14 +13,14 @@ function question({ id, dice, player }) {
   return { id, ...(dice ? { dice } : {}), ...(player ? { player } : {}) };
 }
 
-export async function attempt(place, work) {
+export async function attempt(place, work, isRevealed = true) {
   show(place, working());
   try {
     await work();
   } catch (error) {
     show(place, fault(error.message));
   }
-  reveal(place);
+  if (isRevealed) reveal(place);
 }
 
 /** Shows the plays of a roll, ranked.  `point(play)` gets the row under the pointer or null, `pick(play)` the pressed one. */
@@ -33,12 +33,12 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     const where = answer.plays.findIndex((one) => one.notation === made);
     if (where >= SHOWN) rows.push(answer.plays[where]);
     const whyPlace = live("why");
-    const why = async (one) => {
-      const gap = await showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
-      if (one.source === "rollout" || gap === undefined) return;
+    const why = async (one, isRevealed) => {
+      const judged = await showWhy(whyPlace, about, answer.plays[0].notation, one.notation, isRevealed);
+      if (one.source === "rollout" || !judged) return;
       const cells = place.querySelectorAll("tbody tr")[rows.indexOf(one)].cells; // both plays are judged at one depth now
-      cells[2].firstChild.nodeValue = signed(best - gap);
-      show(cells[3], signed(-gap));
+      show(cells[2], signed(best - judged.gap), h("small", {}, ` ${sourceWords(judged)}`));
+      show(cells[3], signed(-judged.gap));
     };
     const body = rows.map((one, k) => {
       const isMade = one.notation === made, name = playName(one.notation);
@@ -52,7 +52,7 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     });
     show(place, table(t("hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
       source(t("ranked by", { player: answer.player, count: answer.plays.length })), whyPlace);
-    if (where > 0) why(answer.plays[where]);
+    if (where > 0) why(answer.plays[where], false);
   });
 }
 
@@ -72,18 +72,18 @@ export function sourceWords(one) {
 function chancesOf(one) {
   if (one.win === undefined) return h("span", { class: "chances" });
   const figures = { wins: percent(one.win), gammons: figure(100 * one.win_gammon, 1), lost: figure(100 * one.lose_gammon, 1) };
-  return h("span", { class: "chances", title: t("chances title") }, t("chances", figures));
+  return h("span", { class: "chances" }, t("chances", figures));
 }
 
-/** Shows why a play is better than another; resolves to by how much. */
-export async function showWhy(place, about, better, worse) {
-  let gap;
+/** Shows why a play is better than another; resolves to {gap, source}. */
+export async function showWhy(place, about, better, worse, isRevealed = true) {
+  let judged;
   await attempt(place, async () => {
     const answer = await post("explain", { ...question(about), language, versus: worse === better ? undefined : worse });
-    gap = answer.judged_difference;
+    judged = { gap: answer.judged_difference, source: answer.judged_source };
     show(place, whyPanel(answer));
-  });
-  return gap;
+  }, isRevealed);
+  return judged;
 }
 
 function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid }) {
@@ -131,16 +131,17 @@ function rollGrid(grid, better, worse) {
   return h("figure", { class: "grid" }, h("figcaption", {}, caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
-/** Shows a cube decision; without its equities if an analysis shows them already. */
-export async function showCube(place, about, extra = {}, areKnown = false) {
+/** Shows a cube decision of `names`, who rolls and who answers; without its equities if an analysis shows them already. */
+export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false } = {}) {
   await attempt(place, async () => {
     const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra });
-    const rows = [["no double", answer.no_double, answer.mwc_no_double],
-      ["double, take", answer.double_take, answer.mwc_double_take],
-      ["double, pass", answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
+    const double = answer.owner === "centre" ? "double" : "redouble";
+    const rows = [[`no ${double}`, answer.no_double, answer.mwc_no_double],
+      [`${double}, take`, answer.double_take, answer.mwc_double_take],
+      [`${double}, pass`, answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
     const value = answer.should_double ? Math.min(answer.double_take ?? Infinity, answer.double_pass ?? Infinity) : answer.no_double;
     const inMatch = answer.length > 0;
-    const heads = ["", t("equity"), t("difference"), ...(inMatch ? [t("match chance")] : [])];
+    const heads = [names[0], t("equity"), t("difference"), ...(inMatch ? [t("match chance")] : [])];
     const chances = [
       [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
       [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
@@ -148,9 +149,9 @@ export async function showCube(place, about, extra = {}, areKnown = false) {
       !areKnown && [h("h3", {}, actionWords(answer.action)), h("p", {}, answer.words), table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
         Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])]))],
       answer.take_point !== null && answer.double_take !== null && h("p", {},
-        t("take point", { needed: percent(answer.take_point), chance: percent(1 - answer.win) })),
+        t("take point", { needed: percent(answer.take_point), name: names[1], chance: percent(1 - answer.win) })),
       windowScale(answer),
-      table(t("chances of the player on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
+      table(t("chances of the player on roll"), [names[0], t("game"), t("gammon"), t("backgammon")], chances),
       source(t("judged by", { player: answer.player }))));
   });
 }
@@ -171,7 +172,11 @@ function windowScale(answer) {
   }
   const now = h("span", { class: "now" });
   now.style.left = at(answer.win);
-  scale.append(now);
+  scale.append(now, ...points.map(([, share]) => {
+    const mark = h("span", { class: "mark" });
+    mark.style.left = at(share);
+    return mark;
+  }));
   return h("div", { class: "window-scale" }, h("h4", {}, t("window")), scale,
     h("p", {}, t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), "."));
 }

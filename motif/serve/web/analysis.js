@@ -3,7 +3,7 @@
 import { showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { post, stream } from "./api.js";
 import { Board } from "./board.js";
-import { drawCurve } from "./curve.js";
+import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
 import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
 import { turned } from "./drawing.js";
@@ -113,6 +113,7 @@ export class Analysis {
           h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", {}, h("tr", {}, heads)), this.list)), this.sum),
       this.totals);
     useKeys((key) => this.key(key));
+    fitted(this.curve, () => this.drawCurve());
   }
 
   nameOf(k) {
@@ -183,13 +184,9 @@ export class Analysis {
     this.bar.remove();
   }
 
-  isError(one) {
-    return one.counts && one.error > 0;
-  }
-
   passes(one) {
     if (this.whom.value !== "" && Number(this.whom.value) !== one.decider) return false;
-    if (this.filter.value === "errors") return this.isError(one) && one.error >= LEAST;
+    if (this.filter.value === "errors") return one.counts && one.error >= LEAST;
     return FILTERS[this.filter.value]?.includes(one.mark) ?? true;
   }
 
@@ -306,7 +303,7 @@ export class Analysis {
   explain() {
     const one = this.decisions[this.at];
     if (!one) return null;
-    if (!one.is_play) return showCube(this.advice, this.about(one), {}, Boolean(one.candidates?.length));
+    if (!one.is_play) return showCube(this.advice, this.about(one), { names: [one.on_roll, 1 - one.on_roll].map((k) => this.nameOf(k)), areKnown: Boolean(one.candidates?.length) });
     if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, this.about(one), one.best, one.done);
     return this.hint();
   }

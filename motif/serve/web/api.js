@@ -3,9 +3,9 @@
 import { t } from "./texts.js";
 
 export class Problem extends Error {
-  constructor(message, status) {
+  constructor(message, status, fields = []) {
     super(message);
-    this.status = status;
+    Object.assign(this, { status, fields });
   }
 }
 
@@ -18,7 +18,7 @@ async function ask(path, options = {}) {
   }
   if (!answer.ok) {
     const words = await answer.json().catch(() => ({}));
-    throw new Problem(words.message ?? t("server fault", { status: answer.status }), answer.status);
+    throw new Problem(words.message ?? t("server fault", { status: answer.status }), answer.status, words.fields);
   }
   return answer;
 }

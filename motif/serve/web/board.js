@@ -1,6 +1,6 @@
 // The board on the page: an SVG drawing with areas to press, and flying checkers.
 
-import { h, s } from "./dom.js";
+import { h, isHover, s } from "./dom.js";
 import {
   areas, BAR, checker, checkers, direction, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, moved, nearest, OFF,
   offCounts, OPPONENT_BAR, pipCounts, RADIUS, ROWS, seenSlot, slot, trayArea, turned, WIDTH,
@@ -34,9 +34,7 @@ export class Board {
     this.focused = 24;
     const name = `board-text-${++boards}`;
     this.words = h("p", { id: name, class: "unseen" });
-    this.drawing = s("svg", {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "board", role: "group", "aria-label": t("board"), "aria-describedby": name,
-    });
+    this.drawing = s("svg", { class: "board", role: "group", "aria-label": t("board"), "aria-describedby": name });
     addEventListener("preference", () => this.element.isConnected && this.show(this.shown));
     this.bannerPlace = h("div", { class: "banner-place", "aria-hidden": "true" });
     this.element = h("div", { class: "board-place" }, this.drawing, this.bannerPlace, this.words);
@@ -85,8 +83,8 @@ export class Board {
       x, y, width, height, class: `target${movable.has(place) ? " movable" : ""}`, "data-place": place, role: "button",
       tabindex: place === this.focused ? 0 : -1, "aria-label": this.label(place, board, movable),
       onclick: (event) => this.clicked(place, event),
-      onfocus: () => this.mark(place), onblur: () => this.mark(null),
-      onpointerenter: () => this.drag || this.mark(place), onpointerleave: () => this.drag || this.mark(null),
+      onfocus: (event) => isHover(event) && this.mark(place), onblur: () => this.mark(null),
+      onpointerenter: (event) => this.drag || (isHover(event) && this.mark(place)), onpointerleave: () => this.drag || this.mark(null),
     }));
     if (!list.some((target) => target.getAttribute("tabindex") === "0")) list[0].setAttribute("tabindex", 0);
     return list;

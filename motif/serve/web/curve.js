@@ -12,6 +12,14 @@ export function axis(left, right, y, words) {
   return [s("line", { x1: left, x2: right, y1: y, y2: y, class: "axis" }), s("text", { x: 4, y: y + 4 }, words)];
 }
 
+/** Returns `place`, and calls `draw` now, and again whenever the window's size changes while `place` is shown. */
+export function fitted(place, draw) {
+  const redraw = () => (place.isConnected ? draw() : removeEventListener("resize", redraw));
+  addEventListener("resize", redraw);
+  draw();
+  return place;
+}
+
 /** Draws the chances of player `bottom` into `place`; `words(decision)` is an error's tooltip. */
 export function drawCurve(place, { decisions, match, bottom, at, words, select }) {
   const rolls = decisions.map((one, k) => ({ ...one, k })).filter((one) => one.is_play);

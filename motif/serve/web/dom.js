@@ -36,10 +36,15 @@ export function plain(words, act, more = {}) {
   return button(words, act, { class: "plain play", ...more });
 }
 
+/** Whether an element is pointed at with a mouse or focused with keys: a finger only presses. */
+export function isHover({ pointerType, target }) {
+  return pointerType ? pointerType === "mouse" : target.matches(":focus-visible");
+}
+
 /** Attributes of what calls `act(one)` while it is pointed at or focused, and `act(null)` after that. */
 export function pointed(act, one) {
-  const on = () => act(one), off = () => act(null);
-  return { onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off };
+  const off = () => act(null);
+  return { onpointerenter: (event) => isHover(event) && act(one), onpointerleave: off, onfocusin: (event) => isHover(event) && act(one), onfocusout: off };
 }
 
 export function linkTo(words, href, more = {}) {
@@ -95,7 +100,7 @@ export function live(name) {
 
 /** Scrolls the panel so that `place` can be seen, from its start. */
 export function reveal(place) {
-  place.scrollIntoView({ block: "nearest" });
+  place.scrollIntoView({ block: place.clientHeight > place.closest(".panel")?.clientHeight ? "start" : "nearest" });
 }
 
 let last = "";

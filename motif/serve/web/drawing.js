@@ -221,14 +221,14 @@ export function drawnArrows({ moves, board, mine = true, kind = "hint" }) {
   const counts = view.map((count) => Math.max(count, 0));
   counts[0] = 0;
   const shift = { played: -5, better: 5 }[kind] ?? 0;
-  return moves.map(([start, end]) => {
+  return moves.map(([start, end], k) => {
     counts[start] = Math.max(counts[start] - 1, 0);
     const from = seenSlot(start, counts[start], mine);
     const to = seenSlot(end, end === OFF ? 0 : counts[end] ?? 0, mine);
     const [x, y] = kind === "last" ? from : to;
     const ghost = (kind === "last" || end !== OFF) && s("circle", { cx: x, cy: y, r: RADIUS - (kind === "better" ? 4 : 1), class: "ghost" });
     if (end !== OFF) counts[end] += 1;
-    return s("g", { class: `arrow ${kind}` }, ghost, arrow(...from, ...to, shift));
+    return s("g", { class: `arrow ${kind}` }, ghost, arrow(...from, ...to, shift + (k && start !== moves[k - 1][1] ? 7 : 0)));
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { dialog } from "./dialog.js";
 import { h, table } from "./dom.js";
-import { knows, t } from "./texts.js";
+import { known, t } from "./texts.js";
 
 const KEYS = [["\u2190 \u2191 \u2192 \u2193", "help arrows"], ["Enter", "help enter"], ["Shift + Enter", "help shift"], ["U, Ctrl+Z", "undo checker"], ["Esc", "help escape"], ["R", "roll"], ["D", "cube double"], ["T, P", "help answer"],
   ["S", "swap"], ["B", "take back"], ["H", "hint"], ["C", "cube advice"], ["N", "help next"], ["W", "help new"], ["\u2190 \u2192", "help steps"], ["\u2191 \u2193", "help list"], ["?", "help help"]];
@@ -17,6 +17,6 @@ export function showHelp() {
   if (document.querySelector("dialog.help")) return;
   const shown = dialog(t("help and keys"), h("h3", {}, t("help mouse")), h("ul", {}, PRESSES.map((one) => h("li", {}, t(one)))),
     h("h3", {}, t("help keys")), table(t("help keys"), null, KEYS.map(([key, words]) => [h("kbd", {}, key), capital(t(words))])),
-    h("h3", {}, t("glossary")), h("dl", { class: "glossary" }, GLOSSARY.map((one) => [h("dt", {}, capital(t(knows(`term ${one}`) ? `term ${one}` : one))), h("dd", {}, t(`meaning ${one}`))])));
+    h("h3", {}, t("glossary")), h("dl", { class: "glossary" }, GLOSSARY.map((one) => [h("dt", {}, capital(known(`term ${one}`, t(one)))), h("dd", {}, t(`meaning ${one}`))])));
   shown.classList.add("help");
 }

@@ -6,13 +6,11 @@ import { announce, button, buttons, fault, figure, h, linkTo, live, percent, pos
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { actionWords, diceOf, movesOf, otherOwner, playName } from "./plays.js";
+import { actionWords, diceOf, formatOf, movesOf, otherOwner, playName } from "./plays.js";
 import { t } from "./texts.js";
 import { frame, retried } from "./view.js";
 
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
-/** A right answer costs less than this. */
-const RIGHT = 0.02;
 const TO_TAKE = ["take", "pass", "drop", "beaver"];
 
 export async function showLearn(view, rest) {
@@ -84,7 +82,8 @@ class Quiz {
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
     show(this.verdict, h("h2", {}, t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
       this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
-    show(this.otherBar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, question.score && question.is_play ? `${question.score[0]}\u2013${question.score[1]}` : t("money")));
+    const length = Number(question.xgid?.split(":")[8] ?? 0), score = length && `${formatOf({ length })}, ${(this.isTake ? question.score.toReversed() : question.score).join("\u2013")}`;
+    show(this.otherBar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, score || t("money")));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();
@@ -101,7 +100,7 @@ class Quiz {
     }
     if (this.card.question.is_play) return show(this.actions, this.mover.buttons());
     const choices = this.isTake ? ["take", "pass"] : this.kind === "error" ? ["double", "no double"] : ["no double", "double, take", "double, pass"];
-    return show(this.actions, choices.map((one) => button(actionWords(one), () => this.judgeCube(one), { id: `answer-${one.replaceAll(/[^a-z]+/g, "-")}` })));
+    return show(this.actions, choices.map((one) => button(actionWords(one), () => this.judge(one), { id: `answer-${one.replaceAll(/[^a-z]+/g, "-")}` })));
   }
 
   key(key) {
@@ -112,62 +111,29 @@ class Quiz {
     return true;
   }
 
-  /** The cost of a play, from the analysis if that has it. */
-  async costOf(play) {
-    const { question } = this.card;
-    const known = question.candidates?.find((one) => one.done === play);
-    if (known) return { cost: Math.max(0, question.candidates[0].equity - known.equity), best: question.best };
-    const { plays: [{ notation: best }] } = await post("hint", { id: question.id });
-    const cost = play === best ? 0 : (await post("explain", { id: question.id, versus: play })).judged_difference;
-    return { cost: Math.max(0, cost), best };
-  }
-
-  async judge(play, after) {
-    this.mover.show({ ...this.shown, board: after });
-    await this.told(async () => {
-      const { cost, best } = await this.costOf(play);
-      this.pair = [best, play];
-      const { board } = this.card.question;
-      const arrows = [{ moves: movesOf(play), board, kind: cost < RIGHT ? "better" : "played" }];
-      if (cost >= RIGHT) arrows.push({ moves: movesOf(best), board, kind: "better" });
-      this.mover.show({ ...this.shown, board, dice: diceOf(this.card.question.dice, "me"), arrows });
-      return { cost, best: playName(best), made: playName(play) };
-    });
-  }
-
-  async judgeCube(answer) {
-    await this.told(async () => {
-      const { question } = this.card;
-      const known = Object.fromEntries(question.candidates?.map((one) => [one.done, one.equity]) ?? []);
-      const cube = question.candidates ? question : await post("cube", { id: question.id });
-      const none = cube.no_double ?? known["no double"], taken = cube.double_take ?? known["double, take"] ?? -known.take;
-      const passed = cube.double_pass ?? known["double, pass"] ?? -known.pass, doubled = Math.min(taken, passed);
-      const best = Math.max(none, doubled);
-      const cost = { take: taken - passed, pass: passed - taken, double: best - doubled, "no double": best - none,
-        "double, take": best - doubled + Math.max(0, taken - passed), "double, pass": best - doubled + Math.max(0, passed - taken) }[answer];
-      this.pair = null;
-      return { cost: Math.max(0, cost), best: actionWords(cube.action), made: actionWords(answer) };
-    });
-  }
-
-  async told(work) {
-    const { card } = this;
+  /** Lets the server judge a play, which led to a `board`, or a cube action. */
+  async judge(answer, board = null) {
+    const { key, question } = this.card, { is_play: isPlay } = question;
+    if (board) this.mover.show({ ...this.shown, board });
     show(this.actions);
     try {
-      const { cost, best, made } = await work();
-      const isRight = cost < RIGHT;
-      const kept = await post("learn", { key: card.key, kind: this.kind, question: card.question, right: isRight });
+      const { right, cost, best, days } = await post("learn", { key, kind: this.kind, question, answer });
       this.answered = true;
       this.asked += 1;
-      this.right += isRight;
-      this.skip.push(card.key);
-      const words = t(isRight ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made, best, cost: figure(cost, 3) });
-      show(this.verdict, h("h2", { class: isRight ? "right" : "wrong" }, t(isRight ? "right" : "wrong")),
-        source(t(isRight ? "comes again" : "comes soon", { count: kept.days })));
+      this.right += right;
+      this.skip.push(key);
+      this.pair = isPlay ? [best, answer] : null;
+      if (isPlay) {
+        const arrow = (play, kind) => ({ moves: movesOf(play), board: question.board, kind });
+        this.mover.show({ ...this.shown, dice: diceOf(question.dice, "me"), arrows: right ? [arrow(answer, "better")] : [arrow(answer, "played"), arrow(best, "better")] });
+      }
+      const name = isPlay ? playName : actionWords;
+      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: figure(cost, 3) });
+      show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(right ? "comes again" : "comes soon", { count: days })));
       show(this.message, words);
       announce(words);
       this.showActions();
-      if (!isRight) this.explain();
+      if (!right) this.explain();
     } catch (error) {
       show(this.verdict, fault(error.message), button(t("try now"), () => this.next()));
     }

@@ -5,7 +5,7 @@ import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, fault, field, figure, h, radio, show } from "./dom.js";
 import { formatOf, nameOf } from "./plays.js";
 import { begin, openGame, wishes } from "./start.js";
-import { knows, t } from "./texts.js";
+import { known, t } from "./texts.js";
 import { retried } from "./view.js";
 
 const LENGTHS = [0, 1, 3, 5, 7, 9, 11, 15, 21];
@@ -23,13 +23,16 @@ export async function showNewGame() {
   const seed = h("input", { id: "seed", inputmode: "numeric", autocomplete: "off", placeholder: t("new seed"), "aria-describedby": "seed-fault" });
   const seedFault = h("small", { class: "fault", id: "seed-fault" });
   const attempt = async (work) => {
+    start.disabled = true;
     try {
       await work();
       shown.close();
     } catch (error) {
       show(told, error.message);
     }
+    start.disabled = false;
   };
+  const start = h("button", { class: "primary", id: "begin" }, t("begin"));
   const submit = (event) => {
     event.preventDefault();
     const wanted = seed.value.trim();
@@ -47,13 +50,13 @@ export async function showNewGame() {
   const shown = dialog(t("new game"), h("form", { id: "wish", onsubmit: submit }, levels, field(t("for what"), length), money,
     h("details", { id: "more" }, h("summary", {}, t("more")), field(t("all opponents"), opponent), field(t("dice seed"), seed, seedFault),
       h("h3", {}, t("load head")), field(t("you are"), seat), field(t("mat file"), file)),
-    told, buttons(h("button", { class: "primary", id: "begin" }, t("begin")), button(t("cancel"), () => shown.close()))));
+    told, buttons(start, button(t("cancel"), () => shown.close()))));
   await retried(told, async () => {
     const answer = await get("games/opponents");
     show(told);
     levels.append(...answer.levels.map((one) => radio("level", one.name, one.name === wish.opponent, () => { opponent.value = one.name; },
       h("span", {}, h("strong", {}, t(`level ${one.level}`)), h("small", {}, t("level words", { name: nameOf(one.name), rate: figure(one.error_rate, 1) }))))));
     const names = answer.opponents.flatMap((one) => (one.name === "latest" ? ["latest", "latest@1", "latest@2"] : [one.name]));
-    show(opponent, names.map((one) => h("option", { value: one, selected: one === wish.opponent }, knows(`opponent ${one}`) ? t(`opponent ${one}`) : one)));
+    show(opponent, names.map((one) => h("option", { value: one, selected: one === wish.opponent }, known(`opponent ${one}`, nameOf(one)))));
   });
 }

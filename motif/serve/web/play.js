@@ -66,7 +66,10 @@ export class Game {
     show(this.panel, this.sheet, section(t("advice"), this.adviceButtons, tutor, this.advice), section(t("record"), this.log, this.about));
     this.tutor = tutor.firstChild;
     useKeys((key, event) => this.key(key, event));
-    if (events.length) await this.tellAll(events, OPENING);
+    if (events.length) {
+      this.showBars(START);
+      await this.tellAll(events, OPENING);
+    }
     this.settle();
     return this;
   }
@@ -77,9 +80,7 @@ export class Game {
     Object.assign(this.table.dataset, { asks: state.asks, revision: state.revision });
     delete this.table.dataset.tells;
     this.show();
-    show(this.adviceButtons,
-      button(t("hint"), () => this.hint(), { id: "hint-button", disabled: !this.turn, key: "H" }),
-      button(t("cube advice"), () => this.cubeAdvice(), { id: "cube-button", disabled: !this.asksCube, key: "C" }));
+    this.showAdvisers();
     show(this.advice);
     show(this.sheet);
     this.panel.scrollTop = 0;
@@ -90,6 +91,12 @@ export class Game {
     if (!quiet) announce(words);
     if (["next", "nothing"].includes(state.asks) && state.result) this.showResult();
     if (this.turn && preference("autobearoff") && state.tree.bearoff) this.bearOff();
+  }
+
+  showAdvisers() {
+    const { busy, turn, asksCube } = this;
+    show(this.adviceButtons, button(t("hint"), () => this.hint(), { id: "hint-button", disabled: busy || !turn, key: "H" }),
+      button(t("cube advice"), () => this.cubeAdvice(), { id: "cube-button", disabled: busy || !asksCube, key: "C" }));
   }
 
   show() {
@@ -119,13 +126,16 @@ export class Game {
   }
 
   changed() {
+    this.showBars(this.turn?.board ?? this.state.board);
+    this.showActions();
+  }
+
+  showBars(board) {
     const { state } = this;
-    const board = this.turn?.board ?? state.board;
     const pips = pipCounts(board), off = offCounts(board);
     const facts = (k) => ({ pips: pips[k], off: off[k], score: scoreOf(state.score[k], state.rules.length) });
     player(this.otherBar, false, this.opponent, { ...facts(1), tag: state.crawford && t("crawford") });
     player(this.ownBar, true, nameOf(state.name), facts(0));
-    this.showActions();
   }
 
   showActions() {
@@ -142,7 +152,7 @@ export class Game {
       asks === "next" && act("next", t("next game"), "next", { primary: true, key: "N" }),
       asks === "nothing" && button(t("new game"), newGame, { primary: true, id: "next", key: "N" }),
       ended && [linkTo(t("view analyse"), `#/analyse/game/${this.state.game}`, { id: "analyse" }), button(t("all rolls"), () => this.rolls(), { id: "rolls" })],
-      can.undo && act("take-back", t("take back"), "undo", { key: "B" }));
+      can.undo && act("take-back", t("take back"), "undo", { key: "B", disabled: this.turn?.path.length > 0 }));
   }
 
   words() {
@@ -192,7 +202,7 @@ export class Game {
       h("p", {}, `${words}. ${t("game number", { number: state.number })}`),
       buttons(this.resignation(), button(t("new game"), newGame, { id: "new-game" }), linkTo(t("all games"), "#/start"),
         positionLink(state.xgid), button(t("save mat"), () => this.save(), { id: "save" })),
-      h("p", {}, t("seed shown"), " ", h("code", { id: "seed-shown" }, String(state.seed)), h("br"), h("small", {}, t("seed words"))),
+      h("p", {}, `${t("dice seed")}: `, h("code", { id: "seed-shown" }, String(state.seed))),
       h("div", { class: "buttons apart" }, button(t("forget game"), () => this.forget(), { id: "forget" })));
   }
 
@@ -275,11 +285,12 @@ export class Game {
   async tellAll(events, before) {
     const { state } = this;
     this.busy = true;
+    this.showAdvisers();
     this.mover.show({ ...this.mover.shown, board: before.board, arrows: [], dice: null });
     this.table.dataset.tells = "";
     for (const place of [this.actions, this.sheet, this.advice, this.last]) show(place);
     await tell(this.mover.board, events, {
-      before: before.board, cube: state.rules.cube ? before.cube : null, names: (who) => this.nameOf(who), message: (words) => show(this.message, words),
+      before: before.board, cube: state.rules.cube ? before.cube : null, names: (who) => this.nameOf(who), message: (words) => show(this.message, words), seen: (board) => this.showBars(board),
     });
     const rolled = events.at(-1)?.do === "roll" && events.at(-1).who === "me" && events.length > 1;
     this.hidden = rolled && state.asks === "play" && !preference("autoroll");
@@ -356,7 +367,10 @@ export class Game {
   }
 
   cubeAdvice() {
-    return this.advise(({ showCube }) => showCube(this.advice, { id: this.state.id }, this.state.rules.beavers ? { beavers: true } : {}));
+    return this.advise(({ showCube }) => {
+      const names = [t("you"), this.opponent], { cube: { offered }, rules: { beavers }, id } = this.state;
+      return showCube(this.advice, { id }, { names: offered ? names.toReversed() : names, extra: beavers ? { beavers } : {} });
+    });
   }
 
   save() {

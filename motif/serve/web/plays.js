@@ -1,6 +1,6 @@
 // Plays and decisions in words.
 
-import { knows, t } from "./texts.js";
+import { known, t } from "./texts.js";
 
 /** The moves [from, to, hit] of a play such as "bar/20*\/14 8/5(2)". */
 export function movesOf(play) {
@@ -18,12 +18,12 @@ export function playName(play) {
 }
 
 export function actionWords(action) {
-  const words = action.split(", ").map((part) => (knows(`cube ${part}`) ? t(`cube ${part}`) : part)).join(", ");
+  const words = action.split(", ").map((part) => known(`cube ${part}`, part)).join(", ");
   return words[0].toUpperCase() + words.slice(1);
 }
 
 export function nameOf(player) {
-  return player === "You" ? t("you") : knows(`name ${player}`) ? t(`name ${player}`) : player;
+  return player === "You" ? t("you") : known(`name ${player}`, player);
 }
 
 export function formatOf({ length }) {

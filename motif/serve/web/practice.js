@@ -29,7 +29,7 @@ class Practice {
     Object.assign(this, { id, mine: true, log: [] });
     this.mover = new Mover({ changed: () => this.changed(), pressed: () => this.press("roll"), cubed: () => this.press("double") });
     this.record = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
-    const title = t("play from here"), back = `#/position/${encodeURIComponent(id)}`;
+    const title = t("view from"), back = `#/position/${encodeURIComponent(id)}`;
     Object.assign(this, frame(view, title, this.mover, "practice", t("record")));
     show(this.panel,
       section(title, h("p", {}, t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),

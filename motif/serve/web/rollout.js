@@ -24,7 +24,7 @@ async function rollOut(place, about, isPlay) {
     stopping.abort();
   }, { small: true });
   const bar = h("div", { class: "analysing", role: "status" }, progress, words, stop);
-  show(place, h("h3", {}, t("term rollout")), bar, result);
+  show(place, h("h3", {}, t("roll it out")), bar, result);
   try {
     for (const [step, trials] of STEPS.entries()) {
       if (stopped) break;

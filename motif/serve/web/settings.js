@@ -5,7 +5,7 @@ import { button, buttons, checkbox, choice, field, h } from "./dom.js";
 import { prefer, preference } from "./preferences.js";
 import { LANGUAGES, language, loadTexts, t } from "./texts.js";
 
-const CHOICES = { speed: ["slow", "normal", "fast", "off"], home: ["right", "left"], board: ["wood", "green", "slate"], theme: ["auto", "light", "dark"] };
+const CHOICES = { speed: ["slow", "normal", "fast", "off"], home: ["right", "left"], board: ["wood", "green", "slate", "dark"], theme: ["auto", "light", "dark"] };
 const SWITCHES = ["autoroll", "autobearoff", "sound"];
 
 export function showSettings() {
@@ -15,6 +15,7 @@ export function showSettings() {
     await loadTexts(tag);
     shown.close();
     dispatchEvent(new CustomEvent("language"));
+    showSettings();
   }));
   const shown = dialog(t("settings"), h("div", { class: "preferences" }, choices, languages),
     SWITCHES.map((name) => checkbox(`prefer-${name}`, t(`set ${name}`), preference(name), (value) => prefer(name, value))),

@@ -119,7 +119,7 @@ class Setup {
     show(this.advisers,
       button(t("hint"), () => this.hint(), { primary: true, id: "setup-hint", key: "H", disabled: disabled || !place.dice, "aria-describedby": "hint-needs" }),
       button(t("cube advice"), () => showCube(this.advice, { id: place.id }), { id: "setup-cube", key: "C", disabled }), rollOut,
-      !disabled && linkTo(t("play from here"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
+      !disabled && linkTo(t("view from"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
     show(this.needs, place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
   }
 
@@ -197,7 +197,7 @@ class Setup {
     if (error.status === 0) {
       show(this.fault, error.message);
       setTimeout(() => this.fault.isConnected && this.ask(), RETRY);
-    } else show(/checker|players|board|bar|point \d|off/i.test(error.message) ? this.boardFault : this.matchFault, error.message);
+    } else show(error.fields.includes("board") ? this.boardFault : this.matchFault, error.message);
   }
 
   address() {

@@ -21,8 +21,9 @@ function turnedCube(cube, { do: word, who }) {
   }
 }
 
-/** Shows `events` on a board that showed `before` and a `cube`, which may be null; `message(words)` shows words. */
-export async function tell(board, events, { before, cube, names, message }) {
+/** Shows `events` on a board that showed `before` and a `cube`, which may be null; `message(words)` shows words, and
+ *   `seen(board)` follows the board. */
+export async function tell(board, events, { before, cube, names, message, seen = () => {} }) {
   let shown = before;
   let dice = null;
   const draw = (more = {}) => board.show({ board: shown, cube, dice, by: "opponent", ...more });
@@ -65,9 +66,10 @@ export async function tell(board, events, { before, cube, names, message }) {
           const words = t(one.forced && one.who === "me" ? "told forced" : "told play", { who: name, roll: one.roll.join("-"), play: playName(one.play) });
           announce(words);
           if (!one.moves.length) {
-            await banner(t("banner dance", { who: name, roll: one.roll.join("-") }));
+            await banner(t("dances", { who: name, roll: one.roll.join("-") }));
           } else {
-            message(words);
+            if (one.who === "me") await banner(words);
+            else message(words);
             if (events[k - 1]?.do === "begin") await pause("dice");
             await board.animate(shown, one.moves, one.who === "me");
             await pause("rest");
@@ -82,8 +84,9 @@ export async function tell(board, events, { before, cube, names, message }) {
         if (one.do === "double" || one.do === "take") sound("cube");
         draw();
         announce(`${name}: ${t(`did ${one.do}`)}.`);
-        if (one.who === "opponent") await banner(t(`banner ${one.do}`, { who: name, cube: cube ? (one.do === "double" ? 2 : 1) * cube.value : 1 }));
+        if (one.who === "opponent") await banner(one.do === "double" ? t("doubles to", { who: name, cube: 2 * (cube?.value ?? 1) }) : `${name} ${t(`did ${one.do}`)}`);
     }
     shown = one.board;
+    seen(shown);
   }
 }

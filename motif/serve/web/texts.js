@@ -21,6 +21,7 @@ export function t(key, places = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => places[name] ?? "");
 }
 
-export function knows(key) {
-  return key in texts;
+/** The text `key` without places, or `other` words if there is none. */
+export function known(key, other) {
+  return texts[key] ?? other;
 }

@@ -75,13 +75,9 @@ export class Turn {
       const order = this.dice.filter((die) => !die.used).map((die) => die.value);
       const step = here.toSorted((a, b) => order.indexOf(a.die) - order.indexOf(b.die))[0];
       this.path.push(step);
-      return true;
+    } else {
+      this.movable.toSorted((a, b) => a - b).some((start) => start > place && this.drag(start, place));
     }
-    const starts = this.movable.toSorted((a, b) => a - b).filter((start) => start > place);
-    for (const start of starts) {
-      if (this.drag(start, place)) return true;
-    }
-    return false;
   }
 
   serves(place) {

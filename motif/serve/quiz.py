@@ -38,7 +38,7 @@ class AskedQuestion(BaseModel):
     candidates: tuple[JudgedAnswer, ...] = ()
 
 
-class Judgement(NamedTuple):
+class QuizVerdict(NamedTuple):
     """The cost of an answer, and the best answer."""
 
     cost: float
@@ -52,7 +52,7 @@ class Judgement(NamedTuple):
         return self.cost < MIN_ERROR / _MILLIPOINTS
 
 
-def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> Judgement:
+def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
     """Judge an answer by the equities of `question`, or by `evaluator` if they are missing.
 
     Raises `PositionError` and `PlayError`.
@@ -61,7 +61,7 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> Judgem
     if not question.is_play:
         return _judged_cube(question, answer, evaluator, known)
     if answer in known and question.best is not None:
-        return Judgement(max(question.candidates[0].equity - known[answer], 0.0), question.best)
+        return QuizVerdict(max(question.candidates[0].equity - known[answer], 0.0), question.best)
     position, match, roll = parse_decision(question.id)
     if roll is None:
         raise PlayError("the ID of the question holds no roll")
@@ -69,12 +69,12 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> Judgem
     context, _ = for_match(evaluator, MatchOptions(), match)
     ranking = rank_plays(position, roll, evaluator, context, asked=[play])
     pair = compare_with_best(ranking, evaluator, context, play)
-    return Judgement(0.0 if pair is None else max(pair.difference, 0.0), ranking[0].play.notation)
+    return QuizVerdict(0.0 if pair is None else max(pair.difference, 0.0), ranking[0].play.notation)
 
 
 def _judged_cube(
     question: AskedQuestion, answer: str, evaluator: Evaluator, known: dict[str, float]
-) -> Judgement:
+) -> QuizVerdict:
     action = question.action or ""
     if {"take", "pass"} <= known.keys():  # seen by the player who answers the double
         known = {"double, take": -known["take"], "double, pass": -known["pass"]}
@@ -88,7 +88,7 @@ def _judged_cube(
     costs = _cube_costs(known)
     if answer not in costs:
         raise PlayError(f"answer must be one of {', '.join(costs)}, not {answer!r}")
-    return Judgement(max(costs[answer], 0.0), action)
+    return QuizVerdict(max(costs[answer], 0.0), action)
 
 
 def _cube_costs(equities: dict[str, float]) -> dict[str, float]:

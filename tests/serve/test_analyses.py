@@ -20,7 +20,6 @@ from tests.serve.conftest import ROOT
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
-
 ID = "4HPwATDgc/ABMA"
 
 

@@ -10,7 +10,7 @@ UV := UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$PIP_INDEX_URL}" UV_HTTP_TIMEOUT=2
     $(BIN)/python -m uv --quiet pip install --python $(BIN)/python
 INSTALL = { { $(BIN)/python -m uv --version || $(PIP) uv; } && $(UV) --editable $(EXTRAS); } >/dev/null 2>&1 \
     || $(PIP) --editable $(EXTRAS)
-# On all cores, without packages that hardly any command loads.
+# On all cores, without packages that few commands load.
 COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib \
     -x '/(cuda|fontTools|narwhals|pip|pkg_resources|pydantic|pygments|setuptools|sklearn|tests)/'
 # Stamps of what is installed in .venv, made again when pyproject.toml changes.

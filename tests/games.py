@@ -12,7 +12,7 @@ MOST_PLIES = 400
 
 
 def game_decisions(player: str, games: int, seed: int) -> tuple[Board, np.ndarray]:
-    """Every board before a roll, and the roll, in `games` games of a player against itself."""
+    """Return every board before a roll, and the roll, in `games` games of a player against itself."""
     chooser, random = load(player), np.random.default_rng(seed)
     boards = np.repeat(Position.start().board[None], games, axis=0)
     seen, rolled = [], []
@@ -28,7 +28,7 @@ def game_decisions(player: str, games: int, seed: int) -> tuple[Board, np.ndarra
 
 
 def some_decisions(player: str, count: int, seed: int) -> tuple[Board, np.ndarray]:
-    """`count` different decisions, from all stages of a player's games."""
+    """Return `count` different decisions, from all stages of a player's games."""
     boards, rolls = game_decisions(player, max(2, count // 20), seed)
     kept = np.random.default_rng(seed).permutation(len(boards))[:count]
     assert len(kept) == count
@@ -36,5 +36,5 @@ def some_decisions(player: str, count: int, seed: int) -> tuple[Board, np.ndarra
 
 
 def some_boards(player: str, count: int, seed: int) -> Board:
-    """`count` boards from all stages of a player's games."""
+    """Return `count` boards from all stages of a player's games."""
     return some_decisions(player, count, seed)[0]

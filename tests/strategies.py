@@ -12,7 +12,7 @@ PLACES = range(1, OWN_BAR + 1)
 
 @st.composite
 def positions(draw: st.DrawFn) -> Position:
-    """Any position: checkers anywhere, on the bar and off, on both sides."""
+    """Draw any position: checkers anywhere, on the bar and off, on both sides."""
     board = np.zeros(BOARD_SIZE, np.int64)
     own_count, opponent_count = draw(st.tuples(st.integers(0, CHECKERS), st.integers(0, CHECKERS)))
     own = draw(st.lists(st.sampled_from(PLACES), min_size=own_count, max_size=own_count))
@@ -28,5 +28,5 @@ def positions(draw: st.DrawFn) -> Position:
 
 
 def rolls() -> st.SearchStrategy[tuple[int, int]]:
-    """The 21 rolls, the higher die first."""
+    """Return a strategy for the 21 rolls, the higher die first."""
     return st.sampled_from([(high, low) for high in range(1, 7) for low in range(1, high + 1)])

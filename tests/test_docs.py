@@ -46,7 +46,7 @@ def test_links_lead_to_files(page):
 
 
 def is_made(path: Path) -> bool:
-    """Whether the page at `path` is generated when the site is built."""
+    """Return whether the page at `path` is generated when the site is built."""
     return any(path.resolve().is_relative_to(DOCS / made) for made in MADE)
 
 

@@ -57,7 +57,7 @@ NOT_SOURCE = {".git", "__pycache__", "build", "dist", "runs"}
 
 
 def imported_modules(source: str, module: Path) -> set[str]:
-    """Dotted names that `source`, located at `module`, imports anywhere, also lazily.
+    """Return the dotted names that `source`, located at `module`, imports anywhere, lazily too.
 
     ``from motif import board`` yields ``motif.board``; any other ``from a import b`` yields ``a``.
     """
@@ -68,7 +68,7 @@ def imported_modules(source: str, module: Path) -> set[str]:
 
 
 def breaches(source: str, module: Path) -> list[str]:
-    """Imports of `source`, located at `module` relative to the root, that violate the rules."""
+    """Return the imports of `source`, located at `module` relative to the root, that violate the rules."""
     names = imported_modules(source, module)
     folder = module.parts[1] if len(module.parts) > 2 else TOP
     lines = [
@@ -162,7 +162,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def test_circles_are_seen():
-    """Also lazy ones and those through a package's `__init__`, but not those for type checkers alone."""
+    """Lazy imports and imports through a package's `__init__` count; imports for type checkers do not."""
     texts = {
         Path("motif/a.py"): "def late():\n    from motif.b import B",
         Path("motif/b.py"): "from motif.c import C",
@@ -223,7 +223,7 @@ def test_openings_in_the_wall_are_seen(low, high, expected):
 
 
 def text_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Text files of the repository below `folder`, without hidden folders (except .ci) and runs."""
+    """Yield the text files of the repository below `folder`, without hidden folders (except .ci) and runs."""
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or path.name in NOT_SOURCE or path.suffix == ".egg-info":
             continue

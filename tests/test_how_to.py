@@ -1,7 +1,7 @@
-"""The programs on the pages of docs/how-to run as they are, those of one page in order.
+"""The programs on the pages of docs/how-to run unchanged; those of a page run in order.
 
-What they need and do not make (a match file, a server) is prepared; addresses are replaced by those of
-servers on this machine, and amounts of work by smaller ones.
+The test prepares what a page needs but does not make (a match file, a server), and replaces addresses by
+those of servers on this machine, and amounts of work by smaller ones.
 """
 
 import doctest
@@ -26,21 +26,21 @@ PROGRAMS = {
     if (found := [block.text for block in blocks(path.read_text("utf-8")) if block.kind == "python"])
 }
 SMALLER = {"games=1000, trials=36": "games=4, trials=2"}
-"""Part of a program -> what stands for it in the test."""
+"""Part of a program -> its replacement in the test."""
 SLOW = {"cluster"}
 Prepared = dict[str, str]
-"""What is replaced on a page."""
+"""Part of a page -> its replacement in the test."""
 
 
 def a_match(folder: Path, stack: ExitStack) -> Prepared:
-    """A match file of each kind."""
+    """Write a match file of each kind."""
     words = ["play", "pubeval", "random", "--length", "1", "--seed", "1", "--save"]
     assert main([*words, str(folder / "match.mat")]) == main([*words, str(folder / "match.sgf")]) == 0
     return {}
 
 
 def nets(folder: Path, stack: ExitStack) -> Prepared:
-    """The exported net that the page makes by a command, and another net."""
+    """Export the net that the page exports by a command, and write another net."""
     pytest.importorskip("onnxruntime", reason="the extra nets is not installed")
     from tests.evaluators.nets.made_nets import score_net
 
@@ -51,7 +51,7 @@ def nets(folder: Path, stack: ExitStack) -> Prepared:
 
 
 def a_server(folder: Path, stack: ExitStack) -> Prepared:
-    """The HTTP server."""
+    """Start the HTTP server."""
     pytest.importorskip("fastapi", reason="the extra serve is not installed")
     from motif.serve.serve_settings import ServeSettings
     from tests.serve.conftest import running
@@ -61,7 +61,7 @@ def a_server(folder: Path, stack: ExitStack) -> Prepared:
 
 
 def a_cluster(folder: Path, stack: ExitStack) -> Prepared:
-    """A scheduler with a worker."""
+    """Start a scheduler with a worker."""
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     from tools.local_cluster import machines
 

@@ -147,7 +147,7 @@ def test_results_show_themselves():
 
 
 def declared() -> list[str]:
-    """The names that a type checker finds."""
+    """Return the names that a type checker finds."""
     tree = ast.parse(Path(motif.__file__).read_text("utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     imported = {name.asname for node in ast.walk(block) for name in getattr(node, "names", ())}

@@ -10,7 +10,7 @@ FILE_LINES, FUNCTION_LINES, PARAMETERS, FIELDS = 700, 60, 12, 15
 LONG_FUNCTIONS = {
     "analyse", "benchmark", "calibrate", "compare_plays", "fit", "match", "play", "sample",
 }  # fmt: skip
-"""By their docstrings, which are the help of commands or the reference of the library; none by its code."""
+"""Long only because of their docstrings, which are the help of commands or the library's reference."""
 MANY_PARAMETERS: set[str] = set()
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -81,7 +81,7 @@ SERVERS = {"web", "serve http", "serve gnubg", "serve ubgi"}
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
-    """Commands and their parameters."""
+    """Yield the commands and their parameters."""
 
     def inside(group, words):
         for name, command in group.commands.items():

@@ -23,7 +23,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = [line for block in blocks(README) if block.kind == "" for line in block.text.splitlines()]
 PROGRAMS = [block.text for block in blocks(README) if block.kind == "python"]
 LONG = ("bootstrap --preset classic",)
-"""Commands of many minutes; what they do is tested in small elsewhere."""
+"""Commands that take many minutes; other tests run them with less work."""
 WITH_PEOPLE = re.compile(r"cli\.py play(?: pubeval .*| human .*|)$")
 
 
@@ -66,7 +66,7 @@ def test_what_make_is_asked_for_is_there():
 
 
 def copied(folder: Path) -> Path:
-    """The tracked files of the checkout, in `folder`."""
+    """Copy the tracked files of the checkout into `folder`."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
         if (ROOT / name).is_file():
@@ -76,7 +76,7 @@ def copied(folder: Path) -> Path:
 
 
 def is_possible(line: str) -> bool:
-    """Whether the command's requirements are installed."""
+    """Return whether the command's requirements are installed."""
     if "gnubg" in line:
         try:
             installed_gnubg()

@@ -37,7 +37,7 @@ def written_set(folder):
 
 
 def exposed_by_hand(board) -> int:
-    """Blots that one die brings an opposing checker to."""
+    """Return the number of blots that an opposing checker can hit with one die."""
     reached = {place + die for place in range(25) if board[place] < 0 for die in range(1, 7)}
     return sum(board[point] == 1 for point in range(1, 25) if point in reached)
 

@@ -1,4 +1,4 @@
-"""Lines that users of scikit-learn, pandas and python-chess type: each works, or names the right call."""
+"""Lines that users of scikit-learn, pandas and python-chess type: each works, or the error corrects it."""
 
 import os
 import runpy

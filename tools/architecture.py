@@ -82,7 +82,7 @@ def sentence(text: str) -> str:
 
 
 def _clause(text: str) -> str:
-    """Return the beginning of that sentence, up to the first punctuation mark."""
+    """Return the beginning of a module's first sentence, up to the first punctuation mark."""
     return re.split(r"[:;,]", sentence(text))[0]
 
 
@@ -114,10 +114,10 @@ def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
 
 
 _GAP, _LANE = 0.12, 0.1
-"""Gaps between the rooms of a floor, and for a line that passes between them, in room widths."""
+"""Gap between the rooms of a floor, and width of the lane of a line that passes a floor, in room widths."""
 _Row = tuple[str, ...]
 _STARTS = 8
-"""Initial orders that are improved."""
+"""Number of initial orders that are improved; the best result is used."""
 
 
 def paths(drawn: House) -> list[list[str]]:
@@ -165,7 +165,7 @@ def _sorted(made: list[list[str]], joined: list[list[tuple[str, str]]], random: 
 
 
 def links(drawn: House) -> list[list[tuple[str, str]]]:
-    """Return what lines join between each floor, from the top down, and the one below it."""
+    """Return the ends of the lines between each floor, from the top down, and the next lower floor."""
     level = _levels(drawn)
     joined: list[list[tuple[str, str]]] = [[] for _ in range(max(level.values()))]
     for path in paths(drawn):
@@ -193,7 +193,7 @@ def _places(row: _Row) -> dict[str, float]:
 
 
 def _badness(order: list[_Row], joined: list[list[tuple[str, str]]]) -> tuple[int, float]:
-    """Return how many lines cross, and how far they lean."""
+    """Return the number of crossings, and the sum of the lines' squared horizontal lengths."""
     crossings, lean = 0, 0.0
     for (upper, lower), between in zip(pairwise(order), joined, strict=False):
         tops, bottoms = _places(upper), _places(lower)
@@ -215,7 +215,7 @@ _INK, _PAPER, _CORE, _LINE = "#1d2733", "#ffffff", "#dbe9f6", "#6b7c8f"
 
 
 def draw(drawn: House) -> str:
-    """Return the diagram as SVG; its description contains its contents as text."""
+    """Return the diagram as SVG, whose description holds the contents as text."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -241,7 +241,7 @@ def draw(drawn: House) -> str:
         half = (across - _GAP) / 2
         for name, middle in zip(CELLARS, (-half / 2, half / 2), strict=True):
             _draw_room(axes, name, drawn, middle, ground, half, _CELLAR)
-        legend = "an arrow: imports; one that follows from others is left out\nblue: has compiled kernels"
+        legend = "arrow: imports; an arrow implied by others is left out\nblue: contains compiled kernels"
         axes.text(0, ground - _CELLAR - 0.06, legend, ha="center", va="top", size=7.5, color=_LINE)
         picture = _svg(figure, drawn.text)
         pyplot.close(figure)

@@ -1,6 +1,6 @@
 """Compare Janowski's cube model with exact equities in bearoffs, for docs/explanation/lab-notes.md.
 
-x is fitted in two ways to all pairs of at most six checkers in which each side has 5 to 95 %: for the
+x is fitted in two ways to all pairs of at most six checkers in which each side wins 5 to 95 %: for the
 smallest error of the equities, and for the lowest cost of wrong actions. The results are measured on other
 pairs: up to eight checkers against up to seven, at least one side with more than six, with win probabilities
 from the one-sided tables, as in play.
@@ -46,13 +46,13 @@ class Pairs(NamedTuple):
     """(n, 3): exact money equities without a double, by the position of the cube."""
 
     def open(self) -> "Pairs":
-        """Pairs that either side may still win."""
+        """Pairs that both sides may still win."""
         rows = (self.wins > _OPEN) & (self.wins < 1 - _OPEN)
         return Pairs(self.wins[rows], self.exact[rows])
 
 
 class Model:
-    """The model's equities (n, 3) of pairs at any x."""
+    """The model's equities (n, 3) of pairs, for any x."""
 
     def __init__(self, pairs: Pairs) -> None:
         chances = np.zeros((len(pairs.wins), 5))

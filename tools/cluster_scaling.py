@@ -66,7 +66,7 @@ class Measured:
     """Processor seconds of the process that writes."""
     scheduler: float
     scheduler_bytes: int
-    """Its memory at the end."""
+    """Memory of the scheduler at the end."""
     worker_bytes: int
     """Memory of the largest worker at the end."""
     disk: int = 0
@@ -115,7 +115,7 @@ def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = 
 
 
 def passed_on(parts: int) -> Measured:
-    """Measure the client and the scheduler alone: large `parts` that need no computing."""
+    """Measure only the client and the scheduler, with large `parts` that need no computing."""
     few = replace(settings(1500), trials=1)
     columns = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
     random = np.random.default_rng(1)
@@ -134,7 +134,7 @@ def passed_on(parts: int) -> Measured:
             whole.append(write_part(folder, number, made, {}))
             write_manifest(folder, {}, whole, complete=False)
         return Measured(
-            "parts that cost nothing",
+            "parts without computing",
             parts * len(order),
             time.monotonic() - started,
             time.process_time() - own,
@@ -181,7 +181,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
             runs.append(measured(f"{workers} workers" if workers > 1 else "1 worker", games, cluster))
     say("bytes moved")
     sent, received = moved(games)
-    say("parts that cost nothing")
+    say("parts without computing")
     free = passed_on(_FREE_PARTS)
     one, labels = runs[2], runs[2].labels
     disk = one.disk / labels
@@ -197,7 +197,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
         "",
         f"The runs have small parts of {labels // 64} labels, each with some overhead; the last line is for "
         f"{_FREE_PARTS} parts of {LARGE_PART:,} labels, as in a large dataset, that workers send "
-        "without computing anything. The plan below uses its costs.",
+        "without computing anything. The plan below uses the costs of that line.",
         "",
         f"A label takes {received:.0f} bytes on its way to the client and {disk:.0f} on disk; the client "
         f"sends {sent:.1f} bytes per label, mostly the weights, which are sent once.",

@@ -56,7 +56,7 @@ class Decisions(NamedTuple):
 
     doubles: Flags
     takes: Flags
-    """If the opponent is doubled."""
+    """Answers of the opponent to a double."""
     values: Values
     """(n, 2): equities without a double and after a take."""
 

@@ -124,7 +124,7 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
             lower.plot([curve.seconds[1 + k] for k in drawn], [above[k] for k in drawn], **look)
         for axes, label in ((upper, "passes (sweeps of Keith's descent)"), (lower, "processor seconds")):
             _dress(axes, label)
-        figure.supylabel("error above the least, %", fontsize=SMALL)
+        figure.supylabel("error above the minimum, %", fontsize=SMALL)
         figure.legend(
             handles=[sample_line(METHODS[curve.method][1], METHODS[curve.method][0]) for curve in curves],
             loc="outside lower center",

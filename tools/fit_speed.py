@@ -83,7 +83,7 @@ class Timed:
     seconds: float | None = None
     """Wall-clock seconds until the error was reached."""
     processor_seconds: float | None = None
-    """Of one core, hardly affected by other work on the machine."""
+    """Processor seconds of one core, which other work on the machine affects little."""
     passes: int | None = None
     """Passes, sweeps or steps."""
     pass_seconds: float | None = None
@@ -119,7 +119,7 @@ def made_samples(positions: int) -> tuple[Array, Array]:
 
 
 def matrix_of(terms: Terms, values: Array, kind: type = np.float32) -> Array:
-    """Return every term but the constant, centred, in column order."""
+    """Return every term except the constant, centred, in column order."""
     matrix: Array = np.empty((len(values), terms.count - 1), kind, order="F")
     for begin in range(0, len(values), 1 << 13):
         part = slice(begin, begin + (1 << 13))

@@ -32,7 +32,7 @@ from tools.marked_page import reporting, write_region
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
 """The file of the figures; an analysis shows those of its judge."""
 _TURN = 50
-"""Decisions of one player until the next player's turn."""
+"""Number of decisions of one player before the next player's turn."""
 _MILLI = 1000
 """Milliseconds in a second."""
 
@@ -52,7 +52,7 @@ def ways(own: str) -> list[str]:
 
 
 def judging_ways(own: str) -> list[str]:
-    """Return those of `ways` that are measured on all lines: judges, whose average error is shown."""
+    """Return the players of `ways` that are measured on all lines: judges, whose average error is shown."""
     depths = ("@1:narrow", "@1", "@2:narrow", "@2", "@3", "@2:rollout")
     return [own, *(own + depth for depth in depths)]
 
@@ -77,7 +77,7 @@ def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> l
         try:
             players[name] = load(name)
         except PlayerError as error:
-            print(f"{name}: left out: {error}", file=sys.stderr)
+            print(f"{name}: not measured: {error}", file=sys.stderr)
     states = derive_states(0, 0, decisions, 0)
     losses: dict[str, list[float]] = {name: [] for name in players}
     seconds = dict.fromkeys(players, 0.0)
@@ -133,7 +133,7 @@ def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
 
 
 def table(measured: Sequence[Measured]) -> list[str]:
-    """Return the page's table, the fastest first."""
+    """Return the page's table, the fastest player first."""
     lines = ["| player | error rate | ms per decision | decisions |", "|---|---:|---:|---:|"]
     lines += [
         f"| `{one.name}` | {one.error_rate:.2f} ± {one.error_rate_se:.2f} | {one.milliseconds:.3g} "

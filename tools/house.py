@@ -63,8 +63,8 @@ def sources() -> dict[Path, str]:
 def imports(text: str, path: Path) -> tuple[Import, ...]:
     """Return everything that the source `text` of the module at `path` imports, lazily too.
 
-    Imports for type checkers (``if TYPE_CHECKING:``) do not count, nor do those in the methods of a position:
-    its texts and drawings come from modules that import it.
+    Imports for type checkers (``if TYPE_CHECKING:``) do not count, nor do imports in the methods of a
+    position, whose texts and drawings come from modules that import it.
     """
     return tuple(_imports(ast.parse(text), path))
 
@@ -95,7 +95,7 @@ def _nodes_that_run(tree: ast.AST, *, lazily: bool) -> Iterator[ast.AST]:
 
 
 def _name(node: ast.expr) -> str:
-    """Return the last part of a dotted name; empty for anything else."""
+    """Return the last part of a dotted name; an empty text for anything else."""
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
@@ -106,7 +106,7 @@ def folder_of(name: str) -> str:
 
 
 def may_import(importer: str, imported: str) -> bool:
-    """Tell whether a module of the folder `importer` may import from the folder `imported`."""
+    """Return whether a module of the folder `importer` may import from the folder `imported`."""
     if imported in (importer, *CELLARS) or importer == TOP:
         return True
     if importer in CELLARS or imported == TOP:
@@ -140,7 +140,7 @@ def circles(graph: Mapping[Path, set[Path]]) -> list[list[Path]]:
 
 
 def _reached(graph: Mapping[Path, set[Path]], start: Path) -> set[Path]:
-    """Return the files that `start` reaches, itself only through a cycle."""
+    """Return the files that `start` reaches by imports, including itself only if it is part of a cycle."""
     reached: set[Path] = set()
     waiting = set(graph[start])
     while waiting:
@@ -189,7 +189,7 @@ class CompiledCore:
         self._within = self._files_within()
 
     def breaches(self) -> list[str]:
-        """Return references of kernels, and imports within the wall, to other than kernels and constants."""
+        """Return references of kernels and imports within the wall to anything but kernels and constants."""
         lines = [
             f"{path}: a kernel refers to {name} of {self._files[module]}"
             for path, names in self.references.items()

@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation: ``python -m tools.images [NAME...]`` writes into docs/images.
 
-Most are made by a command of motif. Screenshots need Chromium and Playwright, and are left unchanged without
-them. ``make frontier`` and ``make bench-fit`` draw those of speed.
+Commands of motif draw most pictures. Screenshots need Chromium and Playwright, and are left unchanged without
+them. ``make frontier`` and ``make bench-fit`` draw the pictures of speed.
 """
 
 import os
@@ -169,7 +169,7 @@ def main() -> int:
             print(f"unknown picture '{name}': choose from {', '.join(PICTURES)}", file=sys.stderr)
             return 2
         if name in PHOTOGRAPHED and not can_photograph():
-            print(f"{name}.png is left as it is: it needs Chromium and Playwright (pip install '.[browser]')")
+            print(f"{name}.png is unchanged: it needs Chromium and Playwright (pip install '.[browser]')")
             continue
         PICTURES[name](IMAGES / f"{name}.png")
         print(f"docs/images/{name}.png", flush=True)
@@ -177,7 +177,7 @@ def main() -> int:
 
 
 def can_photograph() -> bool:
-    """Tell whether Chromium and Playwright are installed."""
+    """Return whether Chromium and Playwright are installed."""
     try:
         import playwright  # noqa: F401
     except ImportError:

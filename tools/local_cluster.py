@@ -1,4 +1,4 @@
-"""A dask cluster of real processes on this machine, as `dask scheduler` and `dask worker` make it."""
+"""A dask cluster of real processes on this machine, as `dask scheduler` and `dask worker` start them."""
 
 import json
 import os

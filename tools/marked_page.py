@@ -43,7 +43,7 @@ def region(page: Path, name: str) -> str:
 def write_region(page: Path, name: str, lines: Iterable[str]) -> None:
     """Replace the region called `name` of `page` with `lines`.
 
-    All lines are computed before the page is touched. Raises `SettingError` like `region`, and `FileError` if
+    All lines are computed before the page is written. Raises `SettingError` like `region`, and `FileError` if
     the page cannot be written.
     """
     region(page, name)

@@ -1,7 +1,7 @@
 """Measure speed beside gnubg and bgsage: `make bench`.
 
-All run in turn, on one core each: a peer is measured right before and after motif, because machines are
-noisy, and ratios are those of the means.
+All programs run in turn, on one core each. A peer is measured immediately before and after motif, because
+machines are noisy; ratios are those of the means.
 """
 
 import tempfile

@@ -44,7 +44,7 @@ class Entry:
     """A player of the table."""
 
     name: str
-    """Its name for loading."""
+    """Name by which the player is loaded."""
     who: str
     """A one-line description."""
     games: int = _MANY
@@ -104,7 +104,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Record:
-    """Measurements of one player, or why there are none."""
+    """Measurements of one player, or the reason why there are none."""
 
     conditions: Conditions
     date: str
@@ -132,7 +132,7 @@ def read_records(path: Path) -> dict[str, Record]:
         return {}
     except (OSError, ValueError, BenchmarkError) as error:
         raise BenchmarkError(
-            f"{path}: holds no measured players ({plain_text(str(error))}); delete it to measure again"
+            f"{path}: not a file of measured players ({plain_text(str(error))}); delete it to measure again"
         ) from None
 
 

@@ -42,7 +42,7 @@ from tools.truth_table import REGION, read_truth, table
 SHARES = {"contact": 10, "crashed": 3, "race": 3}
 """Decisions of each class per round."""
 FIRST_PLY = 4
-"""Earlier decisions occur in every game, and so in the data that motif was fitted to."""
+"""First ply sampled: earlier decisions recur in many games, so motif was fitted to some of them."""
 _SEED = 370_005
 _DECISIONS, _RESULTS = "decisions.json", "results.jsonl"
 
@@ -103,7 +103,7 @@ def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
     """Write the decisions to `folder`; raises `FileError` if it already has some."""
     make_folder(folder)
     if (folder / _DECISIONS).exists():
-        raise FileError(f"{folder / _DECISIONS}: exists already, and the results belong to it")
+        raise FileError(f"{folder / _DECISIONS}: already exists, and the results belong to it")
     own = default_player()
     with one_thread():
         decisions = collected(own, games, rounds, seed)

@@ -2,8 +2,8 @@
 
 ``python -m tools.serve_load docs/how-to/serve.md``
 
-Server and client have one core each if there are two. The client keeps its connections open, sends the next
-request as soon as it is answered, and checks only the status and the length of the answers.
+Server and client have one core each if there are two. The client keeps its connections open, sends a request
+as soon as the previous one is answered, and checks only the status and the length of the answers.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class Load(NamedTuple):
 
 
 class _Client(asyncio.Protocol):
-    """A connection that sends the next request as soon as it is answered."""
+    """A connection that sends a request as soon as the previous one is answered."""
 
     def __init__(self, requests: list[bytes], first: int, end: float) -> None:
         self._requests, self._next, self._end = requests, first, end
@@ -119,7 +119,7 @@ class Server(NamedTuple):
     process: int
 
     def processor_seconds(self) -> float:
-        """Return its processor time; 0 if unknown."""
+        """Return the server's processor time in seconds; 0 if unknown."""
         file = Path(f"/proc/{self.process}/stat")
         if not file.exists():
             return 0.0

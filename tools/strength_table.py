@@ -35,7 +35,7 @@ NOTES = {
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",
 }
-"""Players of the table, in order, with a note after the name; only if measured."""
+"""Players of the table in order, each with a note after its name; unmeasured players are left out."""
 SHORT = ("simple", "pubeval", "keith-v1", "motif-v1", default_player(), "wildbg", "gnubg")
 """Players of the README's table."""
 CURRENT = tuple(name for name in NOTES if any(name == entry.name for entry in PLAYERS))
@@ -51,7 +51,7 @@ PAGES = {
 def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
     """Return the records with the lines and seed of the reference player; raises `BenchmarkError`."""
     if REFERENCE not in records:
-        raise BenchmarkError(f"{REFERENCE} has not been measured: make players")
+        raise BenchmarkError(f"{REFERENCE} has not been measured: run make players")
     conditions = records[REFERENCE].conditions
     return {
         name: record
@@ -61,7 +61,7 @@ def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
 
 
 def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES) -> Iterator[str]:
-    """Yield the table of those of `names` that have `records`, and a note on its figures."""
+    """Yield the table of the players in `names` that have `records`, and a note on the figures."""
     rows = [
         (name, records[name])
         for name in NOTES
@@ -88,7 +88,7 @@ def _figures(record: Record) -> list[str]:
 
 
 def _games(rows: Sequence[tuple[str, Record]]) -> str:
-    """Return the number of games, with the exceptions."""
+    """Return, in words, the number of games per player, with the exceptions."""
     names: dict[int, list[str]] = {}
     for name, record in rows:
         if record.ppg is not None:

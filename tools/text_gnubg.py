@@ -62,7 +62,7 @@ class CubeAnalysis(NamedTuple):
 
     chances: Probabilities
     equities: dict[str, float]
-    """By the last word of the action: double (no double), take, pass."""
+    """Equities by the last word of the action: double (no double), take, pass."""
     action: str
 
 
@@ -73,7 +73,7 @@ def simple_board(position: Position) -> str:
 
 
 class TextGnubg:
-    """gnubg's text mode at `path`, with `home` as the folder for its settings."""
+    """gnubg in text mode; `path` is the program, and `home` the folder for its settings."""
 
     def __init__(self, path: str, home: Path) -> None:
         self.path = path

@@ -29,7 +29,7 @@ SAGE = "bgsage"
 RULES = {
     name: Rule(se=se, pilot=True) for name, se in (("contact", 0.012), ("crashed", 0.012), ("race", 0.003))
 }
-"""When a difference is known well enough; races have small variances and small differences."""
+"""Rules for the precision of differences; races have small variances and small differences."""
 _PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
 """Minimum numbers of trials by motif and by gnubg."""
 
@@ -96,7 +96,7 @@ def decided(
     positions = {name: Position(after) for name, after in choices.items()}
     for name, position in positions.items():
         if position not in legal:
-            raise PlayerError(f"{name} plays illegally: decision {number}, {Position(board)!r} {roll}")
+            raise PlayerError(f"{name} chose an illegal play: decision {number}, {Position(board)!r} {roll}")
     plays = list(dict.fromkeys(positions.values()))
     chosen = time.perf_counter()
     class_name = CLASS_NAMES[code]

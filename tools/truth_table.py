@@ -2,8 +2,8 @@
 
 The best of several plays by noisy rollouts looks better than it is, so losses against it are too high. If one
 roller's trials determine the best play and the other's the losses, no noise is shared: such losses are too
-low only by what the first roller misses. The two rates enclose the true one. Differences between players need
-no best play.
+low only by the errors of the first roller. The two rates enclose the true one. Differences between players
+need no best play.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +30,11 @@ class Truth:
     name: str
     players: tuple[str, ...]
     losses: Values
-    """(players, n): against the best play, in points."""
+    """(players, n): losses against the best play, in points."""
     by_roller: Values
     """(rollers, players, n): the same by the trials of each roller alone."""
     crossed: Values
-    """(players, n): against the best play by one roller's trials, measured by the other's; their mean."""
+    """(players, n): loss by one roller's trials against the other's best play; mean of both ways."""
     rollers: tuple[str, ...]
     trials: npt.NDArray[np.int64]
     """(rollers,): trials of all plays together."""
@@ -43,7 +43,7 @@ class Truth:
     plays: int
     """Number of plays rolled out."""
     seconds: float
-    """Sum over all processes."""
+    """Seconds of computing, summed over all processes."""
 
     def __len__(self) -> int:
         return self.losses.shape[1]

@@ -1,4 +1,4 @@
-"""Run the tutorial: its blocks in order, and their output.
+"""Run the commands of the tutorial in order, and store their output.
 
 ``python -m tools.tutorial docs/tutorial/first-hour.md`` runs them and writes the output into the page.
 """

@@ -40,7 +40,7 @@ _SMALL = {"games": 40, "trials": 4, "rate": 0.2, "candidates": 4}
 
 
 class WheelError(Exception):
-    """A fault of the wheel."""
+    """The wheel has a fault."""
 
 
 def build(folder: Path) -> Path:
@@ -52,7 +52,7 @@ def build(folder: Path) -> Path:
     _run([sys.executable, "-m", "twine", "check", "--strict", *made])
     wheels = list(folder.glob("*-py3-none-any.whl"))
     if len(wheels) != 1 or len(made) != 2:
-        raise WheelError(f"there should be a source archive and a pure wheel, not {', '.join(made)}")
+        raise WheelError(f"expected a source archive and a pure wheel, got {', '.join(made)}")
     return wheels[0]
 
 
@@ -66,7 +66,7 @@ def check_contents(wheel: Path) -> None:
         raise WheelError(f"{wheel.name} lacks {', '.join(missing)}")
     foreign = [name for name in names if not name.startswith(("motif/", "motif_backgammon-"))]
     if foreign := [*foreign, *(name for name in names if "__pycache__" in name)]:
-        raise WheelError(f"{wheel.name} holds {', '.join(foreign[:5])}")
+        raise WheelError(f"{wheel.name} contains unwanted files: {', '.join(foreign[:5])}")
     print(f"{wheel.name}: {size / 1e6:.1f} MB, {len(names)} files")
 
 
@@ -169,7 +169,7 @@ def main(words: Sequence[str]) -> int:
     except WheelError as fault:
         print(f"wheel: {fault}", file=sys.stderr)
         return 1
-    print(f"all is well, after {time.monotonic() - started:.0f} s")
+    print(f"the wheel passed all checks in {time.monotonic() - started:.0f} s")
     return 0
 
 

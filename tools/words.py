@@ -1,6 +1,6 @@
 """Find unidiomatic words and suggest better ones: ``python -m tools.words [PATH...]``.
 
-The rules are in ``tools/words.yaml``. Pages, texts and templates are searched completely, programs in their
+The rules are in ``tools/words.yaml``. Pages, texts and templates are searched completely; of programs, only
 comments and strings. Code in backticks and code blocks are skipped.
 """
 
@@ -65,7 +65,7 @@ class Rules:
 
 
 def prose(path: Path, text: str) -> str:
-    """Return what people read of the file at `path`; everything else is blank."""
+    """Return the text of the file at `path` that people read; everything else is blank."""
     if path.suffix == ".py":
         text = _FIELD.sub(_blank, _kept(text, _python_spans(text)))
     elif path.suffix == ".ipynb":

@@ -13,8 +13,8 @@ def patience(monkeypatch):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Address of a scheduler with two workers that last for all tests."""
-    # Every two seconds the scheduler has workers forget what none of their current calls needs,
-    # and sends it again.
+    """Yield the address of a scheduler with two workers that last for all tests."""
+    # By default, every two seconds the scheduler lets workers forget data that none of their calls needs now,
+    # and later sends it again.
     with machines(2, DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START="False") as started:
         yield started.address

@@ -19,7 +19,7 @@ SETTINGS = replace(QUICK, games=60, trials=10, rate=0.6)
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """The dataset made on this machine, which also leaves compiled kernels for the workers."""
+    """Make the dataset on this machine; the workers also use the kernels compiled for it."""
     return made(tmp_path_factory.mktemp("here") / "samples", SETTINGS)
 
 

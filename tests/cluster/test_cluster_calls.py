@@ -107,7 +107,7 @@ def test_closing_cancels_outstanding_work(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_module, "_CALLS_A_THREAD", 20)
     results = run_ordered(partial(leave_a_mark, tmp_path), ((number,) for number in range(100)))
     next(results)
-    # At most two are in progress, and wait for the message sent when this has returned.
+    # At most two calls are in progress; they wait for the message that is sent after this call has returned.
     results.close()
     with cluster_module.client_of(cluster) as client:
         wait_until(lambda: most_held() <= 2)

@@ -1,4 +1,4 @@
-"""Unusable clusters: a one-line message, at once or within seconds."""
+"""Unusable clusters: a one-line message, within seconds."""
 
 import shutil
 import socket
@@ -100,7 +100,7 @@ def test_no_workers_and_no_scheduler_any_more(monkeypatch):
 
 @pytest.fixture
 def other_source(tmp_path):
-    """A folder with a motif that differs by one comment."""
+    """Make a folder with a motif that differs by one comment."""
     ignored = shutil.ignore_patterns("__pycache__")
     package = shutil.copytree(ROOT / "motif", tmp_path / "motif", ignore=ignored)
     with open(package / "board" / "dice.py", "a", encoding="utf-8") as changed:

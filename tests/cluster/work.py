@@ -25,7 +25,7 @@ def time_out(number):
 
 
 def met(folder, workers):
-    """The process of this call, after waiting for the given number of such calls."""
+    """Return the process of this call, after waiting for the given number of such calls."""
     folder.mkdir(exist_ok=True)
     (folder / f"met-{os.getpid()}").touch()
     wait_until(lambda: len(list(folder.glob("met-*"))) >= workers)
@@ -33,14 +33,14 @@ def met(folder, workers):
 
 
 def leave_a_mark(folder, number):
-    """Leave a mark when the message comes; nobody waits for it before call 0 has been made."""
+    """Leave a mark when the message comes; no call waits for the message before call 0 has been made."""
     if (folder / "mark-0").exists():
         wait_until((folder / "go").exists)
     (folder / f"mark-{number}").touch()
 
 
 def calls_held(dask_worker):
-    """The number of calls, and of shared functions, that a worker has received."""
+    """Return the numbers of calls and of shared functions that a worker has received."""
     return len(dask_worker.state.tasks)
 
 
@@ -53,7 +53,7 @@ def wait_until(happened):
 
 
 class Counted:
-    """Counts its arrivals in this process, and has the given size."""
+    """An object of the given size that counts its arrivals in this process."""
 
     arrivals = 0
 

@@ -2,9 +2,9 @@
 
 ``python -m tests.faults.bomb_reader READER FILE READER FILE ...``
 
-A separate process, so that its peak memory is that of the readers alone. It prints a line of JSON for each
-file: the kind of the error, its message, seconds of processor time, and the peak memory in bytes beyond that
-before.
+It is a separate process, so that its peak memory is that of the readers only. It prints a line of JSON for
+each file: the kind of the error, its message, the seconds of processor time, and the peak memory in bytes
+beyond that before.
 """
 
 import contextlib

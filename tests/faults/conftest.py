@@ -46,7 +46,7 @@ class SmallDisk:
 
 @pytest.fixture
 def disk(tmp_path):
-    """A disk of 2 MiB in memory; mounting one needs root."""
+    """Yield a disk of 2 MiB in memory; mounting one needs root."""
     folder, size = tmp_path / "disk", 512 * PAGE
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "motif-test", str(folder)]

@@ -25,19 +25,19 @@ TINY = BootstrapConfig(
 
 
 def sampling(folder: Path, jobs: int = 2, *more: object) -> tuple[object, ...]:
-    """The command that makes or resumes a small dataset."""
+    """Return the command that makes or resumes a small dataset."""
     return ("sample", "--out", folder, *SAMPLE, "--resume", "--jobs", jobs, *more)
 
 
 def bootstrapping(folder: Path, config: BootstrapConfig = TINY, jobs: int = 2) -> tuple[object, ...]:
-    """The command that makes or resumes a small run; its configuration is written beside `folder`."""
+    """Return the command that makes or resumes a small run; its configuration is written beside `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     config.save(folder.parent)
     return ("bootstrap", "--out", folder, "--config", folder.parent / "config.yaml", "--jobs", jobs)
 
 
 def lasting(folder: Path) -> dict[str, Any]:
-    """Every file below `folder`, hidden ones included, without timings."""
+    """Return every file below `folder`, hidden ones included, without timings."""
     return {str(path.relative_to(folder)): _timeless(path) for path in files_below(folder)}
 
 
@@ -46,7 +46,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def unlike(one: Path, other: Path) -> list[str]:
-    """Names of the files that differ between two folders, except for timings."""
+    """Return names of the files that differ between two folders, except for timings."""
     here, there = lasting(one), lasting(other)
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
 

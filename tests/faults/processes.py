@@ -16,15 +16,15 @@ from motif.runtime.progress import ON_COMPILING
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 600.0
-"""Seconds: only what hangs takes so long, also where kernels are compiled and the machine is busy."""
+"""Seconds that only a hanging process exceeds, even on a busy machine and when kernels are compiled."""
 
 
 class Stop:
-    """A named point at which the processes of a command stop, until `go`; `folder` is for messages.
+    """A named point at which the processes of a command wait for `go`; `folder` is for messages.
 
-    `point` is a function of the program or of Python, ``package.module:name``, which stops at its call with
-    that `number` in a process, before it does anything; or a word, and processes with it on their command
-    line stop at start. See ``points/sitecustomize.py``.
+    `point` is a function of the program or of Python, ``package.module:name``, which stops when it is called
+    for the `number`-th time in a process, before it does anything; or a word, and processes with this word on
+    their command line stop when they start. See ``points/sitecustomize.py``.
     """
 
     def __init__(self, folder: Path, point: str, number: int = 1) -> None:
@@ -44,7 +44,7 @@ class Stop:
 
     @property
     def numbers(self) -> list[int]:
-        """The ids of these processes."""
+        """The ids of the processes that have reached the point."""
         return [int(path.name.partition("-")[2]) for path in self._folder.glob("reached-*")]
 
     @property
@@ -53,13 +53,13 @@ class Stop:
         return len(list(self._folder.glob("heard-*")))
 
     def go(self) -> None:
-        """Let them continue; processes that reach the point later only report it."""
+        """Let the waiting processes continue; processes that reach the point later only report it."""
         (self._folder / "go").touch()
 
 
 @contextmanager
 def running(*words: object, stop: Stop | None = None, stdin: int | None = None) -> Iterator[subprocess.Popen]:
-    """The command in a separate session, as in a terminal; remaining processes are killed at the end."""
+    """Run a command in a separate session, as in a terminal; kill the remaining processes at the end."""
     command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
     process = subprocess.Popen(
         command,
@@ -80,20 +80,20 @@ def running(*words: object, stop: Stop | None = None, stdin: int | None = None) 
 
 
 def ending(process: subprocess.Popen) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a process, after it ends."""
+    """Wait for a process to end; return its exit code, stdout and stderr."""
     out, err = process.communicate(timeout=PATIENCE)
     err = err.replace(f"{ON_COMPILING}\n", "")  # the tests do not depend on the kernel cache
     return process.returncode, out, err
 
 
 def done(*words: object) -> tuple[int, str, str]:
-    """The same for a command that runs to its end."""
+    """Run a command to its end; return its exit code, stdout and stderr."""
     with running(*words) as process:
         return ending(process)
 
 
 def living(group: int) -> list[int]:
-    """Processes of a group that have not ended."""
+    """Return processes of a group that have not ended."""
     return list(_processor_seconds(group))
 
 
@@ -109,7 +109,7 @@ def work_on(process: subprocess.Popen, seconds: float = 1.0) -> None:
 
 
 def _processor_seconds(group: int) -> dict[int, float]:
-    """Processor seconds of each living process of a group, by its number."""
+    """Return the processor seconds of each living process of a group, by process number."""
     seconds = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,6 +1,6 @@
 """Small files that expand, endless files, and oversized files: a one-line error, quickly.
 
-The limits are 300 MB of memory beyond that of the program itself, and seconds of processor time.
+The limits are 300 MB of memory beyond the program's own, and ten seconds of processor time.
 """
 
 import gzip
@@ -25,13 +25,13 @@ from tests.board.bgf_writer import HEADER, MAGIC, key, packed
 
 MOST_MEMORY = 300 << 20
 MOST_SECONDS = 10.0
-"""Of the processor: two where nothing else is going on."""
+"""Processor seconds; readers take up to two on an idle machine."""
 MB = 1 << 20
 START = "4HPwATDgc/ABMA"
 
 
 def members(piece: bytes, megabytes: int) -> bytes:
-    """A gzip file, quickly made, that unpacks to many copies of `piece`, a megabyte."""
+    """Return, quickly, a gzip file that unpacks to many copies of `piece`, a megabyte."""
     return gzip.compress(piece * (MB // len(piece)), 1, mtime=0) * megabytes
 
 
@@ -40,7 +40,7 @@ def opened_lists(depth: int) -> bytes:
 
 
 def parquet(folder: Path, schema: pa.Schema, rows: int, **columns: pa.Array) -> bytes:
-    """A part, or a table of terms, with identical rows except for the given `columns`."""
+    """Return a part, or a table of terms, with identical rows except for the given `columns`."""
     usual = {pa.string(): "contact", pa.bool_(): True, pa.float32(): 0.5, pa.float64(): 0.5}
     arrays = []
     for field in schema:
@@ -92,17 +92,17 @@ def endless_loop() -> bytes:
 
 
 def constant(schema: pa.Schema) -> Callable[[Path], bytes]:
-    """Two million rows of the same values, in a few kilobytes."""
+    """Return two million rows of the same values, in a few kilobytes."""
     return lambda folder: parquet(folder, schema, 2_000_000)
 
 
 def long_texts(schema: pa.Schema, column: str) -> Callable[[Path], bytes]:
-    """A text of a megabyte in every row, packed to almost nothing."""
+    """Return a text of a megabyte in every row, packed to a few kilobytes."""
     return lambda folder: parquet(folder, schema, 600, **{column: pa.array(["x" * MB] * 600)})
 
 
 def one_long_text(folder: Path) -> bytes:
-    """A text of half a megabyte, stored once in a dictionary and used in many rows."""
+    """Return a text of half a megabyte, stored once in a dictionary and used in many rows."""
     rows = 60_000
     text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * (MB // 2)]))
     arrays = [
@@ -376,7 +376,7 @@ def xg_record(kind: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> dict[str, list]:
-    """The result for each bomb, by name."""
+    """Read all bombs; return the results by name."""
     asked, wanted = [], []
     for number, (name, (reader, file, content, _)) in enumerate(BOMBS.items()):
         folder = tmp_path_factory.mktemp(f"bomb{number}")

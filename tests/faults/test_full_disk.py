@@ -138,7 +138,7 @@ def test_every_kind_of_file_is_written_completely_or_not_at_all(disk, name, page
 
 
 def test_a_file_size_limit_has_the_same_result(tmp_path):
-    """Without root: the system's limit on file sizes."""
+    """This test needs no root: it uses the system's limit on file sizes."""
     path, whole = tmp_path / "weights.yaml", made(tmp_path / "whole", QUICK)
     path.write_text("before")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -16,9 +16,9 @@ from tests.sampling.folders import QUICK, made
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 GAMES = 256
-"""In parts of four."""
+"""Games of a dataset, sampled in parts of four."""
 PART = "motif.sampling.sample:sample_games"
-"""The work on a part, wherever it is done."""
+"""The function that works on a part, in any process."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -161,7 +161,7 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_is_enough_however_long_a_game_lasts(tmp_path, jobs, number):
-    """Compiled work, which cannot be interrupted."""
+    """Compiled work cannot be interrupted."""
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
     stop.go()

@@ -35,7 +35,7 @@ def kill(process: subprocess.Popen, folder: Path, alone: bool) -> None:
 
 
 FLUSHES = "os:fsync"
-"""Every file comes here twice: when it is whole under its temporary name, and when it has been renamed."""
+"""Called twice for every file: when it is complete under its temporary name, and when it has been renamed."""
 PART = "motif.sampling.sample:sample_games"
 GAME = "motif.sampling.sample:check_stop"
 PAIRS = "motif.contests.pairs:play_pairs"
@@ -49,27 +49,27 @@ OF_A_RUN = {
     "motif.reports.run_report:draw_run": 1,
 }
 OF_A_TOURNAMENT = {PAIRS: 3, FLUSHES: 2}
-"""Points, and how many times at most a process has come there when it is killed."""
+"""Points, each with the maximum number of times that a process has reached it when it is killed."""
 
 
 class Moments:
-    """Different moments for kills."""
+    """Moments at which processes are killed."""
 
     def __init__(self, points: dict[str, int], folder: Path, seed: int) -> None:
         self._points, self._folder = points, folder
         self._chance = random.Random(seed)
         self.passed = 0
-        """How many there have been, also those that a process did not come to."""
+        """Number of moments so far, including those that no process reached."""
 
     def next(self) -> Stop:
-        """The next point where the processes of a command stop."""
+        """Return the next point at which the processes of a command stop."""
         point = self._chance.choice(list(self._points))
         self.passed += 1
         number = self._chance.randint(1, self._points[point])
         return Stop(self._folder / f"stop-{self.passed}", point, number)
 
     def alone(self) -> bool:
-        """Whether only the first process is killed."""
+        """Return whether only the first process is killed."""
         return self._chance.random() < 0.3
 
 
@@ -80,9 +80,9 @@ def has_come(stop: Stop, process: subprocess.Popen) -> bool:
 
 
 def finished(folder: Path) -> dict[Path, int]:
-    """Modification times of the files that no later run may lose or rewrite.
+    """Return modification times of the files that no later run may lose or rewrite.
 
-    These are parts listed in a manifest, and all files of a finished version of a run.
+    These are the parts listed in a manifest, and all files of a finished version of a run.
     """
     parts = [
         manifest.parent / part["name"]
@@ -95,7 +95,7 @@ def finished(folder: Path) -> dict[Path, int]:
 
 
 def killed_again_and_again(tmp_path: Path, command, points: dict[str, int], kills: int, seed: int) -> None:
-    """Kill and resume `command` repeatedly; the result is that of an undisturbed run."""
+    """Kill and resume `command` repeatedly; check that the result is that of an undisturbed run."""
     whole, moments = tmp_path / "a" / "whole", Moments(points, tmp_path, seed)
     assert done(*command(whole))[0] == 0
     killed = 0
@@ -136,7 +136,7 @@ def test_bootstrap_killed_often(tmp_path):
 
 @pytest.mark.slow
 def test_tournament_killed_often(tmp_path):
-    """It writes only its plot, which is either the old or the new one."""
+    """A tournament writes only its plot, which is either the old or the new plot."""
     path, moments = tmp_path / "ratings.svg", Moments(OF_A_TOURNAMENT, tmp_path, seed=4)
     words = ("tournament", "pubeval", "bras", "simple", "--games", 60, "--jobs", 2, "--json", "--plot", path)
     whole = done(*words)

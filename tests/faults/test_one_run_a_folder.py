@@ -75,7 +75,7 @@ def test_a_killed_run_leaves_its_folder_free(tmp_path, monkeypatch):
                 pass
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        # At once, without waiting.
+        # Immediately, without waiting.
         monkeypatch.setattr(time, "sleep", None)
         for held in (folder, folder / "v0" / "samples"):
             assert LOCK in names(held)

@@ -1,7 +1,7 @@
 """Properties of readers for any input; each check runs in the reading process.
 
-A check raises `MotifError` if the reader refuses. If it accepts, the result must be valid, and the same after
-writing and reading it again.
+A check raises `MotifError` if the reader refuses the input. Otherwise the result must be valid, and the same
+after writing and reading it again.
 """
 
 import contextlib
@@ -200,7 +200,7 @@ class _Games:
 
 
 def game_check(document: bytes | str, folder: Path) -> None:
-    """The row of a game, which the store reads together with the other one."""
+    """Check the row of a game, which the store reads together with a valid one."""
     if folder not in _Games.stores:
         _Games.stores[folder] = _Games(folder / "games")
     games = _Games.stores[folder]
@@ -306,7 +306,7 @@ def _benchmark(path: Path, content: bytes) -> None:
 
 
 def _benchmark_lines(benchmark: BenchmarkFile) -> list[str]:
-    """The lines of a benchmark file for what was read, in order."""
+    """Return the lines of a benchmark file for what was read, in order."""
     record = benchmark.record
     lines = {note.line: [note.text] for note in record.notes}
 
@@ -373,21 +373,21 @@ def config_check(content: bytes, folder: Path) -> None:
 
 
 def manifest_check(given: tuple[bytes, bytes], folder: Path) -> None:
-    """A manifest, and the part that it should name."""
+    """Check a manifest, and the part that it should name."""
     content, part = given
     (folder / MANIFEST).write_bytes(content)
     (folder / PART).write_bytes(part)
     settings, parts, complete = read_manifest(folder)
     write_manifest(folder, settings, parts, complete)
     again = read_manifest(folder)
-    # By its text, because a NaN does not equal itself.
+    # Compared as text, because a NaN does not equal itself.
     assert json.dumps([again[0], again[2]]) == json.dumps([settings, complete])
     assert again[1] == parts
     read_dataset(folder)
 
 
 def torn_part_check(parts: tuple[bytes, bytes, int], folder: Path) -> None:
-    """A part whose bytes differ from the manifest's checksum: `parts` are those bytes and their rows."""
+    """Check a part whose checksum differs from the manifest's: `parts` are its bytes and their rows."""
     found, meant, rows = parts
     (folder / PART).write_bytes(found)
     _vouch(folder, meant, rows)
@@ -396,7 +396,7 @@ def torn_part_check(parts: tuple[bytes, bytes, int], folder: Path) -> None:
 
 
 def part_check(given: tuple[bytes, int], folder: Path) -> None:
-    """A part whose bytes have the manifest's checksum, whatever they are."""
+    """Check a part whose bytes, whatever they are, have the manifest's checksum."""
     content, rows = given
     (folder / PART).write_bytes(content)
     _vouch(folder, content, rows)
@@ -460,7 +460,7 @@ def seed_check(seed: Any, folder: Path) -> None:
 
 
 def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
-    """A loaded file equals the written one, with the right content; `case` is a file and its content."""
+    """Check that a loaded file equals the written one; `case` is a file and its content."""
     content, contents = case
     os.environ["NUMBA_CACHE_DIR"] = str(folder / "cache")
     path = kernel_folder() / f"{KERNEL}.kernel"
@@ -469,7 +469,7 @@ def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
     loaded = load_or_make(KERNEL, _taken_apart, lambda: (None, None))
     if loaded is None:
         raise ParameterError("compiled again")
-    # By their text: a NaN is not equal to itself.
+    # Compared as text, because a NaN does not equal itself.
     assert repr(loaded) == repr(_taken_apart(contents))
 
 

@@ -31,7 +31,7 @@ _report: list[str] = []
 
 
 class _Several:
-    """Inputs of one call; an error shows the relevant one, so not all need to be shown."""
+    """Inputs of one call; its representation is short, because an error shows the relevant input."""
 
     def __init__(self, cases: list[Any]) -> None:
         self.cases = cases

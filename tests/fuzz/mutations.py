@@ -23,7 +23,7 @@ ODD_TOKENS: Sequence[bytes] = (
 def mutated(
     draw: st.DrawFn, seeds: Sequence[bytes], tokens: Sequence[bytes] = ODD_TOKENS, tail: int = 0
 ) -> bytes:
-    """One of `seeds` after one to five changes; with `tail`, half of them in its last `tail` bytes."""
+    """Draw one of `seeds` with one to five changes; with `tail`, half of them in its last `tail` bytes."""
     content = draw(st.sampled_from(seeds))
     for _ in range(draw(st.sampled_from(_CHANGES))):
         content = _changed(draw, content, seeds, tokens, tail)
@@ -65,7 +65,7 @@ _KINDS = ("flip", "byte", "insert", "token", "truncate", "splice", "word", "word
 def _another_word(
     draw: st.DrawFn, content: bytes, seeds: Sequence[bytes], tokens: Sequence[bytes], here: int
 ) -> bytes:
-    """`content` with the word or number at or after `here` replaced by a token, or a word of a seed."""
+    """Replace the word or number of `content` at or after `here` by a token, or by a word of a seed."""
     found = _WORD.search(content, here)
     if not found:
         return content
@@ -75,7 +75,7 @@ def _another_word(
 
 
 def mutated_text(seeds: Sequence[str], tokens: Sequence[bytes] = ODD_TOKENS) -> st.SearchStrategy[str]:
-    """Like `mutated`; bytes that are not UTF-8 become lone surrogates. Some are arbitrary text."""
+    """Return texts like `mutated`, a few arbitrary; bytes that are not UTF-8 become lone surrogates."""
     damaged = mutated([seed.encode() for seed in seeds], tokens)
     return damaged.map(lambda content: content.decode("utf-8", "surrogateescape")) | st.text(max_size=40)
 
@@ -83,13 +83,13 @@ def mutated_text(seeds: Sequence[str], tokens: Sequence[bytes] = ODD_TOKENS) -> 
 def mutated_file(
     seeds: Sequence[bytes], tokens: Sequence[bytes] = ODD_TOKENS, tail: int = 0
 ) -> st.SearchStrategy[bytes]:
-    """Like `mutated`; a few are arbitrary bytes."""
+    """Return files like `mutated`; a few are arbitrary bytes."""
     often = mutated(seeds, tokens, tail)
     return st.one_of(often, often, often, st.binary(max_size=200))
 
 
 def odd_values() -> st.SearchStrategy[Any]:
-    """JSON or YAML values that may appear where others are expected."""
+    """Return JSON or YAML values that may appear where others are expected."""
     return st.one_of(
         st.none(),
         st.booleans(),
@@ -106,7 +106,7 @@ def odd_values() -> st.SearchStrategy[Any]:
 
 @st.composite
 def mutated_tree(draw: st.DrawFn, tree: Any) -> Any:
-    """A copy of `tree`, of dicts and lists, with one to three places changed, removed or renamed."""
+    """Draw a copy of `tree`, of dicts and lists, with one to three places changed, removed or renamed."""
     for _ in range(draw(st.integers(1, 3))):
         tree = _changed_tree(draw, tree)
     return tree

@@ -1,7 +1,7 @@
 """Readers in a separate process, so that no input can harm the process that tests.
 
-A crash, a hang, a warning and excessive memory are failures there like any other, and each is attributed to
-the input that caused it.
+There, crashes, hangs, warnings and excessive memory count as failures, each attributed to the input that
+caused it.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 from motif.runtime.errors import MotifError
 
 Check = Callable[[Any, Path], None]
-"""Reads an input, with a folder for its files; raises `MotifError` for a refusal, else it is accepted."""
+"""Function that reads an input, with a folder for its files; it raises `MotifError` to refuse the input."""
 
 SECONDS_A_CASE = 4.0
-"""Processor seconds, of which a busy machine takes no more."""
+"""Maximum processor seconds per input, which other work on the machine does not affect."""
 SECONDS_TO_ANSWER = 300.0
-"""A reader that takes this long hangs."""
+"""Seconds after which a reader counts as hanging."""
 SECONDS_TO_WARM_UP = 1200.0
-"""For a first call, which may compile kernels."""
+"""Maximum seconds of a first call, which may compile kernels."""
 MOST_MEMORY = 128 << 20
-"""Bytes that the reading of one input, all of them a few thousand bytes, may take at most."""
+"""Maximum memory in bytes for reading one input of a few thousand bytes."""
 ADDRESS_SPACE = 2 << 30
 LONGEST_MESSAGE = 2000
 _LONGEST_CASE = 20_000
-"""Characters of a faulty input that are shown."""
+"""Maximum number of characters shown of a faulty input."""
 
 
 class Outcome(NamedTuple):
@@ -54,7 +54,7 @@ class ReaderProcess:
         self._connection: Any = None
         self._valid: dict[Check, list[Any]] = {}
         self._warm: set[Check] = set()
-        """Checks that the process which runs now has made before."""
+        """Checks that the current process has already made."""
 
     def warm_up(self, check: Check, accepted: Sequence[Any]) -> None:
         """Have `check` accept all of `accepted`, with enough time to compile."""
@@ -145,7 +145,7 @@ def _message_fault(message: str) -> str | None:
 
 
 def _peak_memory() -> int:
-    """Peak memory of the process in bytes."""
+    """Return the peak memory of the process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():
         # Not getrusage, whose peak includes that of the parent process.

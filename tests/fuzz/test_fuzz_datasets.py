@@ -24,7 +24,7 @@ from tests.fuzz.mutations import ODD_TOKENS, mutated, mutated_file, mutated_tree
 from tests.fuzz.test_fuzz_positions import POSITIONS
 
 FOOTER = 3000
-"""About as long are the metadata at the end of a part."""
+"""Approximate number of bytes of the metadata at the end of a part."""
 ROWS = 12
 JSON_TOKENS = [
     *ODD_TOKENS, b"[" * 300, b"[" * 100_000, b'{"a":' * 50_000, b'"\\ud800"', b"1E400", b"[]", b"{}",
@@ -35,7 +35,7 @@ JSON_TOKENS = [
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
-    """A dataset of one part with a few rows, as left by sampling."""
+    """Write a dataset of one part with a few rows, as sampling does."""
     folder = tmp_path_factory.mktemp("dataset")
     settings = {"player": "simple", "seed": 1, "games": 2, "rate": 0.5, "cut": 3, "race_rate": None}
     write_manifest(folder, settings, [write_part(folder, 0, columns(ROWS), settings)], complete=True)
@@ -61,7 +61,7 @@ def columns(rows: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def part(whole) -> tuple[bytes, int]:
-    """The bytes of a part and its number of rows."""
+    """Return the bytes of a part and its number of rows."""
     content = (whole / checks.PART).read_bytes()
     return content, pq.read_metadata(io.BytesIO(content)).num_rows
 
@@ -93,7 +93,7 @@ def test_parts_of_any_columns(fuzz, part):
 
 
 def plain(content: bytes) -> bytes:
-    """The same table without compression, dictionaries and statistics, so that damage reaches the values."""
+    """Write a table without compression, dictionaries and statistics, so that damage reaches the values."""
     table = pq.read_table(io.BytesIO(content))
     return written(table, compression="none", use_dictionary=False, write_statistics=False)
 
@@ -119,7 +119,7 @@ VALUES = {
 
 @st.composite
 def odd_tables(draw: st.DrawFn, table: pa.Table) -> pa.Table:
-    """`table` with one to three columns changed in type, values, nulls or name, or removed."""
+    """Draw `table` with one to three columns removed or changed in type, values, nulls or name."""
     for _ in range(draw(st.integers(1, 3))):
         if not table.num_columns:
             break

@@ -63,7 +63,7 @@ def test_compressed_benchmark_files(fuzz):
 
 
 def weight_texts(folder: Path) -> list[bytes]:
-    """Small weight files: one head or several, with and without pairs, a move filter and hidden units."""
+    """Return small weight files: one or several heads, with and without pairs, move filter, hidden units."""
     made = (
         made_weights(classes={"contact": ["win"], "race": ["win"]}),
         made_weights(classes={"contact": ["win", "equity"], "race": ["win", "win_gammon"]}, pairs=3, seed=1),
@@ -116,7 +116,7 @@ def test_bras_weights(fuzz):
 
 
 def as_yaml(document: object) -> bytes:
-    """JSON, which is YAML and quick to write."""
+    """Return JSON, which is YAML and quick to write."""
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 

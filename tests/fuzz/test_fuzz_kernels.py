@@ -29,7 +29,7 @@ def test_damaged_kernels(fuzz):
 
 
 def _contents_of(content: bytes) -> Any:
-    """The contents of a file that is still valid after all its changes."""
+    """Return the contents of a file that is still valid after all its changes."""
     return CONTENTS[FILES.index(content)] if content in FILES else None
 
 

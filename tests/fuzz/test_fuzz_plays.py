@@ -39,7 +39,7 @@ DECISIONS = [
 
 @st.composite
 def plays_and_texts(draw: st.DrawFn) -> tuple[str, tuple[int, int], str]:
-    """A position, a roll, and a legal play, possibly damaged."""
+    """Draw a position, a roll, and a legal play, possibly damaged."""
     identifier, roll, notations = draw(st.sampled_from(DECISIONS))
     notation = draw(st.sampled_from(notations))
     return identifier, roll, draw(st.just(notation) | mutated_text([notation or "8/5"], TOKENS))

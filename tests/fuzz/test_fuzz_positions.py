@@ -36,7 +36,7 @@ IN_FULL = [f"{position}:{match}" for position in IDS for match in MATCH_IDS]
 
 
 def same_length(texts: list[str]) -> st.SearchStrategy[str]:
-    """Another character or two, so that more than the length must be checked."""
+    """Change a few characters, so that a reader must check more than the length."""
 
     def put(text: str, changes: list[tuple[int, str]]) -> str:
         for place, character in changes:
@@ -79,7 +79,7 @@ def test_positions_in_any_form(fuzz):
 
 
 def several(texts: list[str]) -> st.SearchStrategy[list[str]]:
-    """A few valid ones, often with a damaged one among them."""
+    """Return a few valid identifiers, often with a damaged one among them."""
     valid = st.sampled_from([texts[first:last] for first in range(3) for last in range(first, 4)])
     return st.builds(
         lambda before, one, after: [*before, *one, *after],

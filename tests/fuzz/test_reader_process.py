@@ -14,7 +14,7 @@ from tests.fuzz.reader_process import Outcome, ReaderFault, ReaderProcess
 
 
 def behave(how: str, folder) -> None:
-    """A reader with the given behaviour."""
+    """Read nothing, and behave as given."""
     if how == "refuse":
         raise SettingError("no")
     if how == "refuse on two lines":

@@ -9,7 +9,7 @@ from tools.text_gnubg import TextGnubg, gnubg_path
 
 @pytest.fixture
 def gnubg(tmp_path: Path) -> TextGnubg:
-    """gnubg in text mode."""
+    """Return gnubg in text mode."""
     path = gnubg_path()
     if path is None:
         pytest.skip("gnubg is not installed (Debian: apt install gnubg)")

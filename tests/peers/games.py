@@ -15,12 +15,12 @@ Scorer = Callable[[Board, np.random.Generator], np.ndarray]
 
 
 def weak(boards: Board, random: np.random.Generator) -> np.ndarray:
-    """All plays are equally good."""
+    """Return equal scores: all plays are equally good."""
     return random.random(len(boards))
 
 
 def sensible(boards: Board, random: np.random.Generator) -> np.ndarray:
-    """Run, hit, make points, leave no blots. The mover's checkers are negative in the resulting `boards`."""
+    """Score running, hitting, making points and avoiding blots; the mover is negative in `boards`."""
     places = np.arange(26)
     race = (np.maximum(boards, 0) * places).sum(1) - (np.maximum(-boards, 0) * places[::-1]).sum(1)
     points = (boards <= -2)[:, 13:25].sum(1)
@@ -32,7 +32,7 @@ PAIRINGS: list[tuple[Scorer, Scorer]] = [(weak, weak), (weak, sensible), (sensib
 
 
 def endless_decisions(seed: int) -> Iterator[Decision]:
-    """Decisions of one game after another, each with its roll and motif's legal plays."""
+    """Yield the decisions of one game after another, each with its roll and motif's legal plays."""
     random = np.random.default_rng(seed)
     for game in count():
         position, players = Position.start(), PAIRINGS[game % len(PAIRINGS)]
@@ -47,5 +47,5 @@ def endless_decisions(seed: int) -> Iterator[Decision]:
 
 
 def decisions(number: int, seed: int) -> list[Decision]:
-    """The first `number` decisions of `endless_decisions`."""
+    """Return the first `number` decisions of `endless_decisions`."""
     return list(islice(endless_decisions(seed), number))

@@ -16,7 +16,7 @@ SHOWN = 10
 
 
 def sages_boards(position: Position, roll: tuple[int, int]) -> Counter[tuple[int, ...]]:
-    """The boards that bgsage finds, in motif's convention, from the next player's side.
+    """Return the boards that bgsage finds, in motif's convention, from the next player's side.
 
     bgsage counts the opponent's checkers on the bar positive, the opponent's other checkers negative.
     """
@@ -26,7 +26,7 @@ def sages_boards(position: Position, roll: tuple[int, int]) -> Counter[tuple[int
 
 
 def bears_the_last_off_with_one_die(board: tuple[int, ...], plays: list[Play]) -> bool:
-    """bgsage's known difference: the last checker is borne off with one die although both can be played.
+    """Return whether bgsage bears the last checker off with one die although both can be played.
 
     It then misses a hit on the way. The rules demand both dice, and gnubg agrees (`test_gnubg_plays`).
     """

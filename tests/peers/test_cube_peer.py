@@ -19,33 +19,33 @@ from tools.text_gnubg import CubeAnalysis as Analysis
 
 
 def games_positions(number: int, seed: int) -> list[Position]:
-    """Every thirtieth position of games between players of different strength."""
+    """Return every thirtieth position of games between players of different strength."""
     return [position for position, _, _ in decisions(30 * number, seed)[::30]]
 
 
 def by_the_model(position: Position, chances: Probabilities, state: MatchState) -> CubeDecision:
-    """motif's decision without its exact tables."""
+    """Return motif's decision without its exact tables."""
     return cube_decision_at(position, chances, state, efficiency=DEFAULT_EFFICIENCY)
 
 
 def few_checkers(position: Position) -> bool:
-    """Whether gnubg's exact tables may contain the position: at most six checkers per side."""
+    """Return whether gnubg's exact tables may contain the position: at most six checkers per side."""
     return max(np.maximum(position.board, 0).sum(), np.maximum(-position.board, 0).sum()) <= 6
 
 
 def difference(decision: CubeDecision, analysis: Analysis) -> float:
-    """The largest difference between the two programs' equities."""
+    """Return the largest difference between the two programs' equities."""
     ours = {"double": decision.no_double, "take": decision.double_take, "pass": decision.double_pass}
     return max(abs(ours[name] - equity) for name, equity in analysis.equities.items())
 
 
 def closeness(decision: CubeDecision) -> float:
-    """The margin of motif's own decision over another one."""
+    """Return the margin of motif's own decision over another one."""
     return min(abs(decision.no_double - decision.doubled), abs(decision.double_take - decision.double_pass))
 
 
 def expected(analysis: Analysis) -> str:
-    """gnubg's action in motif's words, without distinctions that make no difference."""
+    """Return gnubg's action in motif's words, without distinctions that make no difference."""
     return analysis.action.removeprefix("optional ")
 
 
@@ -76,7 +76,7 @@ def test_money_decisions_agree(gnubg, state):
 )
 def test_exact_decisions_agree(gnubg, state):
     if not any((folder / "gnubg_ts0.bd").is_file() for folder in FOLDERS):
-        pytest.skip("there is no gnubg_ts0.bd of gnubg here (Debian: apt install gnubg)")
+        pytest.skip("gnubg's gnubg_ts0.bd is not installed (Debian: apt install gnubg)")
     random = np.random.default_rng(8)
     sides = random.integers(1, 7, (200, 2, 6)) * (np.arange(6) < random.integers(1, 7, (200, 2, 1)))
     counts = (sides[..., None] == np.arange(1, 7)).sum(axis=2).tolist()
@@ -110,7 +110,7 @@ def test_beavers_agree(gnubg):
 
 
 def match_states(number: int, seed: int) -> list[MatchState]:
-    """Match states in which a double is useful, after the Crawford game as well."""
+    """Return match states in which a double is useful, after the Crawford game as well."""
     random = np.random.default_rng(seed)
     found: list[MatchState] = []
     while len(found) < number:

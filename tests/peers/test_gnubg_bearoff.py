@@ -1,16 +1,16 @@
-"""The bearoff tables that gnubg ships and makes, against motif's: every position of both.
+"""The bearoff tables that gnubg ships and makes, compared with motif's: every position of both.
 
-gnubg stores chances and equities as 16-bit fractions, and makes each table from what it has stored.
-Where its rounding hides which of two plays needs fewer rolls it may take the other one; so its
-distributions are compared twice: with ours as they are, and with those of the plays that its own
-stored means call for, which must then agree to the rounding.
+gnubg stores probabilities and equities as 16-bit fractions, and computes each table from the stored values.
+Where rounding hides which of two plays needs fewer rolls, gnubg may choose the other play. So its
+distributions are compared twice: with motif's, and with those of the plays that gnubg's stored means imply,
+which must agree up to rounding.
 
 The formats, as the files show: 40 bytes of header (``gnubg-OS-06-15-1-1-0``: 6 points, 15 checkers, with
-gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful).  One-sided: 8 bytes per position
-(where its chances start, how many there are and the first's number of rolls, for all checkers and then
-for the first of fifteen), then the chances, of 65535.  Two-sided: four numbers a pair, the first of them
-the cubeless equity, the others those without a double before this roll: the cube with the player on
-roll, in the centre, with the opponent; from -1 to 1 as 0 to 65535.
+gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful). One-sided: 8 bytes per position
+(where its probabilities start, how many there are, and the number of rolls of the first, for all checkers and
+then for the first of fifteen), then the probabilities, in 1/65535. Two-sided: four numbers per pair: the
+cubeless equity, then the equities without a double before this roll, with the cube owned by the player on
+roll, in the centre, and owned by the opponent; 0 to 65535 stands for -1 to 1.
 """
 
 from pathlib import Path
@@ -45,21 +45,21 @@ ENTRY = np.dtype([("start", "<u4"), ("all", "u1"), ("all_from", "u1"), ("first",
 
 
 def contents_of(name: str, magic: bytes) -> bytes:
-    """The contents of gnubg's file `name` after the header."""
+    """Return the contents of gnubg's file `name` after the header."""
     for path in (folder / name for folder in FOLDERS):
         if path.is_file():
             contents = path.read_bytes()
             if not contents.startswith(magic):
-                pytest.skip(f"{path} is of another kind: {contents[:20]!r}")
+                pytest.skip(f"{path} has another format: {contents[:20]!r}")
             return contents[HEADER:]
     pytest.skip(
-        f"there is no {name} of gnubg here (Debian: apt install gnubg-data, or gnubg for a two-sided one)"
+        f"gnubg's {name} is not installed (Debian: apt install gnubg-data, or gnubg for a two-sided table)"
     )
 
 
 @pytest.fixture(scope="module")
 def stored():
-    """gnubg's probabilities (2, 54264, 32), in 1/65535: for all checkers, and for the first."""
+    """Return gnubg's probabilities (2, 54264, 32), in 1/65535: for all checkers, and for the first."""
     contents = contents_of("gnubg_os0.bd", b"gnubg-OS-06-15-1-1-0")
     entries = np.frombuffer(contents, ENTRY, HOME_POSITIONS)
     chances = np.frombuffer(contents[entries.nbytes :], "<u2").astype(np.int64)
@@ -73,7 +73,7 @@ def stored():
 
 @pytest.fixture(scope="module")
 def ours():
-    """motif's probabilities, in the same form, not rounded."""
+    """Return motif's probabilities, in the same form, not rounded."""
     tables = bearoff_tables()
     found = np.zeros((2, HOME_POSITIONS, ROLLS_KEPT))
     for number in range(HOME_POSITIONS):
@@ -90,7 +90,7 @@ def ours():
 def by_plays_of(means, words, buffer, chances):
     """Fill `chances` (n, rolls) with distributions by the plays that leave the lowest of `means` (n,).
 
-    Of equal ones the highest number is taken: with the lowest, a few hundred positions differ.
+    Of plays with equal means, the highest number is taken: with the lowest, a few hundred positions differ.
     """
     board = np.zeros(8, np.int64)
     found = np.empty(MAX_PLAYS, np.int64)
@@ -131,7 +131,7 @@ def test_rolls_until_the_first_checker_is_off_agree(stored, ours):
 
 @pytest.fixture(scope="module")
 def two_sided():
-    """gnubg's equities (924, 924, 4): cubeless, and with the cube in three places."""
+    """Return gnubg's equities (924, 924, 4): cubeless, and with the cube in three places."""
     contents = contents_of("gnubg_ts0.bd", b"gnubg-TS-06-06-1")
     stored = np.frombuffer(contents, "<u2").reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, 4)
     return stored / (ONE / 2) - 1

@@ -14,7 +14,7 @@ POSITIONS = 200
 
 
 def scattered(random: np.random.Generator) -> Position:
-    """Any number of checkers on any places, the bars included."""
+    """Return a position with any number of checkers on any points and bars."""
     while True:
         board = np.zeros(26, np.int64)
         np.add.at(board, random.integers(1, OWN_BAR + 1, random.integers(1, CHECKERS + 1)), 1)

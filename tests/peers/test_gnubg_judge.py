@@ -1,4 +1,4 @@
-"""motif's judge's equity of a roll's best play, compared with gnubg's cubeful 2-ply."""
+"""The judge's equity of the best play of a roll, compared with gnubg's cubeful 2-ply."""
 
 import re
 from dataclasses import replace
@@ -86,7 +86,7 @@ class Asked(NamedTuple):
 
 
 def chosen_decisions() -> list[tuple[Position, tuple[int, int], MatchState]]:
-    """Races and contact positions for money, then all kinds at match scores; each with a choice."""
+    """Return races and contact positions for money, then all kinds at match scores, with several plays."""
     boards, rolls = some_decisions("motif-v1", 4_000, SEED)
     races = classify_many(pack_many(boards)) == RACE
     pairs = list(zip(boards, rolls.tolist(), races.tolist(), strict=True))
@@ -103,7 +103,7 @@ def chosen_decisions() -> list[tuple[Position, tuple[int, int], MatchState]]:
 
 
 def gnubg_best(gnubg, decisions) -> list[tuple[str, float]]:
-    """gnubg's 2-ply play and its equity, for each of `decisions`."""
+    """Return gnubg's 2-ply play and its equity, for each of `decisions`."""
     found = []
     for start in range(0, len(decisions), _AT_ONCE):
         commands = [*_SETTINGS]
@@ -120,7 +120,7 @@ def gnubg_best(gnubg, decisions) -> list[tuple[str, float]]:
 
 
 def asked_of(gnubg, decisions) -> list[Asked]:
-    """Every decision with the answers of gnubg and of motif."""
+    """Return every decision with the answers of gnubg and of motif."""
     judge = load_evaluator(JUDGE)
     races = classify_many(pack_many(np.array([one[0].board for one in decisions]))) == RACE
     rankings = [rank_plays(*one[:2], judge, CubeContext(one[2])) for one in decisions]
@@ -161,7 +161,7 @@ CASHED = [
         ),
     ),
 ]
-"""Positions in which plays were once valued as if nobody could double next."""
+"""Positions in which plays were once valued as if the opponent could not double."""
 
 
 @pytest.mark.parametrize(("identifier", "notation"), CASHED)

@@ -31,7 +31,7 @@ GNUBG_PLAYS_GNUBG = [
 
 
 def lines(path: Path) -> list[list[str]]:
-    """The words of each nonempty line; the moves of a play may be in any order."""
+    """Return the words of each nonempty line, with the moves of a play in a fixed order."""
     # After a drop, or a roll that was not played, gnubg continues in the same line.
     text = re.sub(r"(?<=\S) +(?=Game |Wins )", "\n", path.read_text("utf-8"))
     found = [line.split() for line in text.splitlines() if not line.startswith(";")]
@@ -39,13 +39,13 @@ def lines(path: Path) -> list[list[str]]:
 
 
 def final_position(record: MatchRecord) -> Position:
-    """The position after the last turn of the last game."""
+    """Return the position after the last turn of the last game."""
     played = [turn.play for turn in record.games[-1].actions if isinstance(turn, Turn) and turn.play]
     return played[-1].position
 
 
 def imported(gnubg, path: Path, copy: Path) -> str:
-    """gnubg's output when it reads `path`; it writes the result to `copy`."""
+    """Let gnubg read `path` and write the result to `copy`; return gnubg's output."""
     return gnubg._run([*ONLY_READ, f"import mat {path}", "show board", f"export match mat {copy}"])
 
 

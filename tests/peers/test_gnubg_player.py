@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LINES = ROOT / "data" / "bench"
 START_CHANCES = [0.521514, 0.153921, 0.007563, 0.129847, 0.007546]
 PROCESSORS = 5e-5
-"""By how much gnubg's chances differ with the vector instructions that it finds."""
+"""Largest difference of gnubg's probabilities between processors with other vector instructions."""
 GAMES = 200
 MARK = "MOTIF_TEST_MARK"
 
@@ -43,7 +43,7 @@ def _installed(gnubg):
 
 
 class CheckedPlayer(Player):
-    """Plays like another player, and checks that every play is legal."""
+    """A player that chooses like another player, and checks that every play is legal."""
 
     def __init__(self, inner: Player) -> None:
         self.name = inner.name
@@ -59,7 +59,7 @@ class CheckedPlayer(Player):
 
 
 def processes() -> dict[int, tuple[int, str]]:
-    """Parent and first word of the command of each living process."""
+    """Return the parent, and the first word of the command, of each living process."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def gnubgs_below(ancestor: int) -> list[int]:
-    """gnubgs started by this process or one of its children."""
+    """Return the gnubgs started by this process or one of its children."""
     known = processes()
 
     def is_below(pid: int) -> bool:
@@ -83,7 +83,7 @@ def gnubgs_below(ancestor: int) -> list[int]:
 
 
 def marked_gnubgs(mark: str) -> list[int]:
-    """gnubgs with `mark` in their environment, whatever process started them."""
+    """Return the gnubgs with `mark` in their environment, whatever process started them."""
     found = []
     for pid, (_, command) in processes().items():
         try:
@@ -114,7 +114,7 @@ def test_200_games_without_an_illegal_play():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_program_leaves_no_gnubg(tmp_path, jobs):
-    """At the end of a match, and after a kill in the middle."""
+    """No gnubg is left at the end of a match, and after a kill in the middle."""
     mark = f"{os.getpid()}-{jobs}-{tmp_path.name}"
     surroundings = {**os.environ, MARK: mark}
     words = [
@@ -151,7 +151,7 @@ def test_the_start_position():
 
 @pytest.mark.parametrize(("plies", "number"), [(0, 300), (1, 100), (2, 30)])
 def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
-    """Except for plays that it values equally."""
+    """The two may differ where plays have equal values."""
     free = [(position, roll) for position, roll, plays in decisions(2 * number, seed=5) if len(plays) > 1]
     player = load(f"gnubg@{plies}")
     best = gnubg.best_plays(free[:number], plies)
@@ -166,7 +166,7 @@ def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
 
 
 def test_any_position_can_be_asked_about():
-    """Including positions that hardly occur in games, with few checkers or many on the bar."""
+    """The boards include positions that rarely occur in games, with few checkers or many on the bar."""
     player = load("gnubg")
     for position, roll, _ in decisions(200, seed=9):
         board = position.board.copy()

@@ -18,7 +18,7 @@ BOTH_DICE_TO_THE_END = [
 
 
 def after(position: Position, play: str) -> Position:
-    """The position after `play`, such as ``bar/22*/18 6/off(2)``, from the next player's side."""
+    """Return the position after `play`, such as ``bar/22*/18 6/off(2)``, from the next player's side."""
     board = position.board.copy()
     for part in play.split():
         way, _, times = part.rstrip(")").partition("(")

@@ -35,4 +35,4 @@ def test_decisions_are_collected_from_games(tmp_path):
     assert len(state["decisions"]) == sum(SHARES.values())
     for decision in state["decisions"]:
         assert decision["game"][2] >= FIRST_PLY
-    assert main(["collect", str(folder), "--games", "40"]) == 2, "what results belong to is not replaced"
+    assert main(["collect", str(folder), "--games", "40"]) == 2, "decisions with results are never replaced"

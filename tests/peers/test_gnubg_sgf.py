@@ -18,7 +18,7 @@ COMPLAINTS = ("WARNING", "Unrecognised", "not a valid", "had errors", "doesn't f
 
 
 def loaded(gnubg, path: Path, *copies: Path) -> str:
-    """gnubg's output when it loads `path`; it writes the result to `copies`, by their suffixes."""
+    """Let gnubg load `path` and write the result to `copies`, by their suffixes; return gnubg's output."""
     ways = {".mat": "export match mat", ".sgf": "save match"}
     saved = [f"{ways[copy.suffix]} {copy}" for copy in copies]
     return gnubg._run([*ONLY_READ, f"load match {path}", *saved])

@@ -22,7 +22,7 @@ ANALYSED_AT_ONCE = [
 
 
 def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed: int) -> MatchRecord:
-    """A match that gnubg plays against itself and saves; the left player plays at `plies[0]`."""
+    """Let gnubg play a match against itself and save it; the left player plays at `plies[0]`."""
     settings = [
         f"set player {player} {what} evaluation plies {plies[player]}"
         for player in (0, 1)
@@ -34,7 +34,7 @@ def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed
 
 
 def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
-    """gnubg's statistics of plays, cube decisions and luck of both players, by line."""
+    """Return gnubg's statistics of plays, cube decisions and luck of both players, by line."""
     said = gnubg._run(
         [*ONLY_READ, *ANALYSED_AT_ONCE, f"import mat {path}", "analyse match", "show statistics match"]
     )
@@ -42,7 +42,7 @@ def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
 
 
 def figures_under(said: str, heading: str) -> dict[str, list[float]]:
-    """The figures below one of the headings of gnubg's statistics."""
+    """Return the figures below one of the headings of gnubg's statistics."""
     part = re.split(r"\n\S+ statistics\n", said.partition(f"\n{heading} statistics\n")[2])[0]
     found = {}
     for line in part.splitlines():
@@ -91,14 +91,14 @@ def test_gnubg_two_plies_ahead_is_above_gnubg_which_is_above_pubeval(gnubg, tmp_
 
 
 def rate_of(errors) -> tuple[float, float]:
-    """Error rate of several matches together, and its standard error."""
+    """Return the error rate of several matches together, and its standard error."""
     decisions = sum(one.decisions for one in errors)
     variance = sum((one.se * one.decisions) ** 2 for one in errors)
     return 1000 * sum(one.total for one in errors) / decisions, variance**0.5 / decisions
 
 
 def pubeval_against_gnubg(games: int) -> MatchAnalysis:
-    """Money games without a cube; gnubg 0-ply plays on the left."""
+    """Return money games without a cube; gnubg 0-ply plays on the left."""
     session = GameSession((Seat("gnubg", load("gnubg")), Seat("PubEval", load("pubeval"))))
     dice = SeededDice(5)
     for game in range(games):

@@ -21,7 +21,7 @@ SESSIONS = [(0, 0, 75), (1, 0, 75), (0, 5, 8), (1, 5, 8)]
 
 
 class RecordingServer(GnubgServer):
-    """Records questions and answers."""
+    """A server that records questions and answers."""
 
     def __init__(self) -> None:
         super().__init__(Opponent("latest"), "127.0.0.1", 0)
@@ -79,7 +79,7 @@ def play(gnubg: str, folder: Path, server: GnubgServer, side: int, length: int, 
 
 
 def check_dances(record: MatchRecord) -> None:
-    """gnubg ignores an illegal answer, so check that nobody who could move danced."""
+    """Check that no side that could move danced: gnubg ignores an illegal answer."""
     for game in record.games:
         progress = GameProgress()
         for action in game.actions:
@@ -107,7 +107,7 @@ def test_whole_games(gnubg, tmp_path, server, side, length, number, capsys):
 
 
 def report(side: int, length: int, games: list[GameRecord], capsys) -> None:
-    """Print the result; this is not a contest, but a random player loses more than a point per game."""
+    """Print the result; a random player would lose more than a point per game."""
     points = [won(game, length) * (1 if game.result.winner == side else -1) for game in games]
     mean, error = np.mean(points), np.std(points, ddof=1) / math.sqrt(len(points))
     kind = f"matches to {length}" if length else "money"
@@ -119,5 +119,5 @@ def report(side: int, length: int, games: list[GameRecord], capsys) -> None:
 
 
 def won(game: GameRecord, length: int) -> int:
-    """Points won; in a match, only those that the winner needed."""
+    """Return the points won; in a match, only those that the winner needed."""
     return min(game.result.points, length - game.score[game.result.winner]) if length else game.result.points

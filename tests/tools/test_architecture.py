@@ -30,7 +30,7 @@ def source(words: str, *imported: str) -> str:
 
 @pytest.fixture
 def small():
-    """Five folders; the import of the lowest by the highest follows from those between."""
+    """Return the sources of five folders; other imports imply that the highest imports the lowest."""
     texts = {
         "runtime/__init__.py": source("What every floor may use: errors."),
         "compiler/__init__.py": source("Compiles kernels."),

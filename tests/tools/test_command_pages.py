@@ -13,7 +13,7 @@ PAGES = pages()
 
 
 def words_shown(page: str) -> set[str]:
-    """The words that a page explains, without the placeholders for their values."""
+    """Return the words that a page explains, without the placeholders for their values."""
     return {
         word.split()[0]
         for line in re.findall(r"^```\{option\} (.*)$", page, re.MULTILINE)

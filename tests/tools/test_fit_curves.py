@@ -1,4 +1,4 @@
-"""The curves of solvers: the table for made-up curves, and one common minimum."""
+"""The curves of solvers: the table for made-up curves, and a common minimum."""
 
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ def test_everyone_is_measured_on_the_same_lines(tmp_path, capsys):
     count = len(benchmark)
     measured = measure(["pubeval", "simple", "onnx:nothing"], benchmark, count)
     assert [(one.name, one.decisions) for one in measured] == [("pubeval", count), ("simple", count)]
-    assert "onnx:nothing: left out" in capsys.readouterr().err
+    assert "onnx:nothing: not measured" in capsys.readouterr().err
     expected = error_rate(load("pubeval"), benchmark, jobs=1)
     assert abs(measured[0].error_rate - expected.er) < 1e-9
     assert all(one.milliseconds > 0 for one in measured)

@@ -37,7 +37,7 @@ def test_a_page_is_left_as_it_is_without_a_browser(name, monkeypatch, capsys):
     monkeypatch.setattr(images, "can_photograph", lambda: False)
     monkeypatch.setattr("sys.argv", ["images", name])
     assert images.main() == 0
-    assert f"{name}.png is left as it is" in capsys.readouterr().out
+    assert f"{name}.png is unchanged" in capsys.readouterr().out
 
 
 def test_an_unknown_picture_is_named(monkeypatch, capsys):

@@ -15,7 +15,7 @@ every_notebook = pytest.mark.parametrize(
 
 
 def kinds(cell) -> list[tuple[str, list[str]]]:
-    """The kinds of a cell's outputs, without their contents; a stream counts once."""
+    """Return the kinds of a cell's outputs, without their contents; a stream counts once."""
     every = [(output.output_type, sorted(output.get("data", {}))) for output in cell.get("outputs", [])]
     return [kind for kind, _ in groupby(every)]
 

@@ -49,7 +49,7 @@ def page(tmp_path):
 
 
 def rows(page: Path) -> dict[str, list[str]]:
-    """Cells of the first table, by the player's name."""
+    """Return cells of the first table, by the player's name."""
     text = page.read_text()
     assert text.startswith("before\n" + MARKS[0])
     assert text.endswith(MARKS[1] + "after\n")
@@ -204,7 +204,7 @@ def test_a_damaged_file_of_records(tmp_path, text):
     path = tmp_path / "players.json"
     path.write_text(text)
     with pytest.raises(
-        BenchmarkError, match=r"players\.json: holds no measured players \(.*delete it"
+        BenchmarkError, match=r"players\.json: not a file of measured players \(.*delete it"
     ) as said:
         read_records(path)
     assert "\n" not in str(said.value)
@@ -216,7 +216,7 @@ def test_a_record_without_a_key_is_refused(page):
     document = json.loads(kept.read_text())
     del document["players"]["pubeval"]["conditions"]["seed"]
     kept.write_text(json.dumps(document))
-    with pytest.raises(BenchmarkError, match="holds no measured players"):
+    with pytest.raises(BenchmarkError, match="not a file of measured players"):
         read_records(kept)
 
 

@@ -28,7 +28,7 @@ def rolled(key, number, loss, by, trials=(100, 10)):
 
 
 def result(number, name, choices, plays):
-    """Players not named in `choices` make the first of `plays`."""
+    """Return a result; players not named in `choices` choose the first of `plays`."""
     chosen = {player: PLAYS[choices.get(player, 0)] for player in ALL}
     place = {"position": position_key(START), "roll": [3, 1], "choices": chosen}
     return {"decision": number, "class": name, **place, "plays": plays, "seconds": [1.0, 2.0]}
@@ -45,7 +45,7 @@ NAMES = ["contact"] * 10 + ["crashed"] * 3 + ["race"] * 3
 
 @pytest.fixture
 def folder(tmp_path):
-    """One complete round of results, and an incomplete one, as after a kill."""
+    """Write one complete round of results and an incomplete one, as after a kill."""
     results = [result(k, name, {}, AGREED) for k, name in enumerate([*NAMES, "contact"])]
     results[0] = result(0, "contact", {OWN: 1, "wildbg": 2}, DISAGREED)
     lines = [json.dumps(one) for one in (*results[1:], results[0])]

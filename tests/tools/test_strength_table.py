@@ -17,7 +17,7 @@ ALL_PAGES = (*PAGES, RECORDS.with_suffix(".md"))
 
 @pytest.fixture
 def copies(tmp_path):
-    """The pages and the records, in separate folders."""
+    """Copy the pages and the records into separate folders."""
     for path in (*ALL_PAGES, RECORDS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
@@ -68,7 +68,7 @@ def test_who_was_measured_otherwise_is_left_out():
 def test_one_line_for_what_fails(monkeypatch, capsys):
     monkeypatch.setattr("tools.strength_table.RECORDS", RECORDS.with_name("none.json"))
     assert main() == 2
-    assert capsys.readouterr().err == "motif: error: pubeval has not been measured: make players\n"
+    assert capsys.readouterr().err == "motif: error: pubeval has not been measured: run make players\n"
 
 
 def test_a_region_is_all_that_changes(tmp_path):

@@ -231,7 +231,7 @@ def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEM
     yield f"`{judge}` chooses the play of theory in {_share(len(chosen), len(read))}."
     if told:
         named = sum(one.is_named for one in told)
-        yield f"One of its first two reasons for that play is one of the books' in {_share(named, len(told))}."
+        yield f"One of its first two reasons for it is one of the books' in {_share(named, len(told))}."
     yield from ("", "| theme | play of theory | reason of theory |", "|---|---|---|")
     for theme in themes:
         own = _of(read, theme)

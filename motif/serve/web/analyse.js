@@ -11,7 +11,7 @@ export async function showAnalyse(view, rest) {
   if (!rest) return showLanding(view);
   const [name, ...more] = rest.split("/");
   if (name === "game") return new Analysis(view).begin({ game: more[0] });
-  const place = h("div", {}, working());
+  const place = h("div", working());
   show(view, place);
   return retried(place, async () => {
     const kept = await get(`analyses/${encodeURIComponent(name)}`);
@@ -36,13 +36,13 @@ async function showLanding(view) {
     ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
     ondragleave: () => drop.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); read(event.dataTransfer.files[0]); },
-  }, h("p", {}, t("drop words")), field(t("match file"), file), field(t("match text"), pasted),
+  }, h("p", t("drop words")), field(t("match file"), file), field(t("match text"), pasted),
   button(t("view analyse"), () => pasted.value.trim() && take("match.mat", new TextEncoder().encode(pasted.value)), { id: "analyse-text" }), fast);
-  const kept = h("section", {});
-  show(view, h("div", { class: "text" }, h("h1", {}, t("analyse head")), told, drop, kept));
+  const kept = h("section");
+  show(view, h("div", { class: "text" }, h("h1", t("analyse head")), told, drop, kept));
   await retried(kept, async () => {
     const { analyses } = await get("analyses");
-    show(kept, h("h2", {}, t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", {}, t("no analyses")));
+    show(kept, h("h2", t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", t("no analyses")));
   });
 }
 

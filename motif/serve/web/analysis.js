@@ -6,7 +6,7 @@ import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
 import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
-import { turned } from "./drawing.js";
+import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
 import { TRIED } from "./result.js";
@@ -81,7 +81,7 @@ export class Analysis {
     }
     const title = titleOf({ match, number: match.number }), names = match.names.map((_, k) => [String(k), this.nameOf(k)]);
     this.progress = h("progress", { max: match.rolls, value: 0, "aria-label": t("analyse head") });
-    this.count = h("span", {});
+    this.count = h("span", {}, t("analysing", { done: 0, all: match.rolls }));
     this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, button(t("stop"), () => this.stop(), { small: true }));
     this.totals = h("section", {});
     this.curve = h("div", {});
@@ -236,7 +236,7 @@ export class Analysis {
     show(this.advice);
     this.draw();
     this.showBars(one);
-    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}` : ""}`);
+    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}. ${t("was lucky", { luck: signed(one.luck) })}` : ""}`);
     show(this.words, h("p", {}, this.verdict(one)));
     this.showTable(one);
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;
@@ -245,8 +245,8 @@ export class Analysis {
   }
 
   showBars(one) {
-    const scores = one.on_roll === 0 ? one.score : one.score.toReversed();
-    const bar = (place, k, light) => player(place, light, this.nameOf(k), { score: scoreOf(scores[k], this.match.length) });
+    const scores = one.on_roll === 0 ? one.score : one.score.toReversed(), pips = pipCounts(one.board);
+    const bar = (place, k, light) => player(place, light, this.nameOf(k), { pips: pips[k === one.on_roll ? 0 : 1], score: scoreOf(scores[k], this.match.length) });
     bar(this.otherBar, 1 - this.bottom, false);
     bar(this.ownBar, this.bottom, true);
   }
@@ -261,13 +261,12 @@ export class Analysis {
       if (one.too_close) return t("cube too close", { name, done });
       return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.action), cost: this.costOf(one) });
     }
-    const luck = t("was lucky", { luck: signed(one.luck) });
-    if (one.done === null) return luck;
-    if (!one.counts) return `${playName(one.done)} (${t("forced")}). ${luck}`;
+    if (one.done === null) return "";
+    if (!one.counts) return `${playName(one.done)} (${t("forced")}).`;
     const shown = (play, kind) => [h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), plain(playName(play), () => this.draw([[play, kind]]), { id: kind })];
-    if (one.best === one.done || one.error < LEAST) return `${t("made best", { made: playName(one.done) })} ${luck}`;
+    if (one.best === one.done || one.error < LEAST) return t("made best", { made: playName(one.done) });
     const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost: this.costOf(one) }).split("\u0001");
-    return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, `${one.mark ? "" : ` ${t("unmarked")}`} ${luck}`];
+    return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, one.mark ? "" : ` ${t("unmarked")}`];
   }
 
   showTable(one) {
@@ -324,7 +323,7 @@ export class Analysis {
 
   drawCurve() {
     drawCurve(this.curve, {
-      decisions: this.decisions, match: this.match, bottom: this.bottom, at: this.at, select: (number) => this.select(number),
+      decisions: this.decisions, match: this.match, name: this.nameOf(this.bottom), bottom: this.bottom, at: this.at, select: (number) => this.select(number),
       words: (one) => `${this.nameOf(one.decider)}: ${this.whatOf(one)}, ${signed(-one.error / MILLI)}`,
     });
   }

@@ -64,7 +64,7 @@ export class Board {
       ...(this.pressed ? this.targets(board, new Set(movable)) : []),
       ...(cube ? [drawnCube(cube, canDouble)] : []),
       ...(dice ? drawnDice(dice, by) : []),
-      this.flying = s("g", {}),
+      this.flying = s("g"),
     );
     this.words.textContent = described(board);
     if (hadFocus) this.target(this.focused)?.focus();

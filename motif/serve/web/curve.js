@@ -7,7 +7,6 @@ const SIZE = { height: 170, left: 44, right: 10, top: 12, bottom: 22 };
 const LABEL = 46;
 const RADII = { "": 3, doubtful: 4, bad: 5, "very bad": 6.5 };
 
-/** A horizontal line with its words. */
 export function axis(left, right, y, words) {
   return [s("line", { x1: left, x2: right, y1: y, y2: y, class: "axis" }), s("text", { x: 4, y: y + 4 }, words)];
 }
@@ -21,7 +20,7 @@ export function fitted(place, draw) {
 }
 
 /** Draws the chances of player `bottom` into `place`; `words(decision)` is an error's tooltip. */
-export function drawCurve(place, { decisions, match, bottom, at, words, select }) {
+export function drawCurve(place, { decisions, match, name, bottom, at, words, select }) {
   const rolls = decisions.map((one, k) => ({ ...one, k })).filter((one) => one.is_play);
   if (!rolls.length) return show(place);
   const { height, left, right, top, bottom: below } = SIZE;
@@ -32,7 +31,7 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
   const begins = (k) => !k || rolls[k - 1].game !== rolls[k].game;
   const line = rolls.map((one, k) => `${k && (match.length || !begins(k)) ? "L" : "M"}${x(k).toFixed(1)} ${y(chance(one)).toFixed(1)}`).join("");
   const chances = rolls.map(chance);
-  const caption = t(match.length ? "curve match" : "curve game", { name: match.names[bottom] });
+  const caption = t(match.length ? "curve match" : "curve game", { name });
   const range = t("curve words", { first: percent(chances[0]), last: percent(chances.at(-1)), low: percent(Math.min(...chances)), high: percent(Math.max(...chances)) });
   let written = -LABEL;
   const label = (one, k) => {
@@ -47,7 +46,7 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
   const dots = decisions.map((one, number) => ({ one, number })).filter(({ one }) => one.counts && one.mark).map(({ one, number }) => {
     const k = placeOf(number);
     return s("circle", { cx: x(k), cy: y(chances[k]), r: RADII[one.mark], class: `dot ${one.decider === bottom ? "own" : "other"} ${one.mark}`, onclick: (event) => { event.stopPropagation(); select(number); } },
-      s("title", {}, words(one)));
+      s("title", words(one)));
   });
   const here = at === null ? null : placeOf(at);
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": `${caption}. ${range}` },
@@ -60,5 +59,5 @@ export function drawCurve(place, { decisions, match, bottom, at, words, select }
     const one = rolls[Math.round(share * (match.rolls - 1))];
     if (one) select(one.k);
   });
-  return show(place, h("figure", { class: "chance" }, h("figcaption", {}, caption), drawing));
+  return show(place, h("figure", { class: "chance" }, h("figcaption", caption), drawing));
 }

@@ -8,21 +8,20 @@ const TIME_TO_UNDO = 7000;
 export function dialog(title, ...content) {
   const close = button("\u00d7", () => shown.close(), { class: "close", "aria-label": t("close") });
   const shown = h("dialog", { "aria-label": title, onclose: () => shown.remove() },
-    h("div", { class: "dialog-head" }, h("h2", {}, title), close), ...content);
+    h("div", { class: "dialog-head" }, h("h2", title), close), ...content);
   shown.addEventListener("click", (event) => {
-    if (event.target === shown) shown.close();
+    if (event.target === shown && !shown.querySelector("form")) shown.close();
   });
   document.body.append(shown);
   shown.showModal();
   return shown;
 }
 
-/** Resolves to whether the question was answered with `yes`. */
 export function confirmed(question, yes) {
   return new Promise((answer) => {
     let sure = false;
     const shown = dialog(question, buttons(
-      button(yes, () => { sure = true; shown.close(); }, { primary: true, id: "yes" }), button(t("cancel"), () => shown.close())));
+      button(yes, () => { sure = true; shown.close(); }, { class: "danger", id: "yes" }), button(t("cancel"), () => shown.close())));
     shown.addEventListener("close", () => answer(sure));
   });
 }
@@ -38,7 +37,7 @@ function toast(...content) {
 /** Shows a message, and does `act` unless Undo is pressed in time. */
 export function undoable(words, act, undone) {
   waiting?.();
-  const shown = toast(h("span", {}, words), button(t("undo"), () => { settle(false); undone(); }, { small: true, id: "undo-delete" }));
+  const shown = toast(h("span", words), button(t("undo"), () => { settle(false); undone(); }, { small: true, id: "undo-delete" }));
   const settle = (done) => {
     if (waiting !== finish) return;
     waiting = null;
@@ -54,7 +53,6 @@ export function undoable(words, act, undone) {
 
 addEventListener("pagehide", () => waiting?.());
 
-/** Does `work`, and says why it fails. */
 export function tried(work) {
   return work().catch((error) => say(error.message));
 }

@@ -4,8 +4,10 @@ import { t } from "./texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function filled(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
+/** Fills `node` with attributes, which may be left out, and children. */
+function filled(node, [first, ...rest]) {
+  const hasAttributes = first?.constructor === Object, children = hasAttributes ? rest : [first, ...rest];
+  for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (["value", "checked", "selected"].includes(name)) node[name] = value;
@@ -15,12 +17,12 @@ function filled(node, attributes, children) {
   return node;
 }
 
-export function h(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
+export function h(name, ...parts) {
+  return filled(document.createElement(name), parts);
 }
 
-export function s(name, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, name), attributes, children);
+export function s(name, ...parts) {
+  return filled(document.createElementNS(SVG, name), parts);
 }
 
 export function show(place, ...children) {
@@ -60,7 +62,7 @@ export function buttons(...children) {
 }
 
 export function field(name, control, ...more) {
-  return h("label", { class: "field" }, h("span", {}, name), control, ...more);
+  return h("label", { class: "field" }, h("span", name), control, ...more);
 }
 
 export function choice(id, options, chosen, act) {
@@ -72,12 +74,10 @@ export function checkbox(id, words, checked, act = () => {}) {
   return h("label", { class: "check" }, h("input", { type: "checkbox", id, checked, onchange: (event) => act(event.target.checked) }), words);
 }
 
-/** A part of a page with a heading. */
 export function section(title, ...children) {
-  return h("section", {}, h("h2", {}, title), ...children);
+  return h("section", h("h2", title), ...children);
 }
 
-/** A small remark. */
 export function source(...words) {
   return h("p", { class: "source" }, ...words);
 }
@@ -138,8 +138,8 @@ export function table(caption, head, rows, attributes = {}) {
   const cell = (one, name, more) => (["TD", "TH"].includes(one?.tagName) ? one : h(name, more, one));
   return wide(caption, h("table", attributes,
     h("caption", { class: "unseen" }, caption),
-    head && h("thead", {}, h("tr", {}, head.map((one) => (one ? h("th", { scope: "col" }, one) : h("td"))))),
-    h("tbody", {}, rows.map((row) => {
+    head && h("thead", h("tr", head.map((one) => (one ? h("th", { scope: "col" }, one) : h("td"))))),
+    h("tbody", rows.map((row) => {
       const { cells, ...more } = Array.isArray(row) ? { cells: row } : row;
       return h("tr", more, cells.map((one, k) => (k ? cell(one, "td", {}) : cell(one, "th", { scope: "row" }))));
     }))));

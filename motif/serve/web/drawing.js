@@ -77,7 +77,6 @@ export function nearest([x, y], suits, columns = 1) {
   return found && found[0] < columns * COLUMN ? found[1] : null;
 }
 
-/** The areas to press: [place, x, y, width, height]. */
 export function areas(bothBars) {
   const half = HEIGHT / 2;
   const list = Array.from({ length: 24 }, (_, k) => k + 1).map((point) => [
@@ -191,7 +190,6 @@ export function checkers(board, movable, lifted = {}) {
   return parts;
 }
 
-/** The cube; it shows 64 until the first double. */
 export function drawnCube({ value, owner, offered }, can) {
   const y = offered ? middle : { opponent: TOP + 30, centre: middle, me: bottom - 30 }[owner];
   const shown = String(offered ? 2 * value : value === 1 ? 64 : value);

@@ -1,5 +1,3 @@
-// Help: keys, presses and a glossary.
-
 import { dialog } from "./dialog.js";
 import { h, table } from "./dom.js";
 import { known, t } from "./texts.js";
@@ -15,8 +13,8 @@ function capital(words) {
 
 export function showHelp() {
   if (document.querySelector("dialog.help")) return;
-  const shown = dialog(t("help and keys"), h("h3", {}, t("help mouse")), h("ul", {}, PRESSES.map((one) => h("li", {}, t(one)))),
-    h("h3", {}, t("help keys")), table(t("help keys"), null, KEYS.map(([key, words]) => [h("kbd", {}, key), capital(t(words))])),
-    h("h3", {}, t("glossary")), h("dl", { class: "glossary" }, GLOSSARY.map((one) => [h("dt", {}, capital(known(`term ${one}`, t(one)))), h("dd", {}, t(`meaning ${one}`))])));
+  const shown = dialog(t("help and keys"), h("h3", t("help mouse")), h("ul", PRESSES.map((one) => h("li", t(one)))),
+    h("h3", t("help keys")), table(t("help keys"), null, KEYS.map(([key, words]) => [h("kbd", key), capital(t(words))])),
+    h("h3", t("glossary")), h("dl", { class: "glossary" }, GLOSSARY.map((one) => [h("dt", capital(known(`term ${one}`, t(one)))), h("dd", t(`meaning ${one}`))])));
   shown.classList.add("help");
 }

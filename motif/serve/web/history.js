@@ -10,7 +10,6 @@ import { known, t } from "./texts.js";
 import { retried, when } from "./view.js";
 
 const CHART = { height: 230, left: 46, right: 10, top: 12, bottom: 64 };
-/** Height of the strip that shows luck. */
 const STRIP = 40;
 
 export async function showHistory(view) {
@@ -18,11 +17,11 @@ export async function showHistory(view) {
   show(view, place);
   await retried(place, async () => {
     const chart = h("section"), [{ analyses, overall }, { games }] = await Promise.all([get("history"), get("games")]);
-    show(place, h("h1", {}, t("view history")),
-      overall ? [fitted(chart, () => show(chart, ratings(overall))), overall.themes.length && themes(overall.themes)] : h("section", {}, h("p", {}, t("no history"))),
-      section(t("kept analyses"), analyses.length ? analysisList(analyses) : h("p", {}, t("no analyses"))),
-      section(t("games"), games.length ? gameList(games) : h("p", {}, t("no games"))),
-      section(t("your data"), h("p", {}, t("data words")),
+    show(place, h("h1", t("view history")),
+      overall ? [fitted(chart, () => show(chart, ratings(overall))), overall.themes.length && themes(overall.themes)] : h("section", h("p", t("no history"))),
+      section(t("kept analyses"), analyses.length ? analysisList(analyses) : h("p", t("no analyses"))),
+      section(t("games"), games.length ? gameList(games) : h("p", t("no games"))),
+      section(t("your data"), h("p", t("data words")),
         buttons(button(t("export all"), exportAll, { id: "export" }), button(t("delete all"), () => deleteAll(view), { id: "delete-all" }))));
   });
 }
@@ -40,13 +39,13 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
     return s("rect", { x: x(k) - 3, y: isLucky ? middle - size : middle, width: 6, height: size, class: isLucky ? "lucky" : "unlucky" });
   });
   const words = t("pr in all", { pr: figure(pr, 1), word: t(`rating ${word}`), count: analyses.length, luck: signed(luck, 2) });
-  return [h("h2", {}, t("pr over time")), h("p", {}, words),
+  return [h("h2", t("pr over time")), h("p", words),
     wide(t("pr over time"), s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "group", "aria-label": words },
       [0, most / 2, most].map((value) => axis(left, width - right, y(value), figure(value, 0))), axis(left, width - right, middle, t("luck")), bars,
       s("path", { d: analyses.map((one, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(one.pr).toFixed(1)}`).join("") }),
       analyses.map((one, k) => {
         const name = `${when(one.made)}: PR ${figure(one.pr, 1)}, ${t("luck")} ${signed(one.luck, 2)}`;
-        return s("a", { href: `#/analyse/${one.analysis}`, "aria-label": name }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", {}, name)));
+        return s("a", { href: `#/analyse/${one.analysis}`, "aria-label": name }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", name)));
       })))];
 }
 
@@ -55,7 +54,7 @@ function themes(sums) {
     h("ul", { class: "groups" }, sums.map(({ theme, count, cost }) => {
       const piece = h("span", { class: "bar-piece for" });
       piece.style.width = `${Math.max(2, Math.round(100 * cost / sums[0].cost))}%`;
-      return h("li", {}, h("span", {}, known(`theme ${theme}`, theme), h("small", {}, ` \u00b7 ${t("error count", { count })}`)),
+      return h("li", h("span", known(`theme ${theme}`, theme), h("small", ` \u00b7 ${t("error count", { count })}`)),
         h("span", { class: "bar-track flat", "aria-hidden": "true" }, piece), h("span", { class: "amount" }, signed(-cost / 1000, 3)));
     })));
   list.id = "themes";

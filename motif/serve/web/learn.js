@@ -6,7 +6,7 @@ import { announce, button, buttons, fault, figure, h, linkTo, live, percent, pos
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { actionWords, diceOf, formatOf, movesOf, otherOwner, playName } from "./plays.js";
+import { actionWords, diceOf, formatOf, movesOf, otherOwner, playName, START } from "./plays.js";
 import { t } from "./texts.js";
 import { frame, retried } from "./view.js";
 
@@ -64,7 +64,7 @@ class Quiz {
     const head = this.asked ? t("quiz over", { right: this.right, count: this.asked }) : t("nothing due");
     show(this.verdict, h("h2", {}, head), this.asked > 0 && h("p", {}, t("quiz again")),
       buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show errors of game"), `#/analyse/${this.analysis}`)));
-    this.mover.show({ board: new Array(26).fill(0) });
+    this.mover.show({ board: START });
     show(this.message, head);
     announce(head);
   }
@@ -133,16 +133,16 @@ class Quiz {
       show(this.message, words);
       announce(words);
       this.showActions();
-      if (!right) this.explain();
+      if (!right) this.explain(false);
     } catch (error) {
       show(this.verdict, fault(error.message), button(t("try now"), () => this.next()));
     }
   }
 
-  explain() {
+  explain(isRevealed) {
     const { id } = this.card.question;
     if (!this.pair) return showCube(this.why, { id });
     const [best, play] = this.pair;
-    return showWhy(this.why, { id }, best, best === play ? undefined : play);
+    return showWhy(this.why, { id }, best, best === play ? undefined : play, isRevealed);
   }
 }

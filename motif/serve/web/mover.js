@@ -102,7 +102,6 @@ export class Mover {
     this.done(turn.play, turn.board);
   }
 
-  /** Unlocks a play whose confirmation failed. */
   unlock() {
     this.locked = false;
     this.redraw();

@@ -1,5 +1,3 @@
-// The dialog for a new game.
-
 import { get, post } from "./api.js";
 import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, fault, field, figure, h, radio, show } from "./dom.js";
@@ -14,12 +12,12 @@ const RULES = ["cube", "jacoby", "beavers"];
 export async function showNewGame() {
   const wish = wishes();
   const told = fault();
-  const levels = h("fieldset", { class: "levels" }, h("legend", {}, t("opponent")));
+  const levels = h("fieldset", { class: "levels" }, h("legend", t("opponent")));
   const opponent = choice("opponent", [], null, (name) => {
     for (const one of levels.querySelectorAll("input")) one.checked = one.value === name;
   });
   const length = choice("length", LENGTHS.map((one) => [one, formatOf({ length: one })]), wish.length, (value) => { money.hidden = value !== "0"; });
-  const money = h("fieldset", { class: "checks", hidden: wish.length > 0 }, h("legend", {}, t("money rules")), RULES.map((key) => checkbox(`rule-${key}`, t(key), wish[key])));
+  const money = h("fieldset", { class: "checks", hidden: wish.length > 0 }, h("legend", t("money rules")), RULES.map((key) => checkbox(`rule-${key}`, t(key), wish[key])));
   const seed = h("input", { id: "seed", inputmode: "numeric", autocomplete: "off", placeholder: t("new seed"), "aria-describedby": "seed-fault" });
   const seedFault = h("small", { class: "fault", id: "seed-fault" });
   const attempt = async (work) => {
@@ -48,14 +46,14 @@ export async function showNewGame() {
     await openGame(await post("games/loaded", { opponent: opponent.value, mat, seat: Number(seat.value) }));
   }) });
   const shown = dialog(t("new game"), h("form", { id: "wish", onsubmit: submit }, levels, field(t("for what"), length), money,
-    h("details", { id: "more" }, h("summary", {}, t("more")), field(t("all opponents"), opponent), field(t("dice seed"), seed, seedFault),
-      h("h3", {}, t("load head")), field(t("you are"), seat), field(t("mat file"), file)),
+    h("details", { id: "more" }, h("summary", t("more")), field(t("all opponents"), opponent), field(t("dice seed"), seed, seedFault),
+      h("h3", t("load head")), field(t("you are"), seat), field(t("mat file"), file)),
     told, buttons(start, button(t("cancel"), () => shown.close()))));
   await retried(told, async () => {
     const answer = await get("games/opponents");
     show(told);
     levels.append(...answer.levels.map((one) => radio("level", one.name, one.name === wish.opponent, () => { opponent.value = one.name; },
-      h("span", {}, h("strong", {}, t(`level ${one.level}`)), h("small", {}, t("level words", { name: nameOf(one.name), rate: figure(one.error_rate, 1) }))))));
+      h("span", h("strong", t(`level ${one.level}`)), h("small", t("level words", { name: nameOf(one.name), rate: figure(one.error_rate, 1) }))))));
     const names = answer.opponents.flatMap((one) => (one.name === "latest" ? ["latest", "latest@1", "latest@2"] : [one.name]));
     show(opponent, names.map((one) => h("option", { value: one, selected: one === wish.opponent }, known(`opponent ${one}`, nameOf(one)))));
   });

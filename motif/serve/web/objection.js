@@ -1,5 +1,3 @@
-// The warning before a blunder.
-
 import { showCube, showWhy } from "./advice.js";
 import { announce, button, buttons, figure, h, live, plain, pointed, show, signed } from "./dom.js";
 import { actionWords, playName } from "./plays.js";

@@ -1,5 +1,3 @@
-// The speed of the opponent's turn.
-
 import { preference } from "./preferences.js";
 
 const SPEEDS = { slow: 1.7, normal: 1, fast: 0.5, off: 0 };

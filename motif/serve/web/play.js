@@ -16,7 +16,7 @@ import { t } from "./texts.js";
 import { frame, player, RETRY } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
-/** Milliseconds before a press on the board rolls: an earlier one was meant as a move. */
+/** Milliseconds before a press on the board rolls, or one on Pass passes: an earlier one was meant for what was there before. */
 const SETTLED = 400;
 /** Smallest error, in points, that is warned of. */
 const LIMIT = 0.05;
@@ -112,6 +112,10 @@ export class Game {
     this.showRecord();
   }
 
+  get isSettled() {
+    return performance.now() - this.settled > SETTLED;
+  }
+
   get asksCube() {
     return ["roll", "answer", "raccoon"].includes(this.state.asks) && (this.state.can.double || this.state.cube.offered);
   }
@@ -128,6 +132,7 @@ export class Game {
   changed() {
     this.showBars(this.turn?.board ?? this.state.board);
     this.showActions();
+    if (!this.turn?.path.length && !this.state.result) show(this.sheet); // a warning about a play that was undone
   }
 
   showBars(board) {
@@ -147,7 +152,7 @@ export class Game {
       can.double && act("double", t("double to", { cube: 2 * value }), "double", { key: "D" }),
       asks === "raccoon" && act("raccoon", t("raccoon to", { cube: 2 * value }), "raccoon"),
       this.mover.buttons(),
-      asks === "answer" && [act("take", t("take at", { cube: 2 * value }), "take", { primary: true, key: "T" }), act("drop", t("pass"), "drop", { key: "P" }),
+      asks === "answer" && [act("take", t("take at", { cube: 2 * value }), "take", { primary: true, key: "T" }), button(t("pass"), () => this.isSettled && this.decide("drop"), { id: "drop", key: "P" }),
         can.beaver && act("beaver", t("beaver to", { cube: 4 * value }), "beaver")],
       asks === "next" && act("next", t("next game"), "next", { primary: true, key: "N" }),
       asks === "nothing" && button(t("new game"), newGame, { primary: true, id: "next", key: "N" }),
@@ -173,7 +178,6 @@ export class Game {
     return lineOf(one, (who) => this.nameOf(who));
   }
 
-  /** The record since the reader's last decision. */
   lastWords() {
     const { log } = this.state;
     const own = log.findLastIndex((one) => one.who === "me");
@@ -199,10 +203,10 @@ export class Game {
     const { rules } = state;
     const words = [formatOf(rules), ...(rules.length ? [] : [!rules.cube && t("no cube"), rules.jacoby && t("jacoby"), rules.beavers && t("beavers")])].filter(Boolean).join(", ");
     show(this.about,
-      h("p", {}, `${words}. ${t("game number", { number: state.number })}`),
+      h("p", `${words}. ${t("game number", { number: state.number })}`),
       buttons(this.resignation(), button(t("new game"), newGame, { id: "new-game" }), linkTo(t("all games"), "#/start"),
         positionLink(state.xgid), button(t("save mat"), () => this.save(), { id: "save" })),
-      h("p", {}, `${t("dice seed")}: `, h("code", { id: "seed-shown" }, String(state.seed))),
+      h("p", `${t("dice seed")}: `, h("code", { id: "seed-shown" }, String(state.seed))),
       h("div", { class: "buttons apart" }, button(t("forget game"), () => this.forget(), { id: "forget" })));
   }
 
@@ -214,7 +218,7 @@ export class Game {
   }
 
   pressed(event) {
-    if (event.type === "click" && performance.now() - this.settled < SETTLED) return;
+    if (event.type === "click" && !this.isSettled) return;
     if (["click", "keydown"].includes(event.type) && !["Delete", "Backspace"].includes(event.key)) this.press("roll");
   }
 
@@ -245,7 +249,6 @@ export class Game {
     else if (key === "Escape") show(this.sheet.querySelector(".result-card") ? this.advice : this.sheet);
     else if (key === "h" && this.turn) this.hint();
     else if (key === "c" && this.asksCube) this.cubeAdvice();
-    else if (key === "w") newGame();
     else if (key.startsWith("Arrow")) this.mover.board.focus(this.mover.board.focused);
     else return false;
     return true;
@@ -297,7 +300,6 @@ export class Game {
     this.busy = false;
   }
 
-  /** Moves the focus from a button that is gone to the next decision. */
   moveFocus() {
     if (document.activeElement !== document.body && document.activeElement !== null) return;
     const place = this.turn && (this.turn.movable[0] ?? 24);
@@ -307,12 +309,12 @@ export class Game {
 
   complain(error) {
     if (error.status === 409) {
-      show(this.notice, h("p", {}, t("went on elsewhere")), button(t("show current"), () => this.reload(), { primary: true, id: "reload" }));
+      show(this.notice, h("p", t("went on elsewhere")), button(t("show current"), () => this.reload(), { primary: true, id: "reload" }));
     } else if (error.status === 404) {
       localStorage.removeItem(LAST);
-      show(this.notice, h("p", {}, error.message), button(t("new game"), newGame, { primary: true }));
+      show(this.notice, h("p", error.message), button(t("new game"), newGame, { primary: true }));
     } else {
-      show(this.notice, h("p", {}, error.message));
+      show(this.notice, h("p", error.message));
       if (error.status === 0) setTimeout(() => this.reload(), RETRY);
     }
     this.busy = false;
@@ -352,8 +354,8 @@ export class Game {
 
   point(one) {
     if (this.busy) return;
-    const { board } = this.state;
-    this.mover.draw(one ? { board, arrows: [{ moves: movesOf(one.notation), board }], movable: [] } : {});
+    const { board, roll } = this.state;
+    this.mover.draw(one ? { board, dice: diceOf(roll, "me"), arrows: [{ moves: movesOf(one.notation), board }], movable: [] } : {});
   }
 
   async advise(work) {
@@ -384,9 +386,9 @@ export class Game {
         const count = faces[who].reduce((sum, one) => sum + one, 0) || 1;
         return [this.nameOf(who), ...faces[who].map((one) => `${one} (${percent(one / count, 0)})`), `${doubles[who]} / ${rolls[who]}`];
       });
-      show(this.advice, h("h3", {}, t("all rolls")), h("p", {}, t("fair words", { seed })),
+      show(this.advice, h("h3", t("all rolls")), h("p", t("fair words", { seed })),
         table(t("all rolls"), ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")], rows, { id: "faces" }),
-        games.map((game, k) => [h("h4", {}, t("game number", { number: k + 1 })),
+        games.map((game, k) => [h("h4", t("game number", { number: k + 1 })),
           h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}${low}`).join(", "))]));
     }));
   }

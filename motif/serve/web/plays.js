@@ -1,5 +1,3 @@
-// Plays and decisions in words.
-
 import { known, t } from "./texts.js";
 
 /** The moves [from, to, hit] of a play such as "bar/20*\/14 8/5(2)". */

@@ -32,7 +32,7 @@ class Practice {
     const title = t("view from"), back = `#/position/${encodeURIComponent(id)}`;
     Object.assign(this, frame(view, title, this.mover, "practice", t("record")));
     show(this.panel,
-      section(title, h("p", {}, t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
+      section(title, h("p", t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
       section(t("record"), this.record));
     useKeys((key) => this.mover.key(key) || (NAMED[key] ? this.press(NAMED[key]) : key === "Escape" && Boolean(location.hash = back)));
   }

@@ -1,5 +1,3 @@
-// The reader's preferences, stored in this browser.
-
 const KEPT = "motif-preferences";
 const DEFAULTS = { speed: "normal", home: "right", board: "wood", theme: "auto", sound: false, autoroll: true, autobearoff: false };
 

@@ -19,7 +19,7 @@ export class ResultCard {
     const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
     const score = state.score.join("\u2013") + (state.rules.length ? ` (${formatOf(state.rules)})` : "");
     show(place, h("section", { class: "result-card" },
-      h("h2", {}, t(state.winner ? "match over" : "game over")), h("p", {}, h("strong", {}, t("score shown", { score }))), figures));
+      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score }))), figures));
     this.judge(figures, state);
   }
 
@@ -32,8 +32,8 @@ export class ResultCard {
       const own = players[state.seat];
       const lost = figure(own.chequer.total + own.cube.total, 3);
       show(place,
-        h("p", {}, t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
-        h("p", {}, t("card luck", { luck: signed(own.luck.total, 2) })),
+        h("p", t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
+        h("p", t("card luck", { luck: signed(own.luck.total, 2) })),
         buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
           linkTo(t("show errors of game"), `#/analyse/${analysis}`)));
     } catch (error) {

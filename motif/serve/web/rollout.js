@@ -15,7 +15,7 @@ export function rolloutButton(place, about, isPlay) {
 async function rollOut(place, about, isPlay) {
   let job = null, stopped = false;
   const progress = h("progress", { max: STEPS.length, value: 0, "aria-label": t("roll it out") });
-  const words = h("span", {}, t("trials done", { count: 0 }));
+  const words = h("span", {});
   const result = h("div", {});
   const stopping = new AbortController();
   const stop = button(t("stop"), () => {
@@ -40,7 +40,7 @@ async function rollOut(place, about, isPlay) {
       }, stopping.signal);
       if (error) throw new Error(error);
       progress.value = step + 1;
-      show(words, t("trials done", { count: trials }));
+      show(words, t("trials done", { count: trials, all: STEPS.at(-1) }));
     }
   } catch (error) {
     if (error.name !== "AbortError") show(result, fault(error.message));

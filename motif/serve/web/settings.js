@@ -1,5 +1,3 @@
-// The settings dialog.
-
 import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, field, h } from "./dom.js";
 import { prefer, preference } from "./preferences.js";

@@ -4,20 +4,20 @@ import { showCube, showHint } from "./advice.js";
 import { post, text } from "./api.js";
 import { Board } from "./board.js";
 import { tried } from "./dialog.js";
-import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, saveAs, section, show } from "./dom.js";
-import { BAR, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
+import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, saveAs, section, show } from "./dom.js";
+import { BAR, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { diceOf, formatOf, movesOf, scoreOf } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { frame, RETRY } from "./view.js";
 
-const START = "4HPwATDgc/ABMA";
+const START = "4HPwATDgc/ABMA", LAST = "motif-position";
 const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
 export async function showSetup(view, id) {
   const setup = new Setup(view);
-  await setup.read({ text: id || START }, Boolean(id));
+  await setup.read({ text: id || sessionStorage.getItem(LAST) || START }, Boolean(id));
   return setup;
 }
 
@@ -48,13 +48,13 @@ class Setup {
     const { panel, message, actions, last } = frame(view, t("setup head"), this.board, "setup", t("advice and ids"));
     this.counts = message;
     last.replaceWith(this.boardFault);
-    actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", {}, t("placing")), places),
+    actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", t("placing")), places),
       buttons(fill("start position", () => null), fill("clear board", () => new Array(26).fill(0)), fill("other side", () => turned(this.shown))));
     show(panel,
-      h("section", {}, h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
+      h("section", h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
         field(t("paste id"), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
       section(t("advice"), this.advisers, this.needs, this.rolled, this.advice),
-      section(t("match and cube"), h("div", { class: "match-fields" }, Object.values(this.fields)), this.matchFault),
+      section(t("match and cube"), this.matchFault, h("div", { class: "match-fields" }, Object.values(this.fields))),
       section(t("share"), this.ids));
     useKeys((key) => {
       const found = this.advisers.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
@@ -178,7 +178,7 @@ class Setup {
     const number = (this.asked = (this.asked ?? 0) + 1);
     this.clear();
     const points = Math.max(own, other);
-    if (length && points >= length) return show(this.matchFault, t("score fault", { points, length }));
+    if (length && points >= length) return this.blame(this.matchFault, t("score fault", { points, length }));
     try {
       const place = await post("position", asked);
       if (number !== this.asked) return;
@@ -197,10 +197,16 @@ class Setup {
     if (error.status === 0) {
       show(this.fault, error.message);
       setTimeout(() => this.fault.isConnected && this.ask(), RETRY);
-    } else show(error.fields.includes("board") ? this.boardFault : this.matchFault, error.message);
+    } else this.blame(error.fields.includes("board") ? this.boardFault : this.matchFault, error.message);
+  }
+
+  blame(place, words) {
+    show(place, words);
+    reveal(place);
   }
 
   address() {
+    sessionStorage.setItem(LAST, this.place.xgid);
     history.replaceState(null, "", `#/position/${encodeURIComponent(this.place.xgid)}`);
   }
 
@@ -209,8 +215,8 @@ class Setup {
     const link = `${location.href.split("#")[0]}#/position/${encodeURIComponent(xgid)}`;
     const svg = () => text(`diagram?${new URLSearchParams([["id", xgid], ...this.captions().map((words) => ["caption", words])])}`);
     const rows = [["XGID", xgid], ["GNUbg ID", id], ["OGID", ogid], [t("link"), link]].filter(([, value]) => value);
-    show(this.ids, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value), button(t("copy"), (event) => copy(event.target, name, value), { small: true, "aria-label": t("copy this", { name }) }))]),
-      h("dt", {}, t("picture")), h("dd", { class: "buttons" },
+    show(this.ids, rows.map(([name, value]) => [h("dt", name), h("dd", h("code", value), button(t("copy"), (event) => copy(event.target, name, value), { small: true, "aria-label": t("copy this", { name }) }))]),
+      h("dt", t("picture")), h("dd", { class: "buttons" },
         button("SVG", () => tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")), { small: true, id: "save-svg" }),
         button("PNG", () => tried(async () => savePng(await svg())), { small: true, id: "save-png" })));
     this.id.value = xgid;
@@ -225,10 +231,10 @@ class Setup {
   }
 
   hint() {
-    const after = (one) => movesOf(one.notation).reduce((board, [start, end]) => moved(board, start, end), this.shown);
+    let picked = {};
+    const arrows = (one) => ({ arrows: [{ moves: movesOf(one.notation), board: this.shown }] });
     return showHint(this.advice, { id: this.place.id }, {
-      point: (one) => this.draw(one ? { arrows: [{ moves: movesOf(one.notation), board: this.shown }] } : {}),
-      pick: (one) => this.draw({ board: after(one), dice: null }),
+      point: (one) => this.draw(one ? arrows(one) : picked), pick: (one) => this.draw(picked = arrows(one)),
     });
   }
 }

@@ -1,5 +1,3 @@
-// Sounds of dice, checkers and cube.
-
 import { preference } from "./preferences.js";
 
 const SOUNDS = { dice: [[0, 1900, 0.03], [0.06, 1500, 0.03], [0.11, 1700, 0.03]], checker: [[0, 700, 0.05]], hit: [[0, 420, 0.09]], cube: [[0, 520, 0.12], [0.13, 660, 0.12]] };

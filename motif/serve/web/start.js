@@ -68,10 +68,10 @@ export async function showStart(view, message = "") {
   player(otherBar, false, nameOf(wish.opponent), { score: formatOf(wish) });
   player(ownBar, true, t("you"));
   show(actions, button(t("begin"), start, { primary: true, id: "start" }), button(t("other game"), newGame, { id: "new-game" }));
-  show(panel, h("section", {}, h("h2", { class: "lead" }, t("start head")), h("p", {}, t("start words")), told), kept);
+  show(panel, h("section", h("h2", { class: "lead" }, t("start head")), h("p", t("start words")), told), kept);
   useKeys((key) => {
     if (key === "Enter" || key === " ") start();
-    else if (key === "n" || key === "w") newGame();
+    else if (key === "n") newGame();
     else return false;
     return true;
   });

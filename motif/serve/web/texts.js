@@ -1,5 +1,3 @@
-// The texts of the page, from texts/LANGUAGE.json; LANGUAGES names the languages.
-
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 const KEPT = "motif-language";
 

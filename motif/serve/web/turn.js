@@ -50,7 +50,6 @@ export class Turn {
     this.swapped = !this.swapped;
   }
 
-  /** The steps from one checker to each place that it can reach. */
   ways(start) {
     const ends = new Map();
     const follow = (node, place, path) => {

@@ -5,7 +5,6 @@ import { tried, undoable } from "./dialog.js";
 import { button, fault, h, show } from "./dom.js";
 import { t } from "./texts.js";
 
-/** Milliseconds between retries. */
 export const RETRY = 1500;
 
 /** Does `work`, and again while the server is away. */
@@ -38,14 +37,14 @@ export function chip(isLight) {
 }
 
 export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
-  show(bar, chip(isLight), h("strong", {}, name), pips !== undefined && h("span", {}, t("pips", { count: pips })),
-    off > 0 && h("span", {}, t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
+  show(bar, chip(isLight), h("strong", name), pips !== undefined && h("span", t("pips", { count: pips })),
+    off > 0 && h("span", t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
 }
 
 /** A list of {href, words, more, path}; deleting can be undone for some seconds. */
 export function keptList(kept, { deleted, label }) {
   return h("ul", { class: "kept" }, kept.map(({ href, words, more, path }) => {
-    const line = h("li", {}, h("a", { href }, words, h("small", {}, more)),
+    const line = h("li", h("a", { href }, words, h("small", more)),
       button(t("delete"), () => {
         line.hidden = true;
         undoable(deleted, () => tried(() => remove(path)), () => { line.hidden = false; });
@@ -54,7 +53,6 @@ export function keptList(kept, { deleted, label }) {
   }));
 }
 
-/** Formats seconds since 1970. */
 export function when(seconds) {
   const { lang } = document.documentElement;
   return new Date(1000 * seconds).toLocaleString(navigator.languages.find((tag) => tag.startsWith(lang)) ?? lang, { dateStyle: "medium", timeStyle: "short" });

@@ -236,7 +236,7 @@ export class Analysis {
     show(this.advice);
     this.draw();
     this.showBars(one);
-    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}. ${t("was lucky", { luck: signed(one.luck) })}` : ""}`);
+    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${one.dice.join("-")} \u00b7 ${t("luck")} ${signed(one.luck)}` : ""}`);
     show(this.words, h("p", {}, this.verdict(one)));
     this.showTable(one);
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;

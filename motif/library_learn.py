@@ -214,7 +214,7 @@ def fit(
             name=name or (Path(out).name.partition(".")[0] if out else "fit"),
             version=version,
             parent=parent,
-            start=weights_called(start, "to start from") if isinstance(start, str) else start,
+            start=weights_called(start) if isinstance(start, str) else start,
             term_table=None if term_table is None else Path(term_table),
             jobs=jobs,
         )

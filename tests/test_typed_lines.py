@@ -75,7 +75,7 @@ SAYS = {
     "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple'; did you mean player=?",
     "motif.sample(games=3, out='x')": "player: missing player, such as player='latest'",
     "motif.sample(player='simple', game=3, out='x')": "unknown setting 'game'; did you mean 'games'?",
-    "motif.from_sklearn(3)": "3 is no fitted estimator: it has no method predict",
+    "motif.from_sklearn(3)": "3 is not a fitted estimator: it has no method predict",
     "data.y('wins')": "did you mean 'win'?",
     "data.X('motiv')": "motiv",
     "motif.play_match": "module 'motif' has no attribute 'play_match'; did you mean 'play_matches'?",

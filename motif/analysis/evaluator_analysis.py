@@ -25,7 +25,7 @@ from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.hidden_layer import slopes_of_units, squash_units
 from motif.evaluators.probabilities import bounds
-from motif.evaluators.static import BEAROFF_SUFFIX
+from motif.evaluators.static import BEAROFF_SUFFIX, weights_of
 from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
@@ -324,11 +324,7 @@ class EvaluatorAnalysis:
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
     """Return the weights to analyse; raises `PlayerError` if there are none or they lack the head."""
-    weights = evaluator.weights
-    if weights is None:
-        raise PlayerError(
-            f"the player {evaluator.name!r} has no parameters to analyse: give a weight file, bras or phase"
-        )
+    weights = weights_of(evaluator)
     if evaluator.name.endswith(BEAROFF_SUFFIX):
         plain = evaluator.name.removesuffix(BEAROFF_SUFFIX)
         raise PlayerError(f"tables have no parameters to analyse: give {plain!r} without {BEAROFF_SUFFIX}")

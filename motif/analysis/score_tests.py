@@ -17,7 +17,7 @@ from motif.analysis.evaluator_analysis import EvaluatorAnalysis, judgement
 from motif.benchmarks.losses import rows_of_classes
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import StaticEvaluator
-from motif.runtime.errors import PlayerError
+from motif.evaluators.static import weights_of
 from motif.runtime.parallel import one_thread
 
 HOLDS, FAILS, KNOWN = "holds", "does not hold", "for information"
@@ -56,9 +56,7 @@ class ScoreTest:
 
 def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list[ScoreTest]:
     """Test the scores of `evaluator` on the positions of `analysis`, its own analysis."""
-    weights = evaluator.weights
-    if weights is None:
-        raise PlayerError(f"the player {evaluator.name!r} has no weights to test")
+    weights = weights_of(evaluator)
 
     def values(boards: Board) -> npt.NDArray[np.float64]:
         raw = judgement(weights, analysis.head, boards, analysis.scale.raw_factor).raw

@@ -1,4 +1,4 @@
-"""Error rates and speed, on benchmark files and recorded decisions."""
+"""Error rates on benchmark files and recorded decisions, and speed."""
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmarks.choices import ErrorRate, ErrorRates, error_rate, error_rates

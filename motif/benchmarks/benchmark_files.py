@@ -3,13 +3,12 @@
 The first word of a line determines its kind:
 
 ``m KEY d1 d2 BEST EQUITY SECOND LOSS THIRD LOSS ...``
-    A decision.  Positions after the play are seen by the next player on roll; EQUITY is the mover's
-    cubeless money equity, LOSS the difference to the best play.
+    A decision. Positions after the play are from the perspective of the next player on roll; EQUITY is the
+    mover's cubeless money equity, LOSS the difference from the best play.
 ``#R KEY p p p p p``
     The rollout of the position after a play of the next decision.
 ``o KEY p p p p p``
-    The rollout of a position for cube decisions, from which gnubg decides doubles and takes at many
-    scores.
+    The rollout of a position for cube decisions: doubles and takes at many scores.
 ``c KEY NO_DOUBLE DOUBLE_TAKE ACTION``
     A cubeful rollout: match-winning probabilities in percent, and ND, D/T, D/D (drop) or TG (too good).
 ``r SEED``
@@ -50,7 +49,7 @@ from motif.runtime.limits import (
 )
 
 CubeAction = Literal["ND", "D/T", "D/D", "TG"]
-"""No double; double, take; double, drop; too good to double."""
+"""Cube actions: no double; double, take; double, drop; too good to double."""
 CUBE_ACTIONS: tuple[str, ...] = get_args(CubeAction)
 NO_SEED = -1
 """Seed of decisions without an ``r`` line."""
@@ -67,9 +66,9 @@ class RolledOut:
     """Positions with rollout probabilities."""
 
     boards: Board
-    """(n, 26), seen by the player on roll."""
+    """(n, 26), from the perspective of the player on roll."""
     probabilities: npt.NDArray[np.float64]
-    """(n, 5): of the player on roll, in the order of `motif.evaluators.Probabilities`."""
+    """(n, 5): probabilities of the player on roll, in the order of `motif.evaluators.Probabilities`."""
     seeds: npt.NDArray[np.int64]
     """(n,): rollout seeds, or `NO_SEED`."""
     lines: npt.NDArray[np.int64]
@@ -84,14 +83,14 @@ class CubeRollouts:
     """Cubeful rollouts of positions."""
 
     boards: Board
-    """(n, 26), seen by the player who may double."""
+    """(n, 26), from the perspective of the player who may double."""
     no_double: npt.NDArray[np.float64]
     """(n,): match-winning probability without a double, in percent."""
     double_take: npt.NDArray[np.float64]
     """(n,): match-winning probability after double and take, in percent."""
     actions: tuple[CubeAction, ...]
     lines: npt.NDArray[np.int64]
-    """(n,)"""
+    """(n,): best actions, one of `CUBE_ACTIONS` each."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -115,7 +114,7 @@ class Record:
     seeds: npt.NDArray[np.int64]
     """(n,): rollout seed of each decision, or `NO_SEED`."""
     rollouts: RolledOut
-    """Positions after plays, seen by the next player on roll."""
+    """Positions after plays, from the perspective of the next player on roll."""
     rollout_of: npt.NDArray[np.int64]
     """(m,): row in `rollouts` of each listed play, or -1."""
     cube_positions: RolledOut
@@ -131,7 +130,7 @@ class Record:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings of the ``s`` lines ("version", "nRollOutGames"); later ones override earlier ones."""
+        """Settings of the ``s`` lines ("version", "nRollOutGames"); later values override earlier ones."""
         words = [note.text.split()[1:] for note in self.notes if note.text.split()[0] == "s"]
         return {name: value for pairs in words for name, value in zip(pairs[::2], pairs[1::2], strict=False)}
 
@@ -152,7 +151,7 @@ class BenchmarkFile:
     losses: npt.NDArray[np.float64]
     """(m,): loss of each play, in points; 0 for the best."""
     record: Record | None = None
-    """Other contents of the file; None for decisions that come from no file."""
+    """Other contents of the file; None for decisions that are not from a file."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -176,7 +175,7 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
         for number, line in lines_of(pieces(), BENCHMARK_LINE, where, BenchmarkError):
             lines.add(line, number)
         if not lines.counts:
-            raise BenchmarkError(f"{where}: contains no decision (no line starting with 'm')")
+            raise BenchmarkError(f"{where}: the file has no decisions (no line starts with 'm')")
         return _benchmark(str(path), lines)
     except _BadLineError as fault:
         raise BenchmarkError(f"{where}: line {fault.line or number}: {fault}") from None
@@ -194,7 +193,7 @@ def shipped_lines() -> list[BenchmarkFile]:
 
 
 class _BadLineError(Exception):
-    """An invalid line; `line` is its number if it is not the line just read."""
+    """An invalid line; `line` is its number, if it is not the last line read."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -202,11 +201,11 @@ class _BadLineError(Exception):
 
 
 class _Keyed:
-    """Lines of one kind: position keys with their numbers."""
+    """Lines of one kind: position keys with the numbers of their lines."""
 
     def __init__(self) -> None:
         self.keys: list[str] = []
-        # Compact, because a file may have a million lines.
+        # Compact arrays, because a file may have a million lines.
         self.numbers = array("d")
         self.seeds = array("q")
         self.lines = array("q")
@@ -233,12 +232,12 @@ class _Lines:
         self.listed: list[str] = []
         """Keys of the listed plays of all decisions."""
         self.counts: list[int] = []
-        """How many plays each decision lists."""
+        """Number of plays of each decision."""
         self.rollout_of: list[int] = []
         self.notes: list[Note] = []
         self._actions: list[str] = []
         self._rollout_rows: dict[str, int] = {}
-        """Rows of the rollouts since the last decision, by their keys."""
+        """Rows of the rollouts since the last decision, by key."""
         self._seed = NO_SEED
         self._kinds: dict[str, Callable[[list[str], int], None]] = {
             "m": self._decision,

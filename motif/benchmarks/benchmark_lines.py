@@ -1,10 +1,10 @@
-"""Writing benchmark files; `benchmark_files` describes and reads them.
+"""Writing of benchmark files; `benchmark_files` describes and reads them.
 
 Motif adds two kinds of lines, which other programs treat as comments:
 
 ``#S KEY EQUITY SE LOSS_SE TRIALS LOSS ...``
     After the rollout (``#R``) of a play: its equity for the mover, the standard errors of the equity and
-    the loss, and for each roller its trials and the loss by these trials alone.
+    the loss, and for each roller its trials and the loss by these trials only.
 ``#P KEY PLAYER ...``
     The players that choose the play.
 """
@@ -41,10 +41,10 @@ class RolledDecision:
     """Players that choose a play, by its key."""
 
     def lines(self) -> Iterator[str]:
-        """Yield its lines."""
+        """Yield the lines of the decision."""
         for key, play in self.plays:
             if any(play.trials):
-                # Of the player on roll; luck-adjusted probabilities may leave 0 to 1.
+                # Probabilities of the player on roll; luck-adjusted ones may be outside 0 to 1.
                 chances = turned(np.array([play.probabilities])).clip(0, 1)[0]
                 yield " ".join(("#R", key, *map(_number, chances.tolist())))
                 yield " ".join(("#S", key, *map(_number, (play.equity, play.se, play.loss_se)), *_by(play)))
@@ -75,7 +75,7 @@ def rolled_decision(
     after
         Boards int8 (m, 26) after the plays; `plays` contain row numbers.
     plays
-        Rollouts of the plays, best first.
+        Rollouts of the plays, best play first.
     choices
         Row number of each player's choice.
     """
@@ -96,14 +96,14 @@ def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Iterable[RolledDecision]) -> None:
     """Write a benchmark file, compressed if its name ends in .gz.
 
-    `settings` are written to the first line, ``s``: names and values may not contain spaces.  Raises
+    `settings` are written to the first line, ``s``: names and values must not contain spaces.  Raises
     `FileError`, leaving an existing file unchanged, if the file cannot be written.
     """
     first = " ".join(("s", *(f"{name} {value}" for name, value in settings.items())))
     text = "\n".join((first, *(line for decision in decisions for line in decision.lines()), ""))
     content = text.encode("ascii")
     with replacing(path) as temporary:
-        # Without a time stamp, equal contents give equal files.
+        # Without a time stamp, so that equal contents give equal files.
         temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 

@@ -1,4 +1,4 @@
-"""Making benchmarks: selecting decisions from positions and rolling out their plays.
+"""Making of benchmarks: decisions are selected from positions, and their plays are rolled out.
 
 As in the GNUbg team's benchmarks, some positions are chosen at random and some because 0-ply and 2-ply choose
 different plays; each gets a random roll.  A decision depends only on the seed and its number.
@@ -54,7 +54,7 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class MakeSettings:
-    """How decisions are selected and rolled out."""
+    """Settings for the selection and the rollouts of decisions."""
 
     decisions: int = setting(1000, "Number of decisions; fewer if there are too few positions.")
     disagree: float = setting(
@@ -125,8 +125,8 @@ def player(name: str) -> Player:
 def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
     """Return a roller that plays a player's trials to the end of the game or the bearoff tables.
 
-    Static evaluators play plain trials, compiled.  Trials of other players are far slower, so they are
-    luck-adjusted by the default player, which is as precise as sixteen times as many trials.
+    Static evaluators play plain trials, compiled. Trials of other players are far slower, so they are
+    luck-adjusted by the default player, which makes them as precise as sixteen times as many trials.
     """
     own = player(name)
     evaluator = own.evaluator
@@ -138,7 +138,7 @@ def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
 
 
 def _choose(own: Player) -> Choose:
-    """Return how a player chooses plays in trials; for gnubg, its own choice even between equal plays."""
+    """Return the function by which a player chooses plays in trials; gnubg also breaks ties itself."""
     if isinstance(own, GnubgPlayer):
         return lambda boards, rolls, _: own.own_plays(boards, rolls)
     return own.choose_many
@@ -172,7 +172,7 @@ class Selection(NamedTuple):
     """The n decisions of a benchmark, before the rollouts."""
 
     boards: Board
-    """(n, 26)"""
+    """(n, 26): positions before the roll."""
     rolls: npt.NDArray[np.int64]
     """(n, 2), the higher die first."""
     disagree: int
@@ -204,7 +204,7 @@ def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> 
 
 
 def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
-    """Yield the rows with at least two different plays."""
+    """Yield the rows of decisions with at least two different plays."""
     for batch in play_batches(boards, rolls, _AT_ONCE):
         choices = np.diff(batch.offsets)
         yield from (batch.decisions.start + np.flatnonzero(choices > 1)).tolist()
@@ -244,14 +244,14 @@ def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
 def _rows_that_differ(
     deep: Evaluator, boards: Board, rolls: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> list[int]:
-    """Return those of `rows` (n,) in which lookahead changes the play; runs in a worker."""
+    """Return those of `rows` (n,) in which lookahead changes the play; runs in a worker process."""
     shallow = deep.without_lookahead
     first, second = (one.best_plays(boards, rolls).boards for one in (shallow, deep))
     return rows[(first != second).any(axis=1)].tolist()
 
 
 def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray[np.int64]) -> RolledDecision:
-    """Let the players choose in decision `number`, and roll out their choices and the next best plays."""
+    """Let the players choose in decision `number`; roll out their choices and the next best plays."""
     state = derive_states(settings.seed, number, 1, 0)
     batch = next(play_batches(board[None], roll[None], 1))
     order = np.argsort(-settings.first_evaluator().play_equities(board[None], batch), kind="stable").tolist()
@@ -282,7 +282,7 @@ class MadeBenchmark:
     trials: int
     """Trials of all plays and rollers."""
     open: int
-    """Decisions with a play that is neither certainly worse nor known to the standard error."""
+    """Decisions with a play that is neither certainly worse nor known to the required standard error."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, for JSON."""
@@ -294,7 +294,7 @@ def make_benchmark(
 ) -> MadeBenchmark:
     """Make a benchmark file from positions.
 
-    Finished decisions are kept in a folder beside the file until all are done.
+    Finished decisions are stored in a folder beside the file until all are done.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def make_benchmark(
     boards
         Positions int8 (m, 26) before the roll.
     settings
-        How decisions are selected and rolled out.
+        Settings for the selection and the rollouts of decisions.
     resume
         Continue an interrupted run with the same positions and settings.
     jobs
@@ -312,15 +312,15 @@ def make_benchmark(
     Returns
     -------
     MadeBenchmark
-        The file and what it holds.
+        The file and its contents.
 
     Raises
     ------
     SettingError, PlayerError
         For invalid settings.
     BenchmarkError
-        If no position leads to a decision; without `resume` if there is an interrupted run, and with it
-        if there is none or one with other positions or settings.
+        If no position leads to a decision; without `resume`, if there is an interrupted run; with `resume`,
+        if there is none or its positions or settings differ.
     FileError
         If a file cannot be written.
     """
@@ -347,7 +347,7 @@ def make_benchmark(
 
 
 def _facts(settings: MakeSettings, decisions: int) -> dict[str, str]:
-    """Return the settings that the file's first line shows."""
+    """Return the settings for the first line of the file."""
     facts = {
         "motif": VERSION,
         "nDecisions": decisions,
@@ -387,13 +387,13 @@ def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
             if not isinstance(before, dict) or before.get("settings", {}).get(name) != value
         ]
         what = f"settings ({', '.join(differing)})" if differing else "positions or another version of motif"
-        raise BenchmarkError(f"{folder}: was started with other {what}")
+        raise BenchmarkError(f"{folder}: the run was started with other {what}")
 
 
 def _all_decided(
     path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
-    """Decide the remaining decisions; each is written to `path` when it is done."""
+    """Roll out the remaining decisions; each is written to `path` when it is finished."""
     done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
     write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
     count = len(selection.boards)

@@ -1,9 +1,9 @@
 """Losses of players' choices, on benchmark files and on the recorded plays of datasets.
 
 A dataset contains labelled positions after plays, but neither the roll nor the position before, so plays are
-chosen by the values of the positions after them.  The best of several noisy labels is partly luck, so even
-perfect choices have a loss: only differences between players on the same decisions are meaningful.  Measure
-fitted weights on a dataset that they were not fitted to.
+chosen by the values of the positions after them. The best of several noisy labels is too high on average, so
+even perfect choices have a loss: only differences between players on the same decisions are meaningful.
+Measure fitted weights on a dataset that they were not fitted to.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -139,7 +139,7 @@ class LabelledPositions(Protocol):
 
     @property
     def boards(self) -> Board:
-        """(n, 26): after the recorded plays, seen by the next player on roll."""
+        """(n, 26): boards after the recorded plays, from the perspective of the next player on roll."""
 
     @property
     def equity(self) -> npt.NDArray[np.float32]:
@@ -147,11 +147,11 @@ class LabelledPositions(Protocol):
 
     @property
     def decision(self) -> npt.NDArray[np.int64]:
-        """(n,): ids."""
+        """(n,): ids of the decisions."""
 
     @property
     def position_class(self) -> npt.NDArray[np.int8]:
-        """(n,): codes as in `motif.parameters.position_class`."""
+        """(n,): position classes, as in `motif.parameters.position_class`."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class DatasetDecisions:
 
     recorded: RecordedDecisions
     boards: Board
-    """(m, 26): after the plays, seen by the next player on roll."""
+    """(m, 26): boards after the plays, from the perspective of the next player on roll."""
 
     def __len__(self) -> int:
         return len(self.recorded)
@@ -182,15 +182,14 @@ def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetD
 
 
 def choosing_by_value(player: Player) -> Evaluator:
-    """Return the evaluator by whose position values `player` chooses plays.
+    """Return the evaluator whose values of positions determine the plays of `player`.
 
-    Raises `PlayerError` for players that choose in another way, such as ``random``, ``best-of-four`` and
-    ``gnubg``.
+    Raises `PlayerError` for other players, such as ``random``, ``best-of-four`` and ``gnubg``.
     """
     if player.evaluator is None or not isinstance(player, CompiledPlayer | EvaluatorPlayer):
         raise PlayerError(
-            f"the player {player.name!r} does not choose by values of positions; a dataset has no rolls to "
-            "ask for plays with"
+            f"the player {player.name!r} does not choose plays by values of positions; a dataset has no "
+            "rolls for other players"
         )
     return player.evaluator
 
@@ -259,15 +258,15 @@ def error_rate(
 def error_rates(
     player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
 ) -> ErrorRates:
-    """Measure a player's error rates on all files together, by file, and by position class.
+    """Measure a player's error rates on all files together, by file and by position class.
 
-    Raises `BenchmarkError` for no file, `SettingError` for an invalid seed.
+    Raises `BenchmarkError` if there is no file, `SettingError` for an invalid seed.
     """
     return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
 
 
 def summary(choices: Sequence[Losses]) -> ErrorRates:
-    """Return the error rates of a player on several files; raises `BenchmarkError` for no file."""
+    """Return the error rates of a player on several files; raises `BenchmarkError` if there is none."""
     every = joined(choices)
     rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
     distribution = loss_distribution(every.losses, every.listed)
@@ -283,7 +282,7 @@ class JudgedPlay:
     """A play and its loss in millipoints."""
 
     notation: str
-    """Empty if there is no legal move; the position's key if the play is not legal."""
+    """Notation of the play; empty if there is no legal move, the position's key if the play is not legal."""
     loss: float
     moves: tuple[tuple[int, int], ...]
     """Moves (from, to) of single checkers."""
@@ -295,7 +294,7 @@ class WorstDecision:
 
     path: str
     line: int | None
-    """Line number in the file, from 1; None for decisions that come from no file."""
+    """Line number in the file, from 1; None for decisions that are not from a file."""
     position: Position
     roll: tuple[int, int]
     """The higher die first."""
@@ -308,7 +307,7 @@ class WorstDecision:
 
     @property
     def state(self) -> MatchState:
-        """Money play with this roll."""
+        """The state of a money game with this roll."""
         return MatchState(dice=self.roll)
 
     @property
@@ -317,7 +316,7 @@ class WorstDecision:
         return tuple(play for play in self.listed if play.loss == 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return places, identifiers and plays, for JSON."""
+        """Return files and lines, identifiers and plays, for JSON."""
         return {
             "file": self.path,
             "line": self.line,

@@ -1,4 +1,4 @@
-"""Losses of a player's choices: in groups, as a distribution, and compared with another player's."""
+"""Losses of a player's choices: by group, as a distribution, and compared with another player's."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +13,9 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
-"""Per point."""
+"""Millipoints per point."""
 Rows = slice | npt.NDArray[np.intp]
-"""Some of several decisions."""
+"""Selection of some of several decisions."""
 LIMITS = (0, 5, 20, 50, 100)
 """Upper limits, in millipoints, of the ranges of `LossDistribution`."""
 # Losses in files have six digits: a loss written as 20 millipoints is not above 20.
@@ -39,7 +39,7 @@ class Losses:
 def joined(parts: Sequence[Losses]) -> Losses:
     """Concatenate `parts`; raise `BenchmarkError` if there are none."""
     if not parts:
-        raise BenchmarkError("no benchmark file is given")
+        raise BenchmarkError("at least one benchmark file is needed")
     columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes"))
     return Losses("all", *map(np.concatenate, columns))
 
@@ -49,17 +49,17 @@ class ByGroup(Generic[_Rate]):
     """A measure of several groups of decisions."""
 
     files: Mapping[str, _Rate]
-    """By path."""
+    """Measures by path."""
     classes: Mapping[str, _Rate]
-    """By class, over all files; only classes that occur.
+    """Measures by class over all files, for the classes that occur.
 
-    The class is that of the position before the roll; in datasets, that after the best play.
+    The class is that of the position before the roll, or in datasets of the position after the best play.
     """
     overall: _Rate
 
 
 def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
-    """Return `rate` of each group of the decisions of all `parts`; raises `BenchmarkError` for no part."""
+    """Return `rate` for each group of decisions of all `parts`; raises `BenchmarkError` if there are none."""
     of_class = rows_of_classes(joined(parts).classes)
     ends = np.cumsum([len(one.losses) for one in parts]).tolist()
     return ByGroup(
@@ -82,10 +82,10 @@ def mean_and_error(points: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 class LossRange(NamedTuple):
-    """Losses between two limits."""
+    """Share of the losses between two limits."""
 
     name: str
-    """Such as "5 to 20" millipoints, excluding the lower limit."""
+    """Range in millipoints, such as "5 to 20", without the lower limit."""
     decisions: float
     """Share of the decisions, 0 to 1."""
     lost: float
@@ -97,7 +97,7 @@ class LossDistribution:
     """Distribution of a player's losses, in millipoints per decision."""
 
     best_found: float
-    """Share of decisions, 0 to 1, with a listed play without loss."""
+    """Share of decisions, 0 to 1, in which the player chose a listed play without loss."""
     at_most: dict[str, float]
     """Share of decisions with at most this loss, for each of `LIMITS`."""
     above: float
@@ -114,7 +114,7 @@ class LossDistribution:
 
     @property
     def ranges(self) -> list[LossRange]:
-        """No loss, losses up to each of `LIMITS`, and losses above."""
+        """Shares of decisions without loss, with losses up to each of `LIMITS`, and with larger losses."""
         first, last = str(LIMITS[0]), f"above {LIMITS[-1]}"
         names = [first, *(f"{low} to {high}" for low, high in pairwise(LIMITS)), last]
         shares = [high - low for low, high in pairwise((0.0, *self.at_most.values(), 1.0))]
@@ -127,7 +127,7 @@ class LossDistribution:
 
 
 def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
-    """Return the distribution of `losses` (n,), in points; `listed` (n,) tells which plays are listed."""
+    """Return the distribution of `losses` (n,), in points; `listed` (n,) says which plays are listed."""
     millipoints = MILLIPOINTS * losses
     bounds = np.array(LIMITS) + _ROUNDING
     shares = (millipoints[:, None] <= bounds).mean(axis=0)
@@ -160,8 +160,8 @@ class PairedRate:
 def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate]:
     """Compare the losses of two players on the same files, in the same order.
 
-    The standard error is that of the differences, which is smaller than the two error rates suggest.  Raises
-    `BenchmarkError` for no file.
+    The standard error is that of the differences, which is smaller than the two error rates suggest. Raises
+    `BenchmarkError` if there is no file.
     """
     differences = joined(one).losses - joined(other).losses
 

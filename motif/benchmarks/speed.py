@@ -1,6 +1,6 @@
-"""Games, plays and evaluations per second, on one core and on all cores.
+"""Speed: games, plays and evaluations per second, on one core and on all cores.
 
-The cores run at the same time, so the second figure includes the effects of shared memory and clock.
+All cores run at the same time, so the second figure includes the effects of shared memory and clock speed.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from motif.runtime.progress import Stopwatch
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
 _FIRST_BATCH, _LONG_CALL = 16, 0.05
-"""Positions in an evaluator's first call, and the minimum seconds per call."""
+"""Number of positions in the first call of an evaluator, and minimum seconds per call."""
 
 
 def measure_speed(
@@ -34,8 +34,8 @@ def measure_speed(
 
     ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: `player` against
     itself, evaluating every legal play; ``motif_filtered_...`` with its move filter.  ``plays_per_second``:
-    legal plays generated in random games.  ``evaluations_per_second``: positions scored by `player`.  Each
-    takes about `seconds`.
+    legal plays generated in random games. ``evaluations_per_second``: positions scored by `player`. Each
+    measurement takes about `seconds`.
     """
     if not seconds > 0:
         raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
@@ -79,7 +79,7 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 
 
 def _timed(step: Callable[[int], int], seconds: float) -> float:
-    """Return the items per second of `step`, which is called with a counter and returns the items done."""
+    """Return the items per second of `step`, which receives a counter and returns its number of items."""
     step(0)  # compile or load kernels
     items, number = 0, 0
     stopwatch = Stopwatch()
@@ -108,7 +108,7 @@ def _plays_per_second(model: Model, seconds: float) -> float:
 def _player_of_games(model: Model) -> Callable[[int], int]:
     """Return a function that plays a batch of games and returns the number of legal plays generated.
 
-    Batches, because a single random game takes hardly longer than a call from Python.
+    Games are played in batches, because a random game takes little longer than a call from Python.
     """
     start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
     return lambda number: int(

@@ -1,9 +1,10 @@
 """Rollouts of the plays of one roll by several players, called rollers.
 
 Each roller plays trials of every play with the same dice; the estimate for a play is the mean over the
-rollers.  One roller's trials may cost thirty times as much as another's and have a sixteenth of the variance,
-so each step chooses the roller that reduces the uncertainty most per cost.  The rollout of a play stops once
-its difference to the best play is known, to a standard error or by a multiple of it.
+rollers. The trials of one roller may cost thirty times as much as those of another and have a sixteenth of
+the variance, so each step chooses the roller that reduces the uncertainty most per unit of cost. The rollout
+of a play stops when its difference from the best play is known: the standard error is small enough, or the
+difference is a large enough multiple of it.
 
 Stopping at a multiple of the standard error biases differences upwards, by about a tenth at a few standard
 errors.  To avoid this, a pilot of a few trials, which are then discarded, determines the number of trials
@@ -26,7 +27,7 @@ from motif.rollouts.tally import Tally, Values
 
 _COLUMNS = len(OUTPUTS) + 1
 _GROWTH = 0.5
-"""Trials between two looks, relative to the trials so far: fewer looks mean fewer false alarms."""
+"""Trials between two looks, relative to the trials so far; fewer looks mean fewer false alarms."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Roller:
 
 @dataclass(frozen=True)
 class Rule:
-    """When the difference between a play and the best one counts as known."""
+    """Rule for when the difference between a play and the best one is known."""
 
     se: float = 0.012
     """Sufficient standard error of the difference, in points."""
@@ -57,8 +58,9 @@ class Rule:
     most: int = 65_536
     """Maximum trials per roller."""
     pilot: bool = False
-    """Whether the first trials only determine the number of trials: that at which `certain` standard errors
-    equal the pilot's difference."""
+    """Whether the first trials are a pilot that only determines the number of trials, at which `certain`
+    standard errors equal the pilot's difference.
+    """
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class RolledPlay:
     se: float
     """Standard error of `equity`."""
     loss: float
-    """Loss against the best play, at least 0, from the trials that both had."""
+    """Loss against the best play, at least 0, from the trials that both plays had."""
     loss_se: float
     """Standard error of `loss`."""
     trials: tuple[int, ...]
@@ -92,29 +94,29 @@ class RolledPlay:
 def rolled_plays(
     rollers: Sequence[Roller], packed: Board, item: int, rule: Rule | None = None
 ) -> list[RolledPlay]:
-    """Roll out plays until the difference of each to the best is known, or the rule's maximum is reached.
+    """Roll out plays until the difference of each from the best is known or the maximum is reached.
 
     Parameters
     ----------
     rollers
-        Have equal weights, whatever their numbers of trials.
+        The rollers, which have equal weights whatever their numbers of trials.
     packed
-        Boards int8 (m, 64) after the plays, seen by the next player on roll.
+        Boards int8 (m, 64) after the plays, from the perspective of the next player on roll.
     item
-        Number of the decision; determines the dice.
+        Number of the decision, which determines the dice.
     rule
-        When a difference is known.
+        Rule for when a difference is known.
 
     Returns
     -------
     list of RolledPlay
-        Best first.
+        The plays, best first.
     """
     return _Deliberation(rollers, packed, item, rule or Rule()).plays()
 
 
 class _Look(NamedTuple):
-    """Plays with the same trials up to a look, for all rollers together and for each alone."""
+    """Means of plays with the same trials up to a look, for all rollers together and for each one."""
 
     stage: Stage
     parts: tuple[Stage, ...]
@@ -135,11 +137,11 @@ class _Deliberation:
         self._items = [item * len(rollers) + number for number in range(len(rollers))]
         self._left = np.arange(len(packed))
         self._wanted = np.full(len(packed), rule.se)
-        """Standard errors that are enough."""
+        """Sufficient standard errors of the differences."""
         self._reference: int | None = None
-        """The play with which others are compared; the best so far where there is none."""
+        """The play with which others are compared; by default the best play so far."""
         self._before = [0] * len(rollers)
-        """Trials of each roller that do not count."""
+        """Discarded trials of each roller."""
         self._begin()
 
     def _begin(self) -> None:
@@ -189,7 +191,7 @@ class _Deliberation:
         self._left = self._left[kept]
 
     def _look(self) -> _Look:
-        """Return the results for the remaining plays, of all rollers together and of each alone."""
+        """Return the results for the remaining plays, of all rollers together and of each one."""
         parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
@@ -208,7 +210,7 @@ class _Deliberation:
         return difference, error
 
     def _known(self, stage: Stage) -> npt.NDArray[np.bool_]:
-        """Return whose difference is known (m,); never that of the reference."""
+        """Return which plays have a known difference (m,); never the reference."""
         difference, error = self._differences(stage)
         known = error <= self._wanted[self._left]
         if not self._rule.pilot:
@@ -246,7 +248,7 @@ class _Deliberation:
             for which, look in enumerate(looks)
             for number in (look.stage.gone if look.stage is not last else last.plays).tolist()
         ]
-        # A play whose rollout stopped early may end slightly ahead of the others: then it is the best.
+        # A play whose rollout stopped early may end slightly ahead of the others; it is then the best play.
         first, best, (top_difference, _, top_by) = max(rows, key=lambda row: row[2])
         top = float(last.means[last.place(last.best), -1]) + top_difference
         plays = []

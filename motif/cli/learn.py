@@ -150,7 +150,7 @@ def fit(
         name=outputs.name or out.stem,
         version=outputs.version,
         parent=outputs.parent,
-        start=None if outputs.start is None else weights_called(outputs.start, "to start from"),
+        start=None if outputs.start is None else weights_called(outputs.start),
         term_table=outputs.term_table,
         jobs=jobs,
     )

@@ -134,12 +134,12 @@ def terms(
     from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
+    from motif.evaluators.static import weights_of
     from motif.reports.term_pages import reading
 
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     evaluator = load_static(weights)
-    if (file := evaluator.weights) is None:
-        raise SettingError(f"{weights!r} has no weights to report on")
+    file = weights_of(evaluator)
     if shown.unit is not None:
         _only_one({"--unit": shown.unit, "--terms": source.table, "--head": head, "--html": html})
         boards = partial(source.boards, evaluator, class_name, seed, jobs)
@@ -524,7 +524,7 @@ def _weights_of(name: str) -> "WeightFile":
     from motif.evaluators.named import weights_called
     from motif.evaluators.static import BEAROFF_SUFFIX
 
-    weights = weights_called(name, "to export")
+    weights = weights_called(name)
     if name.endswith(BEAROFF_SUFFIX):
         raise PlayerError(f"{name!r} has bearoff tables; only weights can be exported")
     return weights

@@ -4,7 +4,7 @@ Plays maximise cubeful equity at the score.  Cube decisions follow Janowski's mo
 (`motif.doubling.decision`), with the probabilities of the player's own evaluator, or of an adviser if it has
 none.
 
-Matches run in parallel, one game each: all games at the same score are played together by
+Matches are played in parallel, one game each: all games at the same score are played together by
 `motif.rollouts.cubeful_games.games_with_cube`.
 """
 
@@ -28,7 +28,7 @@ from motif.rollouts.cubeful_games import CubePlayer, games_with_cube
 from motif.rollouts.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
-"""Upper bound on the games of a match: each game scores at least one point."""
+"""Upper bound on the number of games of a match, because each game scores at least one point."""
 
 
 class Side(NamedTuple):
@@ -51,7 +51,7 @@ class Side(NamedTuple):
 
 
 def _cube_player(side: Side) -> CubePlayer:
-    """Return a player whose cube decisions look ahead if its evaluator does, as in `cube_decision_by`."""
+    """Return a player whose cube decisions use lookahead if its evaluator does, as in `cube_decision_by`."""
     evaluator = side.cube_evaluator
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
     return CubePlayer(side.choose, evaluator.evaluate_many, decided)
@@ -81,11 +81,11 @@ class _Match:
 
     @property
     def winner(self) -> int | None:
-        """The player who has won, or None before the end."""
+        """The player who has won; None before the end."""
         return match_winner(self.length, self.score)
 
     def state(self) -> MatchState:
-        """Return the score before the game, from the first player's side."""
+        """Return the score before the game, from the first player's perspective."""
         return MatchState(self.length, *self.score, crawford=self.crawford)
 
     def end_game(self, points: int) -> None:
@@ -105,7 +105,7 @@ def play_match_pairs(
     count: int,
     judge: Evaluator | None = None,
 ) -> PlayedPairs:
-    """Play the pairs of matches start .. start + count - 1."""
+    """Play the pairs of matches `start` to `start` + `count` - 1."""
     matches = [
         _Match(number, seats, rules.length)
         for number in range(start, start + count)
@@ -145,7 +145,7 @@ def _play_games(
     thrown = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
     games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown, judge=judge)
     points = games.points * cubes.cube[games.states]
-    # Luck is in half the difference between winning and losing a single game.
+    # The unit of luck is half the difference between winning and losing a single game.
     luck = games.luck * scale(matches[0].state()).half
     for match, won, gained in zip(matches, points.tolist(), luck.tolist(), strict=True):
         match.luck += gained
@@ -160,7 +160,7 @@ def play_cube_games(
     count: int,
     judge: Evaluator | None = None,
 ) -> PlayedPairs:
-    """Play the pairs of money games start .. start + count - 1; unfinished games score 0 points."""
+    """Play the pairs of money games `start` to `start` + `count` - 1; unfinished games score 0 points."""
     cubes = cube_model_for(MatchState(jacoby=jacoby))
     on_roll, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))

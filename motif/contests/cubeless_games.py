@@ -14,7 +14,7 @@ from motif.rollouts.playout import MAX_PLIES
 def play_cubeless_games(
     first: Player, second: Player, seed: int, start: int, count: int, judge: Evaluator | None = None
 ) -> PlayedPairs:
-    """Play the pairs start .. start + count - 1."""
+    """Play the pairs `start` to `start` + `count` - 1."""
     dice = SeededDice(seed).of(np.arange(start, start + count))
     begun, answered = (_played(*seats, dice, count, judge) for seats in ((first, second), (second, first)))
     points, luck = (

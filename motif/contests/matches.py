@@ -22,7 +22,7 @@ def play_matches(
     seed: int = 0,
     jobs: int | None = None,
 ) -> ContestResult:
-    """Play matches between two players, each sequence of dice twice with the seats swapped.
+    """Play matches between two players; each sequence of dice is used twice, with the seats swapped.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def play_money_games(
     seed: int = 0,
     jobs: int | None = None,
 ) -> ContestResult:
-    """Play money games between two players, each sequence of dice twice with the seats swapped.
+    """Play money games between two players; each sequence of dice is used twice, with the seats swapped.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def play_money_games(
     cube
         Whether to use a doubling cube (without beavers); the dice do not depend on it.
     jacoby
-        With a cube: whether gammons count only after a double.
+        Whether gammons count only after a double, in games with a cube.
     luck_adjusted
         Also adjust the result for luck, by the newest weights or by this player.
     until_certain

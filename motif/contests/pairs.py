@@ -1,7 +1,7 @@
 """Pairs of games or matches: every sequence of dice is played twice, with the seats swapped.
 
-Luck cancels where both players would make the same plays.  Several processes play blocks of pairs; the result
-does not depend on their number.
+Luck cancels out where both players would make the same plays. Several processes play blocks of pairs; the
+result does not depend on their number.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -22,7 +22,7 @@ from motif.runtime.progress import progress
 
 _PAIRS_AT_ONCE = 256
 _BLOCKS, _MIN_AT_ONCE = 16, 4
-"""Number of blocks of a short contest."""
+"""Number of blocks in a short contest."""
 
 
 class Contest(NamedTuple):
@@ -30,13 +30,13 @@ class Contest(NamedTuple):
 
     rules: ContestRules
     adviser: Evaluator | None = None
-    """Decides on the cube for players without win probabilities."""
+    """Makes cube decisions for players without win probabilities."""
     judge: Evaluator | None = None
-    """Estimates luck, for luck-adjusted results; static, as it evaluates every roll."""
+    """Estimates luck for luck-adjusted results; static, because it evaluates every roll."""
 
 
 def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -> Contest:
-    """Return a contest with its judge, and with the newest weights as the adviser."""
+    """Return a contest with its judge and with the newest weights as the adviser."""
     judge = None
     if luck_adjusted is not False:
         judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
@@ -47,7 +47,7 @@ def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -
 def play_pairs(
     contest: Contest, first: Player, second: Player, seed: int, start: int, count: int
 ) -> PlayedPairs:
-    """Play the pairs start .. start + count - 1."""
+    """Play the pairs `start` to `start` + `count` - 1."""
     rules, adviser, judge = contest
     if adviser is None:
         return play_cubeless_games(first, second, seed, start, count, judge)

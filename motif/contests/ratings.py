@@ -1,6 +1,6 @@
 """Ratings of a tournament's players, by points per game and Elo.
 
-Both are fitted to all pairings at once and have mean zero.  Standard errors are computed over pairs of games
+Both are fitted to all pairings together and have mean zero.  Standard errors are computed over pairs of games
 with the same dice, because the two games of a pair are not independent.
 """
 
@@ -27,7 +27,7 @@ class Ratings:
     """Ratings of k players."""
 
     values: Values
-    """(k,): with mean 0."""
+    """(k,): ratings, with mean 0."""
     se: Values
     """(k,): standard errors of the distance from the mean; NaN for too few games."""
 

@@ -17,7 +17,7 @@ from motif.rollouts.tally import p_value
 from motif.runtime.frames import Row, Tabular
 
 EVEN_SHARE = 0.5
-"""Share of matches won between equal players."""
+"""Share of matches won by each of two equal players."""
 MIN_PAIRS = 30
 """Minimum number of pairs for a standard error and a p-value (rule of thumb for the normal approximation)."""
 TOO_FEW = f"fewer than {2 * MIN_PAIRS} are too few for a standard error"
@@ -36,14 +36,14 @@ class ContestRules:
     cube: bool = False
     """Whether there is a doubling cube."""
     jacoby: bool = True
-    """Money games with a cube: whether gammons count only after a double."""
+    """Whether gammons count only after a double, in money games with a cube."""
 
     def __post_init__(self) -> None:
         check_match_length(self.length, with_money=True)
 
     @property
     def even(self) -> float:
-        """Mean result between equal players: points per game or share of matches won."""
+        """Mean result of equal players: points per game or share of matches won."""
         return EVEN_SHARE if self.length else 0.0
 
 
@@ -74,12 +74,12 @@ class LuckAdjusted:
     se: float | None
     """Standard error of `mean` over pairs; None for fewer than `MIN_PAIRS`."""
     p_value: float | None
-    """Probability of at least this difference between equal players; None like `se`."""
+    """Probability of at least this difference between equal players; None if `se` is None."""
 
 
 @dataclass(frozen=True)
 class CubelessFigures:
-    """Figures that only cubeless money games have."""
+    """Figures of cubeless money games only."""
 
     gammons: int
     """Games won by a gammon or backgammon."""
@@ -114,7 +114,7 @@ class ContestResult(Tabular):
     p_value: float | None
     """Probability of at least this difference between equal players.
 
-    For a fixed number of games, None like `se`.  For a sequential test, an upper bound that holds at any
+    For a fixed number of games, None if `se` is None. For a sequential test, an upper bound that holds at any
     time.
     """
     stake: float

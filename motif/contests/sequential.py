@@ -1,10 +1,10 @@
 """A sequential test of which of two players is better, valid for any number of looks.
 
 A gambler bets on each pair of games that the first player's mean is not m: a pair with mean x multiplies the
-money K by 1 + b (x - m), where b is the bet.  If m is the true mean, K ever reaches 1 / a with probability at
-most a (Ville's inequality).  So you may look after every pair and stop at any time; the interval contains
-every m that the gambler has not refuted.  The only assumptions are independent pairs and points between -3
-and 3.
+money K by 1 + b (x - m), where b is the bet. If m is the true mean, the probability that K ever reaches 1 / a
+is at most a (Ville's inequality). You may therefore look after every pair and stop at any time; the interval
+contains every m that the gambler has not refuted. The only assumptions are independent pairs and points
+between -3 and 3.
 
 Source: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of
 the Royal Statistical Society B 86 (2024).  The money is divided equally among bets of different sizes, for
@@ -28,7 +28,7 @@ _MAX_POINTS = int(Outcome.WIN_BACKGAMMON)
 _SUMS = 4 * _MAX_POINTS + 1
 """Number of possible sums of a pair's points, -6 to 6."""
 _PAIR_MEANS = np.arange(_SUMS) / 2 - _MAX_POINTS
-# x - m is -6 to 6, and a bet may not lose more than everything.
+# x - m is -6 to 6, and a bet cannot lose more than all the money.
 _LARGEST_BET = 0.16
 _SIZES = 8
 _ONE_WAY = _LARGEST_BET / 2.0 ** np.arange(_SIZES)
@@ -36,7 +36,7 @@ _BETS = np.concatenate([_ONE_WAY, -_ONE_WAY])
 
 
 class SequentialTest:
-    """A test that adds pairs of games until the better player is certain."""
+    """A sequential test, to which pairs of games are added until the better player is certain."""
 
     def __init__(self, error_rate: float = ERROR_RATE) -> None:
         """`error_rate` is the probability that equal players are called different; raises `SettingError`."""
@@ -53,13 +53,13 @@ class SequentialTest:
 
     @property
     def p_value(self) -> float:
-        """Upper bound on the probability of such a difference between equal players at any time so far."""
+        """Upper bound on the probability that equal players differ this much at any time so far."""
         return math.exp(-self._most)
 
     def add(self, points: npt.NDArray[np.int64 | np.float64]) -> int:
-        """Add the first player's `points` (pairs, 2), and return how many pairs were needed.
+        """Add the first player's `points` (pairs, 2); return how many pairs were needed.
 
-        Fewer than all are needed if the result becomes certain.
+        Not all pairs are needed if the result becomes certain before the last one.
         """
         if self.certain or not len(points):
             return 0
@@ -78,10 +78,10 @@ class SequentialTest:
 def certain_interval(
     points: npt.NDArray[np.int64 | np.float64], error_rate: float = ERROR_RATE
 ) -> tuple[float, float]:
-    """Return the lowest and highest mean points per game of the first player that `points` (pairs, 2) allow.
+    """Return the confidence interval of the first player's mean points per game from `points` (pairs, 2).
 
-    A confidence sequence: the interval contains the true mean at all times, except in a share `error_rate` of
-    contests.  It always contains the observed mean.
+    The intervals form a confidence sequence: they contain the true mean at all times, except in a share
+    `error_rate` of contests. They always contain the observed mean.
     """
     check_error_rate(error_rate)
     ends = (-float(_MAX_POINTS), float(_MAX_POINTS))

@@ -69,9 +69,9 @@ class TournamentResult(Tabular):
     seed: int
     pairings: tuple[Pairing, ...]
     points: Ratings
-    """In points per game, or in the share of matches won."""
+    """Ratings in points per game, or in the share of matches won."""
     elo: Ratings
-    """From games or matches won."""
+    """Elo ratings from games or matches won."""
     fit: float
     """P-value of the fit of `points`, small if results are not transitive; NaN for two players or too few
     games."""
@@ -201,9 +201,9 @@ def play_tournament(
     cube
         Whether to use a doubling cube; by default only in matches.
     jacoby
-        Money games with a cube: whether gammons count only after a double.
+        Whether gammons count only after a double, in money games with a cube.
     luck_adjusted
-        Adjust points and ratings for luck, by the newest weights or by this player.
+        Whether to adjust points and ratings for luck, by the newest weights or by this player.
     seed
         Seed; the seed of a pairing does not depend on the other players.
     jobs
@@ -238,7 +238,7 @@ def play_tournament(
 
 
 def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
-    """Return the players and their names; raise `SettingError` for too few players or duplicate names."""
+    """Return the players and their names; raise `SettingError` for too few players or for duplicate names."""
     if isinstance(players, str) or not isinstance(players, Sequence):
         raise SettingError("players must be a list of at least 2, such as ['latest', 'pubeval']")
     seats = [as_player(player) for player in players]
@@ -268,7 +268,7 @@ def _play_meetings(
         closing(run_ordered(partial(play_pairs, contest), calls(), jobs)) as parts,
     ):
         for _ in meetings:
-            # The calls are in this order.
+            # The arguments of the calls are in this order.
             blocks = []
             for _, block in zip(blocks_of_pairs(pairs), parts, strict=False):
                 blocks.append(block)

@@ -1,4 +1,4 @@
-"""What a position is worth: static evaluators, weight files, lookahead."""
+"""Evaluation of positions: static evaluators, weight files and lookahead."""
 
 from typing import TYPE_CHECKING
 

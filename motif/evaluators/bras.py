@@ -1,10 +1,10 @@
 """BRAS, the Backgammon Relative Advantage Score (2025): eleven features, fixed weights, one tanh.
 
 D = sum of weight x feature; g(D) = tanh(D / 3); S_me = 50 + 50 g(D) and S_op = 100 - S_me, in per cent.
-This has the form of a weight file with only linear weights, so BRAS is treated as one in play, rollouts,
-lookahead and analyses, with S_me / 100 as its win probability.
+The score has the form of a weight file with only linear weights, so play, rollouts, lookahead and analyses
+treat BRAS as one, with S_me / 100 as its win probability.
 
-The player ``bras:FILE`` has your own weights from a YAML file; omitted ones are the article's::
+The player ``bras:FILE`` reads your own weights from a YAML file; omitted weights are the article's::
 
     format: motif-bras/1
     sigma: 3.0
@@ -60,7 +60,7 @@ class BrasFormula:
 
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     sigma: float = SIGMA
-    """The D for which the score is that of tanh(1), above 0."""
+    """The value of D for which g is tanh(1), above 0."""
 
     @property
     def row(self) -> npt.NDArray[np.float64]:
@@ -73,7 +73,7 @@ class BrasFormula:
         return np.asarray((features(BRAS_SET, boards).astype(np.float64) * self.row).sum(axis=1))
 
     def percent(self, boards: Board) -> npt.NDArray[np.float64]:
-        """Return S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
+        """Return S (n,), 0 to 100, of the player on roll in each of `boards` (n, 26)."""
         return self.squashed(self.raw_scores(boards))
 
     def squashed(self, raw: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -82,18 +82,18 @@ class BrasFormula:
 
 
 ARTICLE = BrasFormula()
-"""The article's numbers."""
+"""The formula of the article."""
 
 
 class BrasEvaluator(StaticEvaluator):
-    """The score as an evaluator.
+    """BRAS as an evaluator.
 
     Parameters
     ----------
     formula
         The weights and sigma, by default the article's.
     name
-        Its name as a player.
+        Name of the player.
     """
 
     def __init__(self, formula: BrasFormula = ARTICLE, name: str = NAME) -> None:
@@ -116,22 +116,22 @@ def load_bras(path: str) -> BrasEvaluator:
     Parameters
     ----------
     path
-        A file with ``format``, and ``weights`` by feature, ``sigma`` or both.
+        A file with ``format`` and ``weights`` by feature, ``sigma``, or both.
 
     Raises
     ------
     PlayerError
         If `path` is empty.
     WeightFileError
-        If the file cannot be read, has an unknown key, or a number out of range.
+        If the file cannot be read, has an unknown key or a number out of range.
     """
     if not path:
-        raise PlayerError(f"{BRAS_PREFIX!r} needs the path of a YAML file behind it")
+        raise PlayerError(f"{BRAS_PREFIX!r} must be followed by the path of a YAML file")
     return BrasEvaluator(read_formula(Path(path)), BRAS_PREFIX + path)
 
 
 def read_formula(path: Path) -> BrasFormula:
-    """Read your own weights, see `load_bras`; omitted features have the article's."""
+    """Read a formula from a YAML file, see `load_bras`; omitted weights are the article's."""
     where = plain_text(str(path))
     text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
     try:
@@ -152,7 +152,7 @@ def read_formula(path: Path) -> BrasFormula:
 
 
 def _number(entry: Entry) -> float:
-    """Return the finite number of an entry, smaller than `_LARGEST`."""
+    """Return the number of an entry, which must be below `_LARGEST` in magnitude."""
     if not abs(entry.number()) < _LARGEST:
         entry.fail(f"must be a number below {_LARGEST:g}, not {entry.value:g}")
     return float(entry.value)
@@ -161,10 +161,12 @@ def _number(entry: Entry) -> float:
 def formula_of(name: str) -> BrasFormula:
     """Return the formula of the player called `name`, ``bras`` or ``bras:FILE``.
 
-    Raises `PlayerError` for others.
+    Raises `PlayerError` for other names.
     """
     if name == NAME:
         return ARTICLE
     if name.startswith(BRAS_PREFIX):
         return load_bras(name.removeprefix(BRAS_PREFIX)).formula
-    raise PlayerError(f"the score S is that of {NAME} or {BRAS_PREFIX}FILE.yaml, not of {shown(name)}")
+    raise PlayerError(
+        f"the player must be {NAME} or {BRAS_PREFIX}FILE.yaml, not {shown(name)}: only BRAS has a score S"
+    )

@@ -1,11 +1,11 @@
-"""The calibration in a weight file: the true win probability behind a stated one, by class.
+"""The calibration in a weight file: a map from estimated to true win probabilities, by class.
 
 Each class has a list of knots ``[score, chance]``. The score is the raw sum x of the weights' win
-probability, ``win = (tanh x + 1) / 2``; the chance is the share of such positions that is really won.
+probability, ``win = (tanh x + 1) / 2``; the chance is the share of such positions that are won.
 
 Kernels use an increasing, piecewise linear map between raw sums: knots float64 (k, 2), increasing in both
 columns. Beyond the first and the last knot the shift is constant, so different probabilities stay different.
-Rows after the last knot are infinite, where tables of several classes have one length.
+If classes have different numbers of knots, shorter tables are padded with infinite rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def raw_sums(chances):
 
 @kernel
 def calibrated_chances(knots, chances):
-    """Return the calibrated win probabilities float64 (n,) of stated ones float64 (n,)."""
+    """Return the calibrated win probabilities float64 (n,) of estimates float64 (n,)."""
     results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
         results[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
@@ -54,14 +54,14 @@ KnotRows = npt.NDArray[np.float32]
 
 
 def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
-    """Return the number of the first invalid one of `rows` (k, 2), and the fault; None if all are valid."""
+    """Return the number of the first invalid row of `rows` (k, 2) and the fault; None if all are valid."""
     if not len(rows):
         return 0, "at least one knot is needed"
     for number, (score, chance) in enumerate(rows.tolist()):
         if not np.isfinite(score):
             return number, f"the score must be a finite number, not {score}"
         if not 0 < chance < 1:
-            return number, f"the chance must lie between 0 and 1, not be {chance}"
+            return number, f"the chance must be above 0 and below 1, not {chance}"
         if number and score <= rows[number - 1, 0]:
             return number, "scores must rise from knot to knot"
         if number and chance <= rows[number - 1, 1]:

@@ -22,21 +22,20 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import PlayerError, did_you_mean
 
 _DEFAULTS = {"crashed": "contact"}
-"""The class whose part is used by a class without one."""
+"""For a class without a part, the class whose part is used."""
 _NEXT_PART = re.compile(r",(?=\w+=)")
 _FORM = f"{COMPOSITE_PREFIX}race=PLAYER,contact=PLAYER,crashed=PLAYER"
 
 
 class CompositeEvaluator(Evaluator):
-    """Evaluates each position by the part for its class.
+    """An evaluator with a part for each position class.
 
     Parameters
     ----------
     parts
-        An evaluator for each of ``race``, ``contact`` and ``crashed``; crashed positions go to that of
-        ``contact`` by default.
+        An evaluator for each of ``race``, ``contact`` and ``crashed``, which defaults to that of ``contact``.
     name
-        Its name as a player; by default made from the names of the parts.
+        Name of the player; by default made from the names of the parts.
 
     Raises
     ------
@@ -51,10 +50,10 @@ class CompositeEvaluator(Evaluator):
                 raise PlayerError(f"no position class is called {quoted(class_name)}{hint}")
         missing = [one for one in CLASS_NAMES if one not in parts and _DEFAULTS.get(one) not in parts]
         if missing:
-            raise PlayerError(f"a composition needs an evaluator for {' and '.join(missing)}: {_FORM}")
+            raise PlayerError(f"the composition needs an evaluator for {' and '.join(missing)}: {_FORM}")
         self.name = name or COMPOSITE_PREFIX + ",".join(f"{key}={one.name}" for key, one in parts.items())
         self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
-        """In the order of the classes' codes."""
+        """The parts in the order of the class codes."""
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""
@@ -64,7 +63,7 @@ class CompositeEvaluator(Evaluator):
         return values
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """See `Evaluator.equity_many`: by the equity head of a part that has one."""
+        """See `Evaluator.equity_many`; a part with an equity head uses it."""
         values = np.empty(len(boards))
         self._fill(boards, values, lambda part, some: part.equity_many(some))
         return values
@@ -94,7 +93,7 @@ def load_composite(text: str) -> CompositeEvaluator:
     for part in _NEXT_PART.split(text):
         class_name, equals, player = part.partition("=")
         if not equals or not player:
-            raise PlayerError(f"{quoted(part)} is no part of a composition: {_FORM}")
+            raise PlayerError(f"invalid part {quoted(part)}: the composition must be {_FORM}")
         if class_name in parts:
             raise PlayerError(f"{quoted(COMPOSITE_PREFIX + text)} names {class_name} twice")
         parts[class_name] = load_evaluator(player)

@@ -8,14 +8,14 @@ as in gnubg's `EvaluatePositionCubeful`.  The equities without a double and afte
 cubeful bearoff tables cover the position; otherwise Janowski's model estimates them.
 
 The model varies the probability of winning, with the shares of gammons among wins and losses fixed.  With a
-dead cube the equity is a straight line from losing to winning.  With a live cube it consists of lines between
-the cash points.  At cube efficiency x the equity is (1 - x) dead + x live.
+dead cube the equity is a straight line from losing to winning. With a live cube it is linear between the cash
+points. At cube efficiency x the equity is (1 - x) dead + x live.
 
 In money play, with W and L the average value of a win and a loss in points, the take point of a live cube is
 (L - 1/2) / (W + L + 1/2) and the cash point is (L + 1) / (W + L + 1/2).
 
-In a match the live cash points are computed from the highest useful cube downwards.  At that cube, a player
-who needs no more points is redoubled at once, and the game is played out at twice the cube.
+In a match the live cash points are computed from the highest useful cube downwards. A player who needs no
+more points than that cube is redoubled immediately, and the game is played out at twice the cube.
 
 The efficiency depends on the position class: see `motif.doubling.equities`.
 
@@ -56,10 +56,10 @@ NUMBERS = ("contact", "crashed", "bearoff", "race_base", "race_per_pip", "race_l
 """Parameters of the cube efficiency: see `motif.doubling.equities.Efficiency`."""
 _CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIGHEST = range(len(NUMBERS))
 _ENDS = 4
-"""Points of a curve: no wins, the two cash points, only wins."""
+"""Number of points of a curve: no wins, the two cash points, only wins."""
 
 NO_DOUBLE = -1
-"""The state after a double that is not allowed or useless."""
+"""In place of a cube state, for a double that is useless or not allowed."""
 MAX_STATES = 16
 """Maximum number of distinct cube states: see `CubeModel.like`."""
 _OPPONENT = PACKED_WORDS // 2
@@ -85,11 +85,11 @@ class ExactValues(NamedTuple):
 
 
 class CubeModel(NamedTuple):
-    """The cube and match score of a game: what converts probabilities to cubeful equities.
+    """The cube and match score of a game, which determine its cubeful equities.
 
-    It covers the present state of the cube, the root, and the S states that doubles can lead to.  Equities
-    are normalised to the root: -1 and 1 are a single game lost and won at its cube.  Side 0 is the player on
-    roll at the root, side 1 the opponent.
+    The model has S cube states: the present one, called the root, and those that doubles can lead to.
+    Equities are normalised to the root: -1 and 1 are a single game lost and won at its cube. Side 0 is the
+    player on roll at the root, side 1 the opponent.
     """
 
     state: int
@@ -151,7 +151,7 @@ def _with_table(fields: tuple[Any, ...], maker: Callable[[], _Floats]) -> CubeMo
 def one_state(
     kind: int, owner: int, last: int, equities: _Floats, played_out: _Ints, efficiency: _Floats
 ) -> CubeModel:
-    """Return a model with a single cube state; parameters as the fields of `CubeModel`, without S."""
+    """Return a model with one cube state; the parameters are fields of `CubeModel` without the axis S."""
     return CubeModel(
         0,
         np.array([kind], np.int64),
@@ -194,7 +194,7 @@ def gammon_values(cube_model: CubeModel) -> tuple[float, float]:
 
 @inline_kernel
 def pips_of_mover(words):
-    """Pip count of the player on roll in a packed board int64[8]."""
+    """Return the pip count of the player on roll in a packed board int64[8]."""
     pips = 0
     for k in range(PACKED_WORDS // 2):
         word = np.uint64(words[k])
@@ -231,7 +231,7 @@ def _chance(value):
 
 @inline_kernel
 def _share(part, whole):
-    """`part` / `whole`, at most 1; 0 if `whole` is 0."""
+    """Return `part` / `whole`, at most 1; 0 if `whole` is 0."""
     return min(_chance(part) / whole, 1.0) if whole > 0 else 0.0
 
 
@@ -293,7 +293,7 @@ def _curve(cube_model, state, side, x, wins, losses):
     """Return the curve at efficiency `x`: the win probabilities and equities of its four points.
 
     Points are moved where necessary so that they never decrease.  The cash point of a player who cannot
-    double is an end of the curve.
+    double is the end of the curve.
     """
     equities, kind = cube_model.equities[state, side], cube_model.kind[state]
     lose, win = _average(equities, 0, -1, losses), _average(equities, 0, 1, wins)
@@ -332,7 +332,7 @@ def _at(chances, values, chance):
 
 @lean_kernel(FLAG)
 def is_known(cube_model, words):
-    """Whether the exact table contains the packed board `words` int64[8]."""
+    """Return whether the exact table contains the packed board `words` int64[8]."""
     if not all_home(words):
         return False
     positions = cube_model.exact.table.shape[1]
@@ -522,7 +522,7 @@ def _shares_in(end):
 def curves(cube_model, x, ends):
     """Return the curves of the player on roll at efficiencies `x` (n,) for `ends` (n, 5) of `ends_of`.
 
-    Two float64 (n, 4): win probabilities, from 0 to 1 and never decreasing, and the equities there.
+    The result is two float64 (n, 4): win probabilities, from 0 to 1 and never decreasing, and their equities.
     """
     chances, values = np.empty((len(ends), _ENDS)), np.empty((len(ends), _ENDS))
     for k in range(len(ends)):

@@ -1,4 +1,4 @@
-"""What every evaluator is: something that gives a position its probabilities."""
+"""The base class of all evaluators, which estimate the probabilities of positions."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ _PLAYS_AT_ONCE = 1 << 20
 
 
 _TIED = 1e-9
-"""Plays of values nearer than this are equal."""
+"""Maximum difference of the values of equally good plays."""
 _MAX_POINTS = 3.0
 
 
@@ -25,39 +25,39 @@ class BestPlays(NamedTuple):
     """The best play of each of n decisions."""
 
     boards: Board
-    """(n, 26): after the plays, seen by the next player on roll."""
+    """(n, 26): boards after the plays, from the perspective of the next player on roll."""
     equities: npt.NDArray[np.float64]
-    """(n,): what they are worth to their movers."""
+    """(n,): equities of the movers."""
 
 
 ROLLOUT_SOURCE = 10
-"""In `PlayEstimates.sources`: the value comes from a rollout, wholly or in part."""
+"""Entry of `PlayEstimates.sources` for a value that comes from a rollout, wholly or in part."""
 
 
 class PlayEstimates(NamedTuple):
-    """What plays are worth to their movers, and where each value comes from."""
+    """Equities of plays for their movers, and the source of each."""
 
     values: npt.NDArray[np.float64]
     """(m,): equities."""
     sources: npt.NDArray[np.int64]
-    """(m,): how many plies ahead each play was seen, or `ROLLOUT_SOURCE`."""
+    """(m,): plies of lookahead for each play, or `ROLLOUT_SOURCE`."""
 
 
 def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the rows (n,) of the highest of `values` (m,) of each decision, which begin at `starts` (n,).
+    """Return the rows (n,) of the highest `values` (m,) by decision; decisions begin at `starts` (n,).
 
-    The first of those that are equal, in the order of the legal plays: the rule for ties, everywhere.
+    Of equal values the first is used, in the order of the legal plays; ties are broken like this everywhere.
     """
     if not len(starts):
         return np.empty(0, np.int64)
     peaks = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    # Not ==, which finds none of a decision with a value that is no number.
+    # Not ==, which finds no row of a decision with a NaN.
     highest = np.flatnonzero(~(values < peaks))
     return highest[np.searchsorted(highest, starts)]
 
 
 def best_few(values: npt.NDArray[np.float64], plays: PlayBatch, count: int) -> npt.NDArray[np.bool_]:
-    """Which of `plays` (m,) are among the `count` best of their decisions by `values` (m,)."""
+    """Return which of `plays` (m,) are among the `count` best of their decisions by `values` (m,)."""
     ranked = np.lexsort((-values, plays.decision))
     few = np.empty(len(values), np.bool_)
     few[ranked] = np.arange(len(values)) - plays.offsets[plays.decision] < count
@@ -67,10 +67,10 @@ def best_few(values: npt.NDArray[np.float64], plays: PlayBatch, count: int) -> n
 def without_ties(
     values: npt.NDArray[np.float64], before: Board, plays: PlayBatch, evaluator: "Evaluator"
 ) -> npt.NDArray[np.float64]:
-    """`values` (m,) of plays with a cube; `evaluator` tells equal best ones apart by what they are without.
+    """Return cubeful `values` (m,) of plays, with ties for the best broken by cubeless equities.
 
-    Where the opponent cashes after every play, all of them are worth the same, unless the opponent makes an
-    error.
+    If the opponent cashes after every play, all plays have the same equity, but some are better in case the
+    opponent makes an error. `evaluator` computes the cubeless equities.
     """
     starts = plays.offsets[:-1]
     tied = values >= np.maximum.reduceat(values, starts)[plays.decision] - _TIED
@@ -79,7 +79,7 @@ def without_ties(
         return values
     some, decisions = plays.filter(tied)
     values = values.copy()
-    # Downwards: none is worth more than the cube allows.
+    # Values are only lowered, because none may exceed what the cube allows.
     values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MAX_POINTS)
     return values
 
@@ -90,9 +90,9 @@ def with_closer_look(
     seen: npt.NDArray[np.bool_],
     closer: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """`values` (m,) of plays, of which those that were `seen` (m,) have what a `closer` look gave them (k,).
+    """Return `values` (m,) of plays with `closer` values (k,) for the plays `seen` (m,) closer.
 
-    The others keep theirs, or the lowest of their decision that was seen closer if that is less.
+    Other plays keep their values, but at most the lowest closer value of their decision.
     """
     lowest = np.full(len(plays.offsets) - 1, np.inf)
     np.minimum.at(lowest, plays.decision[seen], closer)
@@ -102,14 +102,15 @@ def with_closer_look(
 
 
 class Evaluator(ABC):
-    """Gives positions their values for the player on roll, before the roll.
+    """Base class of evaluators, which value positions for the player on roll, before the roll.
 
-    An evaluator of your own need not be one: any object with a method ``evaluate_many(boards)`` will do,
-    wherever a player is asked for.  It gets int8 boards (n, 26): entry p, 1 to 24, is positive for checkers
+    Your own evaluator need not be a subclass: any object with a method ``evaluate_many(boards)`` is accepted
+    wherever a player is. The method receives int8 boards (n, 26): entry p, 1 to 24, is positive for checkers
     of the player on roll on point p and negative for the opponent's, entry 25 is the bar of the player on
-    roll and entry 0, negative, the opponent's.  It returns the five probabilities (n, 5) of `Probabilities`,
-    or cubeless equities (n,).  The rules value finished games.  `motif.load_evaluator` makes an `Evaluator`
-    of it, `motif.from_sklearn` one of a fitted model; on the command line it is ``--player FILE.py``.
+    roll and entry 0, negative, the opponent's. It returns the five probabilities (n, 5) of `Probabilities`,
+    or cubeless equities (n,). The rules determine the values of finished games. `motif.load_evaluator` wraps
+    such an object in an `Evaluator`, and `motif.from_sklearn` wraps a fitted model; on the command line, use
+    ``--player FILE.py``.
 
     >>> class PipLead:
     ...     def evaluate_many(self, boards):
@@ -119,21 +120,21 @@ class Evaluator(ABC):
     """
 
     name: str
-    """The player name that loads it."""
+    """Name of the player, by which it can be loaded."""
 
     def __repr__(self) -> str:
         return f"<evaluator {self.name}>"
 
     @property
     def without_lookahead(self) -> "Evaluator":
-        """The evaluator that this one looks ahead with; itself where it does not."""
+        """The static evaluator behind the lookahead; the evaluator itself if there is no lookahead."""
         return self
 
     @abstractmethod
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
+        """Return the five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
 
-        Raises `PositionError` naming the first row that is no position.
+        Raises `PositionError`, which names the first invalid row.
         """
 
     def evaluate(self, position: PositionLike) -> Probabilities:
@@ -141,15 +142,13 @@ class Evaluator(ABC):
         return Probabilities(*map(float, self.evaluate_many(Position.of(position).board[None])[0]))
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """Return the equities float64 (n,) by which it ranks positions; an equity head's where it has one."""
+        """Return the equities float64 (n,) that rank positions: those of the equity head if there is one."""
         return equities(self.evaluate_many(boards).astype(np.float64))
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
-        """Return what each of `plays` (m in all) of the decisions on `before` (n, 26) is worth to its mover.
+        """Return the equities (m,) of `plays` for their movers, from the boards `before` (n, 26).
 
-        (m,).
-
-        This is how plays are ranked everywhere.
+        Plays are ranked by these equities everywhere.
         """
         return switched_equities(self.equity_many(plays.boards))
 
@@ -161,7 +160,7 @@ class Evaluator(ABC):
         return PlayEstimates(values, self.sources_of(plays.boards))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
-        """Where values of `boards` (n, 26) come from, as `PlayEstimates.sources` has it: (n,)."""
+        """Return the sources (n,) of the values of `boards` (n, 26), as in `PlayEstimates.sources`."""
         return np.zeros(len(boards), np.int64)
 
     def choosing_equities(
@@ -218,9 +217,9 @@ class Evaluator(ABC):
         return switched_equities(self.cubeful_equities(plays.boards, cube_model, 1 - side))
 
     def details(self, position: Position) -> dict[str, Any]:
-        """Return what the evaluator sees in one position: ``features`` (name -> value), raw sums, scores.
+        """Return details of the evaluation of a position: ``features`` (name -> value), raw sums and scores.
 
-        Raises `PlayerError` where there is nothing to see.
+        Raises `PlayerError` if the evaluator has no details.
         """
         raise PlayerError(f"the player {self.name!r} has no details to show")
 
@@ -244,7 +243,7 @@ class CubefulEvaluator(Evaluator):
         return self._base.with_cube(cube_model, side)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`; under cubeful play."""
+        """See `Evaluator.evaluate_many`; the probabilities are those of cubeful play."""
         return self._base.cubeful_probabilities(as_boards(positions), self.cube_model, self._side)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
@@ -258,7 +257,7 @@ class CubefulEvaluator(Evaluator):
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.choosing_equities`; with its own cube model."""
+        """See `Evaluator.choosing_equities`; the evaluator's own cube model is used."""
         values = self._base.choosing_equities(before, plays, self.cube_model, self._side)
         return without_ties(values, before, plays, self._base.without_lookahead)
 

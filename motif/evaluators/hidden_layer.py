@@ -5,8 +5,8 @@ pips run out; no product of two parameters can express that. The raw sum of each
 
     x_h = (bias, linear weights and pairs of h) + sum over units k of o_hk squash(b_k + sum_i w_ki z_i)
 
-with the parameters and the checkers on each point as z. `squash` is a rational function near tanh that costs
-one division and gives the same bits on every machine.
+with the parameters and the checkers on each point as z. `squash` is a rational function close to tanh that
+needs one division and is bit-identical on every machine.
 """
 
 from typing import Any, NamedTuple
@@ -39,11 +39,11 @@ class HiddenTables(NamedTuple):
     counts: npt.NDArray[np.int64]
     """(classes,): units of each class, rounded up to `WIDTH`; (0,) if no class has any."""
     bias: npt.NDArray[np.float32]
-    """(classes, U)"""
+    """(classes, U): biases."""
     inputs: npt.NDArray[np.float32]
-    """(classes, n, U): weights of the n parameters, as measured."""
+    """(classes, n, U): weights of the n parameters before scaling."""
     points: npt.NDArray[np.float32]
-    """(classes, 2, 25, 16, U): by side, the player on roll's first, point and number of checkers."""
+    """(classes, 2, 25, 16, U): by side (the player on roll first), point and number of checkers."""
     outputs: npt.NDArray[np.float32]
     """(classes, 5, U): output weights by probability."""
 
@@ -74,11 +74,11 @@ class HiddenBatch(NamedTuple):
     """Up to `TOGETHER` boards of one class whose hidden layers are computed together."""
 
     features: npt.NDArray[np.float32]
-    """(TOGETHER, size)"""
+    """(TOGETHER, size): features of the boards."""
     rows: npt.NDArray[np.int64]
     """(TOGETHER, 2 CHECKERS): rows of the table of points that each board reads."""
     row_counts: npt.NDArray[np.int64]
-    """(TOGETHER,)"""
+    """(TOGETHER,): number of those rows for each board."""
     boards: npt.NDArray[np.int64]
     """(TOGETHER,): the caller's numbers of the boards."""
     sums: npt.NDArray[np.float32]
@@ -104,9 +104,9 @@ def new_hidden_batch(size: int) -> HiddenBatch:
 
 @inline_kernel
 def load_board(hidden, batch, k, position_class, packed, occupied, features):
-    """Store the inputs of the units of its class as board `k` of the batch.
+    """Store a board's inputs to the hidden units of its class as board `k` of the batch.
 
-    These are the `features`, and the checkers in both sides' masks of `occupied` points.
+    The inputs are the `features` and the checkers on the points of the masks `occupied` of both sides.
     """
     for i in range(hidden.inputs.shape[1]):
         batch.features[k, i] = features[i]
@@ -126,7 +126,7 @@ def load_board(hidden, batch, k, position_class, packed, occupied, features):
 def add_hidden_layer(hidden, position_class, batch, boards):
     """Add the hidden layer of a class to ``batch.raws`` of the first `boards` boards.
 
-    The same board has the same bits, whatever else is in the batch.
+    The result of a board is bit-identical whatever other boards are in the batch.
     """
     count = hidden.counts[position_class]
     bias, inputs = hidden.bias[position_class], hidden.inputs[position_class]

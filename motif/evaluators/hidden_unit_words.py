@@ -1,9 +1,9 @@
-"""Descriptions of hidden units: names and words from their strongest inputs.
+"""Names and descriptions of hidden units, made from their strongest inputs.
 
-A unit has many weights, and parameters overlap, so the largest weights may cancel. A unit is described by
-what predicts where it is large: the input that correlates most with its value on typical positions, then the
-one that correlates most with the rest, three at most. Inputs are the parameters, made points and points with
-a blot.
+A unit has many weights, and parameters overlap, so the largest weights may cancel. A unit is therefore
+described by the inputs that predict its value: the input that correlates most with it on typical positions,
+then the input that correlates most with the residual, up to three inputs. Inputs are the parameters, made
+points and points with a blot.
 """
 
 import re
@@ -34,7 +34,7 @@ _MIN_GAIN = 0.03
 _RARE = 0.02
 """Share of the positions on which an input must differ from its usual value."""
 _LEFT = 0.05
-"""Share of an input's variance that the previous inputs must leave."""
+"""Share of an input's variance that the previous inputs must leave unexplained."""
 _STILL = 1e-9
 """Standard deviation below which a unit counts as constant."""
 _NOTHING = "much the same everywhere"
@@ -42,7 +42,7 @@ _STEADY = "steady"
 _BAR = PACKED_BAR + 1
 _YES_OR_NO = "yes or no"
 _COUNTED = re.compile(r"\b\w\w+s\b")
-"""A plural before the first "of"."""
+"""A plural noun before the first "of"."""
 _Floats = npt.NDArray[np.float64]
 
 
@@ -53,7 +53,7 @@ class _Input:
     side: str
     """``own``, ``opponent``, or another value for inputs of both sides."""
     key: str
-    """For names: where the input is high; and where it is low."""
+    """Parts of names: where the input is high, and where it is low."""
     few_key: str
     words: str
     """The same in words."""
@@ -65,17 +65,17 @@ class UnitWords:
     """The description of a unit."""
 
     words: str
-    """The conditions where its value is large, the strongest first."""
+    """The conditions in which the unit is large, strongest first."""
     share: float
-    """Share of its variance explained by these inputs, 0 to 1."""
+    """Share of the unit's variance that these inputs explain, 0 to 1."""
 
 
 def unit_names(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
     """Return a name for each unit from its two strongest inputs, such as ``home_points_vs_few_spare_pips``.
 
-    ``vs`` joins inputs of different sides, ``with`` others; ``opp_`` begins the opponent's. Names are unique:
-    the second unit with a name is called ``NAME_2``. Inputs are compared on `boards` (n, 26), several hundred
-    of the class; `typical_boards` are those for describing files.
+    ``vs`` joins inputs of different sides and ``with`` joins others; inputs of the opponent begin with
+    ``opp_``. Names are unique: the second unit with a name is called ``NAME_2``. Inputs are compared on
+    `boards` (n, 26), several hundred positions of the class; weight files are described on `typical_boards`.
     """
     names: list[str] = []
     for inputs, _ in _strongest(layer, parameters, boards):
@@ -102,20 +102,20 @@ def unit_words(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> t
 def words_of_units(weights: WeightFile, class_name: str) -> dict[str, UnitWords]:
     """Return the descriptions of the hidden units of a class, by name, in the file's order.
 
-    They are based on typical positions, so the same file has the same descriptions.
+    Descriptions are based on typical positions, so a file always has the same ones.
     """
     layer = weights.hidden_of(class_name)
     return {} if layer is None else _words_of(layer, weights.parameters, class_name)
 
 
 def unit_term(class_name: str, name: str) -> str:
-    """Return a unit's name as a term, because units of two classes may have the same name."""
+    """Return a unit's name with its class, because units of two classes may have the same name."""
     return f"{class_name} unit {name}"
 
 
 @cache
 def typical_boards(class_name: str) -> Board:
-    """Return 500 different positions (500, 26) of a class, from an earlier motif's money games."""
+    """Return 500 different positions (500, 26) of a class, from money games of an earlier version."""
     lines = resources.files("motif").joinpath("data", "typical_positions.txt").read_text("ascii").splitlines()
     begin = lines.index(class_name) + 1
     end = next((k for k in range(begin, len(lines)) if lines[k] in CLASS_NAMES), len(lines))
@@ -131,7 +131,7 @@ def _words_of(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> 
 
 
 _Strongest = list[tuple[_Input, bool]]
-"""Inputs, the strongest first, and whether each is high where the unit is large."""
+"""Inputs of a unit, strongest first, and whether each is high where the unit is large."""
 
 
 def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> list[tuple[_Strongest, float]]:
@@ -159,8 +159,9 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
 def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
     """Select the inputs that explain most of a variable, one by one; return them and the share explained.
 
-    `along` (c,) are the inputs' correlations with it, `together` (c, c) those with each other. Only an input
-    with the same sign alone and beside the others counts, because it is read alone.
+    `along` (c,) are the correlations of the inputs with the variable, `together` (c, c) their correlations
+    with each other. An input is used only if its effect has the same sign with and without the other inputs,
+    because readers judge each input separately.
     """
     places: list[int] = []
     share = 0.0
@@ -211,7 +212,7 @@ def _of_parameter(parameter: Parameter) -> _Input:
 
 
 def _of_place(side: str, place: int) -> Iterable[_Input]:
-    """Yield a made point, and a blot, on a place; for the bar, whether it is occupied."""
+    """Yield the inputs of a place: a made point and a blot; for the bar, whether it is occupied."""
     whose = SIDE_WORDS[side]
     if place == _BAR:
         words = f"{whose} bar"

@@ -1,6 +1,6 @@
-"""The kernels that read a `Model`: values, ranking scores, and the choice of a play.
+"""Kernels that read a `Model`: values, ranking scores and the choice of a play.
 
-Scores rank plays; they are values BEFORE the squash, because squashed floats tie near 0 and 1.
+Scores rank plays. They are values before the squash, because squashed values tie near the bounds.
 """
 
 import math
@@ -58,23 +58,24 @@ from motif.runtime.streams import next_below
 RANDOM, TABLE, WEIGHTS = range(3)
 """Kinds of model."""
 ABSENT = -1
-"""Number of the weights of a head that a class does not have."""
+"""In place of the number of a head's weights, if a class does not have the head."""
 SOURCES = ("finished game", "bearoff tables", "weights", "point table")
-"""What a value comes from; the first that applies."""
+"""Sources of a value; the first one that applies is used."""
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
 _COMPLETE = np.int64(-1)
-"""Instead of a class: no hidden layer is missing from a score."""
+"""In place of a class, if no hidden layer must be added to a score."""
 _NOWHERE = (np.uint64(0), np.uint64(0))
 RIVALS_WITHIN = 0.2
-"""Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
-worse at any score and cube."""
+"""A play that is worse than another play of the same roll by more than this, in cubeless money equity, is
+assumed to be worse at every score and cube.
+"""
 
 
 @inline_kernel
 def _head(model, position_class, head, features):
-    """Raw sum of a head that is present."""
+    """Return the raw sum of a head that the class has."""
     heads = model.heads
     number = heads.numbers[position_class, head]
     tiles = heads.tiles[number]
@@ -93,7 +94,7 @@ def _has_hidden_layer(model, position_class):
 def _read_heads(model, words, position_class, features, raws):
     """Write the raw sums of the five probabilities of an unfinished position to `raws`.
 
-    The hidden layer is left out.  What is impossible gets minus infinity.
+    The hidden layer is not included. The raw sum of an impossible result is minus infinity.
     """
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
@@ -107,7 +108,7 @@ def _read_heads(model, words, position_class, features, raws):
 
 @inline_kernel
 def _squash_heads(raws, row):
-    """Write the five probabilities of raw sums, made to agree."""
+    """Write the five probabilities of raw sums to `row`, made consistent."""
     for head in range(EQUITY_HEAD):
         row[head] = squash_probability(raws[head])
     make_consistent(row, 0, 0)
@@ -117,7 +118,7 @@ def _squash_heads(raws, row):
 def _fill_probabilities(model, words, packed, position_class, points_of_both, space, row):
     """Write the five probabilities of an unfinished position to `row`.
 
-    The raw sums that they come from go to ``space.raws`` as far as they are possible.
+    Their raw sums are written to ``space.raws``, except those of impossible results.
     """
     batch, k = space.hidden, TOGETHER
     if _has_hidden_layer(model, position_class):
@@ -135,7 +136,7 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
 
 @inline_kernel
 def _agree_with_ranking(model, position_class, space, row):
-    """Make the five probabilities' equity that by which plays are ranked, as far as it goes."""
+    """Move the five probabilities towards the equity that ranks plays, as far as consistency allows."""
     if model.heads.numbers[position_class, EQUITY_HEAD] != ABSENT and not model.win_only:
         space.raws[EQUITY_HEAD] = _head(model, position_class, EQUITY_HEAD, space.features)
         agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
@@ -157,7 +158,7 @@ def _calibrate(model, position_class, row):
 
 @inline_kernel
 def _measured(model, words, packed, space):
-    """Measure the board into ``space.features``; return its class, and both sides' masks of points."""
+    """Measure the board into ``space.features``; return its class and both sides' masks of points."""
     half = PACKED_WORDS // 2
     own, other = occupied(words, 0), occupied(words, half)
     features, known = space.features, space.known
@@ -180,7 +181,7 @@ def _measured(model, words, packed, space):
 
 @inline_kernel
 def _source(model, words, packed):
-    """Return what a value comes from, and what a finished game wins, in points."""
+    """Return the source of a value, and the points that a finished game wins."""
     points = finished_points(words)
     if points != 0:
         return FINISHED, points
@@ -193,8 +194,8 @@ def _source(model, words, packed):
 def _weights_score(model, words, packed, space):
     """Score a board by a weights model for the player on roll: higher is better.
 
-    Returned with it are the class whose hidden layer is still to be added, or `_COMPLETE`, and the masks of
-    occupied points.
+    Also return the class whose hidden layer must still be added, or `_COMPLETE`, and the masks of occupied
+    points.
     """
     source, points = _source(model, words, packed)
     if source == FINISHED:
@@ -231,7 +232,7 @@ def _score_batch(model, position_class, count, space, scores):
 
 @inline_kernel
 def _score_boards(model, words, boards, order, count, space, scores):
-    """Write the scores of the first `count` boards, or of those that `order` names where it is not empty."""
+    """Write the scores of the first `count` boards, or of those in `order` if it is not empty."""
     batch, waiting, waiting_class = space.hidden, 0, 0
     for k in range(count):
         place = order[k] if order.shape[0] > 0 else k
@@ -287,7 +288,7 @@ def _pre_filter(count, kept, space):
 
 @inline_kernel
 def filtered_plays(model, count, space):
-    """How many of `count` plays are to be scored, and which: those in the array, all where it is empty."""
+    """Return how many of `count` plays to score, and which: those in the array, or all if it is empty."""
     if 0 < model.kept < count:
         _pre_filter(count, model.kept, space)
         return model.kept, space.filter_kept
@@ -298,7 +299,7 @@ def filtered_plays(model, count, space):
 def best_scored(considered, order, space):
     """Return the best of the scored plays and its score for the mover.
 
-    ``space.scores`` are those for the next player on roll.
+    ``space.scores`` are the scores for the next player on roll.
     """
     best, best_score = 0, -np.inf
     for k in range(considered):
@@ -329,10 +330,7 @@ def choose_within(model, words, packed, high, low, space, stream):
 
 @inline_kernel
 def generate_for(model, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``, with table scores where the model wants them.
-
-    Return their number.
-    """
+    """Generate a roll's plays into ``space.plays``, scored if the model needs it; return their number."""
     scored, steps = model.kind == TABLE or model.kept > 0, space.plays.no_steps
     if scored:
         steps = model.steps[_class_of(words, packed)]
@@ -341,7 +339,7 @@ def generate_for(model, words, packed, high, low, space):
 
 @lean_kernel(NOTHING)
 def score_boards(model, words, boards, order, count, space, scores):
-    """`_score_boards`, for kernels to call: compiled once for all."""
+    """Call `_score_boards`; compiled only once for all kernels that call it."""
     _score_boards(model, words, boards, order, count, space, scores)
 
 
@@ -353,7 +351,7 @@ def equity_of_score(model, score):
 
 @inline_kernel
 def _table_equity(model, words, packed, play, space):
-    """Return the mover's equity of a play in ``space.plays`` by the point table of the class before it."""
+    """Return the mover's equity of a play in ``space.plays``, by the point table of the previous class."""
     points = finished_points(space.plays.words[play])
     if points != 0:
         return switch_value(np.float64(points))
@@ -365,9 +363,9 @@ def _table_equity(model, words, packed, play, space):
 
 @lean_kernel(WHOLE)
 def _best_cubeful(model, cube_model, side, equity, considered, order, space):
-    """Return the number of the play with the highest cubeful equity among those scored; `side` moves.
+    """Return the number of the scored play with the highest cubeful equity for `side`, who moves.
 
-    Plays much worse than `equity` without a cube are left out.
+    Plays whose cubeless equity is far below `equity` are skipped.
     """
     best, value = np.int64(0), -np.inf
     for k in range(considered):
@@ -386,8 +384,7 @@ def _best_cubeful(model, cube_model, side, equity, considered, order, space):
 def best_reply(model, words, packed, high, low, space):
     """Generate the plays of a roll into ``space.plays``.
 
-    Return the best one's number and what it is worth to the mover, as the evaluator's `play_equities` has
-    it without a cube.
+    Return the number of the best play and its cubeless equity for the mover, as in `Evaluator.play_equities`.
     """
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS:
@@ -419,13 +416,13 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
 
 @lean_kernel(WHOLES)
 def choose(model, words, packed, high, low, space, stream):
-    """`choose_within`, for kernels to call: a tenth of a microsecond slower, and compiled once for all."""
+    """Call `choose_within`; 0.1 microseconds slower, but compiled only once for all kernels that call it."""
     return choose_within(model, words, packed, high, low, space, stream)
 
 
 @lean_kernel(NOTHING)
 def score_plays(model, words, packed, count, space, scores):
-    """Write to `scores` how good each of the `count` plays in ``space.plays`` is for the mover."""
+    """Write to `scores` the scores of the `count` plays in ``space.plays`` for the mover."""
     if model.kind == RANDOM:
         scores[:count] = 0.0
     elif model.kind == TABLE:
@@ -443,10 +440,10 @@ def score_plays(model, words, packed, count, space, scores):
 def trace_value(model, words, packed, space, row):
     """Write the five probabilities of the player on roll to `row`.
 
-    Return what they come from, one of `SOURCES`, and the position class.
+    Return their source, an index of `SOURCES`, and the position class.
 
-    Of weights ``space.features`` and ``space.raws`` hold what was measured and the raw sums of the heads that
-    were read; what was there of other heads stays.
+    If the source is the weights, ``space.features`` has the measured parameters and ``space.raws`` the raw
+    sums of the heads that were read; the entries of other heads are unchanged.
     """
     source, points = _source(model, words, packed)
     if source == BY_WEIGHTS:
@@ -470,7 +467,7 @@ def trace_value(model, words, packed, space, row):
 
 @lean_kernel(WHOLES)
 def trace_packed(model, packed, space):
-    """`trace_value` of the one board of `packed` (1, 64), with its probabilities in ``space.row``."""
+    """Call `trace_value` for the one board of `packed` (1, 64), with its probabilities in ``space.row``."""
     return trace_value(model, words_of(packed)[0], packed[0], space, space.row)
 
 
@@ -486,7 +483,7 @@ def evaluate_packed(model, packed, space, rows):
 
 @lean_kernel(NOTHING)
 def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
-    """Write to `pairs` float64 (n, 2) the `held_and_taken` of packed boards (n, 64), `side` being on roll."""
+    """Write to `pairs` float64 (n, 2) the `held_and_taken` of packed boards (n, 64) for `side`, on roll."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         trace_value(model, words[k], packed[k], space, space.row)
@@ -495,14 +492,14 @@ def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
 
 @lean_kernel(NOTHING)
 def score_packed(model, packed, space, scores):
-    """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
+    """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll, by weights."""
     words, everything = words_of(packed), space.filter_kept[:0]
     score_boards(model, words, packed, everything, packed.shape[0], space, scores)
 
 
 @lean_kernel(NOTHING)
 def score_by_tables(model, packed, classes, scores):
-    """Scores float64 (n,) of the players who moved to `packed` (n, 64), by the tables of `classes` (n,)."""
+    """Write the `scores` float64 (n,) of the movers to `packed` (n, 64), by the tables of `classes` (n,)."""
     for k in range(packed.shape[0]):
         scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])
 
@@ -517,9 +514,9 @@ def _choose_board(model, board, roll, state, space, packed, words, stream, resul
 
 @kernel
 def choose_boards(model, boards, rolls, states, space, results):
-    """For each of `boards` int8 (n, 26) and `rolls` (n, 2) write the board after the chosen play.
+    """Write the board after the chosen play for each of `boards` int8 (n, 26) and `rolls` (n, 2).
 
-    `states` uint64 (n,) seed the random choices of the decision, where the model makes any.
+    `states` uint64 (n,) are the seeds of random choices, if the model makes any.
     """
     packed = np.empty(PACKED_SIZE, np.int8)
     words = words_of(packed)

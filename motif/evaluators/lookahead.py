@@ -1,25 +1,22 @@
-"""Lookahead: the mean over every roll of what the best reply is worth.
+"""Lookahead: the mean over all rolls of the value of the best reply.
 
-Plies are gnubg's and Motif's: 0-ply is the static evaluation; 1-ply averages over the 21 rolls, with weights
-1/36 and 2/36, the static value of the best reply; n-ply averages the (n - 1)-ply values of the replies.
-As in gnubg, replies are those that are best without lookahead.
+Plies are counted as in gnubg: 0-ply is the static evaluation; 1-ply averages the static values of the best
+replies over the 21 rolls, with weights 1/36 and 2/36; n-ply averages the (n - 1)-ply values of the replies.
+As in gnubg, replies are the plays that are best without lookahead.
 
-Not every play of a decision is worth the time.  Each ply sees those plays alone that the ply before left
-within some equity of its best one, and no more than so many of them (gnubg's move filters).  The others
-keep what they were last seen to be worth, or what the worst play is worth that was seen deeper, if that is
-less.
+To save time, each ply evaluates only the best plays of the previous ply: those within some equity of the best
+one, up to a maximum number (gnubg's move filters). The other plays keep their last value, or the lowest value
+of the plays that were evaluated deeper if that is lower.
 
-Late endings are the static evaluator's blind spot: an ace-point game against the last checkers, gammons and
-backgammons in a race.  Games are short there, and values come from somebody who plays them to the end, where
-it is given (`LookaheadEvaluator.with_endings`).
+Static evaluators are weak in late endings, such as an ace-point game against the last checkers, or a race
+with gammon or backgammon chances. Such games are short, so they can be valued by playing them to the end
+(`LookaheadEvaluator.with_endings`).
 
-The plays that are left in the end may be rolled out (`Depth.rollout`, by who comes `with_rollouts`): what
-lookahead says and the mean of short games from there have different errors, so a mixture is better than
-either.
+The plays that remain can be rolled out (`Depth.rollout`, `LookaheadEvaluator.with_rollouts`): lookahead and
+the mean of short games have different errors, so a mixture is better than either.
 
-The best of several estimates is overrated.  At odd plies the opponent was the last to choose,
-at even ones the player: so the errors of successive plies have opposite signs, and a mixture
-of the two is better than either.
+The best of several estimates tends to be too high. At odd plies the opponent chooses last, at even plies the
+player, so the errors of successive plies have opposite signs, and a mixture of the two is better than either.
 """
 
 from collections.abc import Callable
@@ -68,72 +65,75 @@ from motif.runtime.progress import checkpoint
 
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16
-"""Positions that are looked ahead at, by a kernel, before the work may be called off: some tenths of a second
-at most."""
+"""Number of positions per call of a kernel, between checks for cancellation: some tenths of a second at
+most.
+"""
 _UNSEEN = _PRESENT = -1
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
 class MoveFilter(NamedTuple):
-    """Which plays of a decision are seen one ply deeper."""
+    """Limits of the plays of a decision that are evaluated one ply deeper."""
 
     plays: int
-    """At most so many, the best by the ply before."""
+    """Maximum number of plays: the best ones at the previous ply."""
     within: float
-    """Only those whose equity is at most so much below that of the best."""
+    """Maximum equity below that of the best play."""
 
 
 class Depth(NamedTuple):
-    """How an evaluator looks ahead."""
+    """Settings of lookahead."""
 
     filters: tuple[MoveFilter, ...]
-    """For the first ply, for the second, ..."""
+    """Move filters of the first ply, the second ply, ..."""
     shares: tuple[float, ...]
-    """How much of the ply before there is in the value of each ply."""
+    """Weight of the previous ply in the value of each ply."""
     replies: int
-    """Replies that a weight file's move filter keeps for evaluation; 0 for every reply."""
+    """Number of replies that a weight file's move filter keeps for evaluation; 0 for all."""
     endings: bool
-    """Whether it takes late endings from somebody who plays them to the end, from 2 plies on."""
+    """Whether late endings are played to the end, from 2 plies on."""
     thin: int = 0
-    """From how many plies on the last of them sees a share of its rolls only, in turn, so that each comes as
-    often as it should; 0, or what is not compiled, sees them all."""
+    """From this number of plies on, the last ply uses only a share of the rolls, in turn, so that each roll
+    is used as often as it should be. With 0, and for evaluators that are not compiled, it uses all rolls.
+    """
     seen: int = A_THIRD
-    """Which share that is: a third or a seventh."""
+    """The share: a third or a seventh of the rolls."""
     returns: bool = False
-    """Whether plays that were left behind are seen after all where the best ones turn out worse than these
-    looked."""
+    """Whether plays that a filter excluded are evaluated deeper after all if the best plays turn out worse
+    than the values of these.
+    """
     rollout: "Rolled | None" = None
-    """How the plays that are left are rolled out; None where they are not."""
+    """Rollout of the remaining plays; None for no rollout."""
 
 
 class Rolled(NamedTuple):
-    """A short rollout of the plays that lookahead has left."""
+    """Short rollouts of the plays that remain after lookahead."""
 
     filter: MoveFilter
-    """Which of them are rolled out."""
+    """Limits of the plays that are rolled out."""
     trials: int
-    """Of each play."""
+    """Trials per play."""
     cut: int
-    """Plies of a trial, which ends with the static value."""
+    """Plies of a trial, which ends with a static evaluation."""
     shares: tuple[float, ...]
-    """How much of it there is in the value of a play after 1, 2, ... plies; the rest is what these say."""
+    """Weight of the rollout in the value of a play after 1, 2, ... plies of lookahead."""
 
     def mixed(
         self, plies: int, values: npt.NDArray[np.float64], means: npt.NDArray[np.floating]
     ) -> npt.NDArray[np.float64]:
-        """Return what `plies` of lookahead say, with the share of the `means` of the rollout."""
+        """Return the `values` of `plies` of lookahead mixed with the `means` of the rollout."""
         share = self.shares[plies - 1]
         return np.asarray((1 - share) * values + share * means)
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
-# Odd plies have errors of the other sign, so some of the ply before is mixed in
+# Odd and even plies have errors of opposite signs, so some of the previous ply is mixed in
 # (docs/explanation/lab-notes.md).
 _SHARES = (0.3, 0.0, 0.5)
-# Labels are made in one way, whatever is found to be better for play.
+# Labels are always made with the same settings, even if others are better for play.
 _LABEL_SHARES = (0.3, 0.2, 0.5)
 _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
-# `make frontier` shows what widths cost and gain.
+# `make frontier` shows the cost and the gain of wider filters.
 _NORMAL = Depth(
     (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
     _SHARES,
@@ -169,32 +169,34 @@ DEPTHS: dict[str, Depth] = {
 every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples."""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2
-"""Plies from which on late endings are worth their time."""
+"""Minimum plies of lookahead at which late endings are played to the end."""
 _LATE_RACE, _LATE_CONTACT = 6, 8
-"""Checkers that a side has left at most in a late ending."""
+"""Maximum number of checkers that one side has left in a late ending."""
 _TO_THE_END = MoveFilter(6, 0.5)
-"""Which plays are played to the end."""
+"""Limits of the plays that are played to the end."""
 
 
 class View(NamedTuple):
-    """For what a position is valued: `side` of the `cube_model` is on roll."""
+    """The cube model for which a position is valued, and its side on roll."""
 
     cube_model: CubeModel
     side: int
     present: int = _PRESENT
-    """The state of the cube whose replies the others follow (see `CLEARLY`), if not that of `cube_model`."""
+    """The cube state whose replies the other states follow (see `CLEARLY`), if not the state of
+    `cube_model`.
+    """
 
     def turned(self) -> "View":
-        """After a play."""
+        """Return the view after a play."""
         return self._replace(side=1 - self.side)
 
     def doubled(self) -> "View | None":
-        """After a double of `side` that was taken; None where it may not double."""
+        """Return the view after a double by `side` and a take; None if `side` may not double."""
         state = int(self.cube_model.doubled[self.cube_model.state, self.side])
         return None if state == NO_DOUBLE else self._in_state(state)
 
     def at_present(self) -> "View":
-        """With the cube in the state whose replies the others follow."""
+        """Return the view with the cube in the state whose replies the others follow."""
         return self if self.present == _PRESENT else self._in_state(self.present)
 
     def _in_state(self, state: int) -> "View":
@@ -210,15 +212,17 @@ _MONEY = View(NO_CUBE, 0)
 
 
 class LookaheadEvaluator(Evaluator):
-    """Any evaluator, seen `plies` further."""
+    """An evaluator with lookahead by a number of plies."""
 
     def __init__(self, base: Evaluator, plies: int, depth: str = DEFAULT_DEPTH) -> None:
-        """`depth` is one of `DEPTHS`; raises `PlayerError` for another one, and for plies out of range."""
+        """Create the evaluator; raises `PlayerError` for an unknown `depth` or invalid `plies`."""
         self.name = f"{base.name}@{plies}" + (f":{depth}" if depth != DEFAULT_DEPTH else "")
         if not 1 <= plies <= MAX_PLIES:
             raise PlayerError(f"{self.name}: lookahead must be 1 to {MAX_PLIES} plies")
         if depth not in DEPTHS:
-            raise PlayerError(f"{plain_text(self.name)}: after the plies there may be {', '.join(DEPTHS)}")
+            raise PlayerError(
+                f"{plain_text(self.name)}: the depth after the plies must be one of {', '.join(DEPTHS)}"
+            )
         if DEPTHS[depth].rollout and not isinstance(base, StaticEvaluator):
             raise PlayerError(f"{self.name}: only a static evaluator can be rolled out, not a net")
         self.plies = plies
@@ -238,32 +242,32 @@ class LookaheadEvaluator(Evaluator):
 
     @property
     def takes_endings(self) -> bool:
-        """Whether late endings are to be played to the end."""
+        """Whether late endings should be played to the end."""
         return self.depth.endings and self.plies >= ENDING_PLIES
 
     def with_endings(self, endings: Callable[[], Evaluator]) -> "LookaheadEvaluator":
-        """Return a copy that takes late endings from what `endings` makes, in place of lookahead.
+        """Return a copy that values late endings by the evaluator that `endings` makes, without lookahead.
 
-        A late ending is one where a side has few checkers left, of which the bearoff tables say nothing.
+        In a late ending one side has few checkers left, and the bearoff tables do not cover the position.
         """
         further = copy(self)
         further._endings = endings
         return further
 
     def with_rollouts(self, rollout: Callable[[Rolled], Evaluator]) -> "LookaheadEvaluator":
-        """Return this evaluator with short rollouts by what `rollout` makes, if its depth wants any."""
+        """Return a copy with short rollouts by the evaluator that `rollout` makes, if its depth has any."""
         further = copy(self)
         further._rollouts = rollout
         return further
 
     @property
     def _rolled(self) -> tuple[Rolled, Evaluator] | None:
-        """How plays are rolled out, and by whom; None where they are not."""
+        """The settings and the evaluator of short rollouts; None without rollouts."""
         rolled = self.depth.rollout
         return None if rolled is None or self._rollouts is None else (rolled, self._rollouts(rolled))
 
     def plays_out(self, boards: Board) -> npt.NDArray[np.bool_]:
-        """Which of `boards` (n, 26) are late endings that somebody plays out for it: (n,)."""
+        """Return which of `boards` (n, 26) are late endings that are played to the end, bool (n,)."""
         if self._endings is None:
             return np.zeros(len(boards), np.bool_)
         few = np.minimum(np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1))
@@ -276,7 +280,7 @@ class LookaheadEvaluator(Evaluator):
 
     @property
     def below(self) -> Evaluator:
-        """The same lookahead one ply less deep, without rollouts."""
+        """The same lookahead with one ply less, without rollouts."""
         if self.plies == 1:
             return self._base
         depth = DEFAULT_DEPTH if self.depth.rollout else self._depth_name
@@ -302,16 +306,16 @@ class LookaheadEvaluator(Evaluator):
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
-        return self._judged(before, plays, _MONEY).values
+        return self._full_estimates(before, plays, _MONEY).values
 
     def play_estimates(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> PlayEstimates:
         """See `Evaluator.play_estimates`."""
-        return self._judged(before, plays, View(cube_model, side))
+        return self._full_estimates(before, plays, View(cube_model, side))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
-        """See `Evaluator.sources_of`: of boards that are seen to the full depth."""
+        """See `Evaluator.sources_of`; all boards are evaluated to the full depth."""
         sources = np.full(len(boards), self.plies)
         sources[self.plays_out(boards)] = ROLLOUT_SOURCE
         if self._rolled is not None:
@@ -321,9 +325,9 @@ class LookaheadEvaluator(Evaluator):
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.choosing_equities`; a play that no other comes near is not seen deeper.
+        """See `Evaluator.choosing_equities`; a play without rivals is not evaluated deeper.
 
-        Nor are late endings played out: in a game that takes more time than it is worth.
+        Late endings are not played to the end either, because that would take too long in a game.
         """
         return self._deepened(before, plays, View(cube_model, side), alone_too=False).values
 
@@ -331,22 +335,22 @@ class LookaheadEvaluator(Evaluator):
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.cubeful_play_equities`."""
-        return self._judged(before, plays, View(cube_model, side)).values
+        return self._full_estimates(before, plays, View(cube_model, side)).values
 
     def _deepened(self, before: Board, plays: PlayBatch, view: View, alone_too: bool) -> PlayEstimates:
-        """Return what plays are worth to the side of `view`, the better ones seen deeper and deeper."""
+        """Return the equities of plays for the side of `view`; better plays are evaluated deeper."""
         values = self._base.with_cube(view.cube_model, view.side).play_equities(before, plays)
         opponent = view.turned()
         if not view.cube_model.is_cubeless:
             values = without_ties(values, before, plays, self._base)
         latest, count = values.copy(), len(values)
-        # What the opponent has after the plays, by the last ply alone and mixed; and which ply that was.
+        # The opponent's values after the plays, by the last ply only and mixed; and the number of that ply.
         unmixed = np.empty(self._shape(count, view, rows=False))
         plies_of = np.full(count, _UNSEEN)
         if view.cube_model.is_cubeless:
             unmixed, plies_of = switched_equities(values), np.zeros(count, np.int64)
         mixtures = unmixed.copy()
-        worth = np.ones(count, np.bool_)
+        passed = np.ones(count, np.bool_)
 
         def at(ply: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             skipped = rows & (plies_of < ply - 1) & (self.depth.shares[ply - 1] > 0)
@@ -359,10 +363,10 @@ class LookaheadEvaluator(Evaluator):
 
         for ply in range(1, self.plies + 1):
             limits = self.depth.filters[ply - 1]
-            worth = _let_through(values, plays, worth, limits)
-            seen = worth if alone_too else worth & (_count(worth, plays)[plays.decision] > 1)
+            passed = _let_through(values, plays, passed, limits)
+            seen = passed if alone_too else passed & (_count(passed, plays)[plays.decision] > 1)
             values, seen = self._closer(values, latest, plays, seen, limits, partial(at, ply))
-            worth |= seen
+            passed |= seen
         sources = np.maximum(plies_of, 0)
         rolling = self._rolled
         if rolling is None:
@@ -376,7 +380,7 @@ class LookaheadEvaluator(Evaluator):
             means = _equities_for(player, plays.boards[rows], opponent)
             return switched_equities(_value(opponent, how.mixed(self.plies, mixtures[rows], means)))
 
-        rolled = _let_through(values, plays, worth, how.filter)
+        rolled = _let_through(values, plays, passed, how.filter)
         contact = classify_many(pack_many(plays.boards)) != RACE
         rolled &= contact
         if not alone_too:
@@ -394,11 +398,11 @@ class LookaheadEvaluator(Evaluator):
         look: Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]],
         among: npt.NDArray[np.bool_] | np.bool_ = np.True_,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """`values` (m,) of plays after a closer `look` at those to be `seen`, and which were seen in the end.
+        """Evaluate the plays `seen` (m,) by `look`; return all values (m,), and which plays were evaluated.
 
-        The best of several may turn out worse than others looked that a filter left behind: these, if they
-        are `among` (m,) those to be seen at all, are seen, too.
-        `latest` (m,) is what each play was last seen to be worth, and is brought up to date.
+        The best plays may turn out worse than the values of plays that a filter excluded: if the depth
+        `returns`, these plays are evaluated as well, provided that they are `among` (m,) the eligible ones.
+        `latest` (m,) has the last value of each play, and is updated.
         """
         several = (_count(seen, plays) > 1)[plays.decision]
         seen, more = seen.copy(), seen
@@ -413,8 +417,8 @@ class LookaheadEvaluator(Evaluator):
             more = behind & best_few(np.where(behind, latest, -np.inf), plays, limits.plays)
         return with_closer_look(values, plays, seen, latest[seen]), seen
 
-    def _judged(self, before: Board, plays: PlayBatch, view: View) -> PlayEstimates:
-        """Return what plays are worth to the side of `view`; the best are played out in late endings."""
+    def _full_estimates(self, before: Board, plays: PlayBatch, view: View) -> PlayEstimates:
+        """Return the equities of plays for the side of `view`; late endings are played to the end."""
         estimates = self._deepened(before, plays, view, alone_too=True)
         late = self.plays_out(plays.boards)
         if self._endings is None or not late.any():
@@ -430,11 +434,11 @@ class LookaheadEvaluator(Evaluator):
         return PlayEstimates(with_closer_look(values, plays, seen, closer[seen]), sources)
 
     def _shape(self, count: int, view: View, rows: bool) -> tuple[int, ...]:
-        """Of what is known of so many boards: probabilities, `Evaluator.cube_equities`, or equities."""
+        """Return the shape of the values: probabilities, `Evaluator.cube_equities` or equities."""
         return (count, len(OUTPUTS)) if rows else (count,) if view.cube_model.is_cubeless else (count, 2)
 
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Return what is known of boards (see `_shape`): in late endings by what plays them out."""
+        """Return the values of boards (see `_shape`); late endings are played to the end."""
         late = self.plays_out(boards)
         values = np.empty(self._shape(len(boards), view, rows))
         if self._endings is not None and late.any():
@@ -446,7 +450,7 @@ class LookaheadEvaluator(Evaluator):
         return values
 
     def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Return what is known of boards (see `_shape`), with its share of the ply before."""
+        """Return the values of boards (see `_shape`), mixed with the previous ply and a rollout."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
             before = self._seen(boards, self.plies - 1, view, rows)
@@ -456,9 +460,9 @@ class LookaheadEvaluator(Evaluator):
     def _with_rollout(
         self, boards: Board, values: npt.NDArray[np.float64], view: View, rows: bool
     ) -> npt.NDArray[np.float64]:
-        """`values` of boards (see `_shape`) with the share of a short rollout, if there is to be one.
+        """Return `values` of boards (see `_shape`), mixed with a short rollout if the depth has one.
 
-        Races have none, here and in `_deepened`: lookahead knows them better.
+        Races are not rolled out, here and in `_deepened`, because lookahead is more accurate there.
         """
         rolling = self._rolled
         if rolling is None:
@@ -478,9 +482,9 @@ class LookaheadEvaluator(Evaluator):
         values: npt.NDArray[np.float64],
         before: npt.NDArray[np.float64],
     ) -> npt.NDArray[np.float64]:
-        """`values` of boards seen `plies` ahead (see `_shape`) with their share of those `before`.
+        """Return `values` of boards at `plies` (see `_shape`), mixed with `before`, the previous ply's.
 
-        In races they stay as they are: lookahead soon sees the end there, and the ply before does not.
+        Races are not mixed: lookahead soon reaches the end of the game there, and the previous ply does not.
         """
         share = self.depth.shares[plies - 1]
         if not share:
@@ -490,7 +494,7 @@ class LookaheadEvaluator(Evaluator):
         return np.asarray((1 - shares) * values + shares * before)
 
     def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Return what is known `plies` ahead of boards where the side of `view` is on roll (see `_shape`)."""
+        """Return the values of boards at `plies`, with the side of `view` on roll (see `_shape`)."""
         if plies == 0:
             if rows:
                 return self._base.evaluate_many(boards).astype(np.float64)
@@ -508,18 +512,18 @@ class LookaheadEvaluator(Evaluator):
         return values
 
     def _cube_over_rolls(self, boards: Board, plies: int, view: View) -> npt.NDArray[np.float64]:
-        """`Evaluator.cube_equities` (n, 2) of boards, `plies` ahead."""
+        """Return `Evaluator.cube_equities` (n, 2) of boards at `plies`."""
         held, doubled = self._mean_over_rolls(boards, plies, view, rows=False), view.doubled()
         taken = held if doubled is None else self._mean_over_rolls(boards, plies, doubled, rows=False)
         return np.stack([held, taken], axis=1)
 
     def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
+        """Return the mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
         values = np.zeros((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
         if finished.any():
             some = self._seen(boards[finished], 0, view, rows)
-            # Nobody doubles any more.
+            # There is no double in a finished game.
             values[finished] = some if rows or some.ndim == 1 else some[:, 0]
         going = np.flatnonzero(~finished)
         if not len(going):
@@ -543,7 +547,7 @@ class LookaheadEvaluator(Evaluator):
     def _best_replies(self, boards: Board, rolls: npt.NDArray[np.int64], view: View) -> BestPlays:
         """Return the best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`.
 
-        Those of the present state of the cube where no other is clearly better.
+        The best play for the present cube state is used unless another one is clearly better.
         """
         present, own = view.at_present(), self._base.with_cube(view.cube_model, view.side)
         if present is view:
@@ -561,21 +565,21 @@ class LookaheadEvaluator(Evaluator):
 
 
 def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> npt.NDArray[np.float64]:
-    """Equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
+    """Return equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
     if view.cube_model.is_cubeless:
         return evaluator.equity_many(boards)
     return evaluator.cube_equities(boards, view.cube_model, view.side)
 
 
 def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return what positions are worth to the side of `view`, on roll, of their `_equities_for`: (n,)."""
+    """Return the equities (n,) for the side of `view`, on roll, from the result of `_equities_for`."""
     return values if values.ndim == 1 else view.best_of(values)
 
 
 def _looked_ahead(
     evaluator: StaticEvaluator, boards: Board, plies: int, last: int, view: View, rows: bool
 ) -> npt.NDArray[np.float64]:
-    """Equities (n,), `Evaluator.cube_equities` (n, 2), or probabilities (n, 5), by kernels."""
+    """Return equities (n,), `Evaluator.cube_equities` (n, 2) or probabilities (n, 5), computed by kernels."""
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
@@ -595,27 +599,27 @@ def _looked_ahead(
 
 
 def warm_up() -> None:
-    """Compile what lookahead by weights comes to last.
+    """Compile the kernels that lookahead by weights needs last.
 
-    For a process beside one that looks ahead for the first time, which meanwhile reads weights, makes tables,
-    and compiles from the other end.
+    A second process calls this while the first one, which looks ahead for the first time, reads weights,
+    builds tables and compiles the other kernels.
     """
-    # It has the kernels of every other, and needs no file to be read.
+    # This evaluator needs the same kernels as the others, and no file.
     evaluator = simple()
-    # Of invalid position: what is compiled does not run.
+    # Without boards, the kernels are compiled but not run.
     _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, EVERY_ROLL, _MONEY, rows=False)
     compile_ahead([look_ahead, score_boards, measure_motif])
 
 
-def _count(worth: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:
-    """How many plays of each decision (n,) are worth it."""
-    return np.add.reduceat(worth.astype(np.int64), plays.offsets[:-1])
+def _count(passed: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:
+    """Return how many plays of each decision pass, (n,)."""
+    return np.add.reduceat(passed.astype(np.int64), plays.offsets[:-1])
 
 
 def _let_through(
     values: npt.NDArray[np.float64], plays: PlayBatch, among: npt.NDArray[np.bool_], limits: MoveFilter
 ) -> npt.NDArray[np.bool_]:
-    """Which plays (m,) a filter lets through, of those `among` which it chooses."""
+    """Return which of the plays `among` (m,) pass the filter `limits`."""
     candidates = np.where(among, values, -np.inf)
     best = np.maximum.reduceat(candidates, plays.offsets[:-1])[plays.decision]
     return among & best_few(candidates, plays, limits.plays) & (candidates >= best - limits.within)

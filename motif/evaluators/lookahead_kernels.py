@@ -1,4 +1,4 @@
-"""The kernels of lookahead: the equity of a position some plies further, without a cube and with one."""
+"""Kernels of lookahead: the cubeless and cubeful equity of a position at a number of plies."""
 
 import numpy as np
 
@@ -23,29 +23,35 @@ from motif.evaluators.kernels import (
 from motif.evaluators.probabilities import OUTPUTS, equity_of, switch_probabilities, switch_value
 
 CLEARLY = 0.02
-"""Equity by which a reply is clearly better than another one: less is mostly error of static values."""
+"""Equity from which a reply is clearly better than another; smaller differences are mostly evaluation
+errors.
+"""
 _ROLL_COUNT = len(ROLLS)
 _THIRDS = np.array(
     # 11  21 22  31 32 33  41 42 43 44  51 52 53 54 55  61 62 63 64 65 66
     [0, 0, 1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 2, 2, 1, 2, 0, 1, 1, 0, 0]
 )
-"""By roll, one of three groups: each holds two doubles, five others, every die, and as many pips."""
+"""Group of each roll, 0 to 2. Each group has two doubles, five other rolls, every die and equally many
+pips.
+"""
 _SEVENTHS = np.array([5, 1, 3, 0, 2, 4, 3, 0, 1, 2, 4, 6, 6, 5, 1, 2, 4, 5, 6, 3, 0])
-"""By roll, one of seven groups of three, as alike in pips and dice as can be; the last has no double."""
+"""Group of each roll, 0 to 6. The groups have three rolls each and are as similar in pips and dice as
+possible; the last one has no double.
+"""
 _THROWS = 36
 _SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
 _SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
-"""How likely a roll is in its group."""
+"""Probability of each roll within its group, allowing for the probability of the group."""
 _THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
-"""By roll, one of the rolls: spread evenly over them."""
+"""A number 0 to 35 for each roll, evenly spread."""
 EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
-"""How many rolls the last ply of lookahead sees."""
+"""The share of the rolls that the last ply of lookahead uses."""
 _CHANCES = len(OUTPUTS)
 
 
 @inline_kernel
 def _is_known(model, words, packed):
-    """Whether lookahead would change nothing: the game is over, or the tables are exact."""
+    """Return whether lookahead would change nothing: the game is over, or the tables are exact."""
     return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
 
 
@@ -64,7 +70,7 @@ def _worth(model, words, packed, space, row):
 
 @inline_kernel
 def _share(number, seen):
-    """How likely a roll is among those that are `seen`."""
+    """Return the weight of a roll among the rolls in use."""
     if seen == A_SEVENTH:
         return _SEVENTH_SHARES[number]
     return 3 * ROLL_SHARES[number] if seen == A_THIRD else ROLL_SHARES[number]
@@ -72,7 +78,7 @@ def _share(number, seen):
 
 @inline_kernel
 def _lot(words):
-    """Return a roll drawn by the checkers of the player on roll: plays that hit nothing share it."""
+    """Return a number 0 to 35 from the player on roll's checkers, so that plays without a hit share it."""
     key = np.uint64(0)
     for k in range(PACKED_WORDS // 2):
         key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
@@ -82,7 +88,7 @@ def _lot(words):
 
 @inline_kernel
 def _is_seen(number, before, seen, lot):
-    """Whether the last ply sees a roll after that of number `before`."""
+    """Return whether the last ply uses roll `number` after roll `before`."""
     if seen == A_SEVENTH:
         return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + lot) % _THROWS]
     return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
@@ -90,12 +96,12 @@ def _is_seen(number, before, seen, lot):
 
 @lean_kernel(DOUBLE)
 def look_ahead(model, plies, last, space, tree, wants_rows):
-    """Return the equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
+    """Return the cubeless equity, at `plies`, of the packed board in ``tree.words[0]``.
 
-    It is that of the player on roll.  With `wants_rows` the five probabilities are left in ``tree.rows[0]``.
-    Replies are those that the model finds best without lookahead.  Of several plies the last sees `last`:
-    every roll, or a third of them, those of the group that the roll before is in, or a seventh, a group that
-    the position draws for each roll before, each with the same probability.
+    The equity is that of the player on roll. With `wants_rows`, the five probabilities are written to
+    ``tree.rows[0]``. Replies are the plays that the model ranks best without lookahead. With two or more
+    plies, `last` says which rolls the last ply uses: all of them; a third, the group of the previous roll; or
+    a seventh, a group that depends on the position and the previous roll, each group being equally likely.
     """
     if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
         return _worth(model, tree.words[0], tree.boards[0], space, tree.rows[0])
@@ -139,9 +145,9 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
 
 @lean_kernel(NOTHING)
 def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
-    """`look_ahead` of packed boards (n, 64).
+    """Call `look_ahead` for packed boards (n, 64).
 
-    Writes float64 (n,) `equities` and, unless it is empty, float64 (n, 5) `rows`.
+    Write float64 (n,) `equities` and, unless it is empty, float64 (n, 5) `rows`.
     """
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
@@ -154,15 +160,15 @@ def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
 
 @inline_kernel
 def _is_settled(cube_model, words):
-    """Whether lookahead with a cube changes nothing: the game is over, or exact tables have the board."""
+    """Return whether cubeful lookahead would change nothing: the game is over, or the values are exact."""
     return finished_points(words) != 0 or is_known(cube_model, words)
 
 
 @inline_kernel
 def _take_if_better(cube_model, states, side, play, tree, level):
-    """Note a `play` of `side` for each of `states` in which it is the best so far.
+    """Record a `play` of `side` for each of `states` in which it is the best so far.
 
-    ``tree.cube.held_after`` is what the opponent, on roll after it, has without a double.
+    ``tree.cube.held_after`` has the values after the play for the opponent, on roll, without a double.
     """
     now = cube_model.like[cube_model.state]
     value = switch_value(first_value(cube_model, now, 1 - side, tree.cube.held_after))
@@ -178,9 +184,10 @@ def _take_if_better(cube_model, states, side, play, tree, level):
 
 @inline_kernel
 def _follow_the_present(cube_model, states, tree, level):
-    """Take for all `states` the reply of the present one where no other is clearly better.
+    """Use the reply of the present state in all `states` in which no other reply is clearly better.
 
-    So a double now and one a roll later differ by the cube, and not by what the plays are worth by chance.
+    The difference between doubling now and a roll later is then due to the cube, not to random errors in the
+    values of plays.
     """
     now = cube_model.like[cube_model.state]
     for state in range(MAX_STATES):
@@ -193,10 +200,10 @@ def _follow_the_present(cube_model, states, tree, level):
 
 @lean_kernel(NOTHING)
 def _choose_replies(model, cube_model, side, level, high, low, space, tree):
-    """Generate the plays of a roll into ``space.plays``, and find the best of them in each state of the cube.
+    """Generate the plays of a roll into ``space.plays``, and find the best one in each cube state.
 
-    Of ``tree.words[level]``, where `side` moves; of the states ``tree.cube.states[level]``.  The plays are
-    left in ``tree.cube.play[level]``, their values for `side` in ``tree.cube.best[level]``.
+    The board is ``tree.words[level]``, `side` moves, and the cube states are ``tree.cube.states[level]``. The
+    best plays are written to ``tree.cube.play[level]``, their values for `side` to ``tree.cube.best[level]``.
     """
     states, words, packed = tree.cube.states[level], tree.words[level], tree.boards[level]
     after_states = with_doubles(cube_model, states, 1 - side)
@@ -235,7 +242,7 @@ def _open_level(tree, level):
 
 @inline_kernel
 def _go_deeper(cube_model, mover, level, tree):
-    """Take one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
+    """Move one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
     tree.cube.waiting[level] -= 1
     place = tree.cube.waiting[level]
     copy_words(tree.cube.next_words[level, place], tree.words[level + 1])
@@ -246,7 +253,7 @@ def _go_deeper(cube_model, mover, level, tree):
 
 @inline_kernel
 def _close_level(cube_model, side, level, tree, wants_rows):
-    """Add to the level above what the board of this one is worth, where `side`, on roll, may double first."""
+    """Add the value of this level's board, where `side` is on roll and may double, to the level above."""
     share = tree.share[level - 1]
     for state in range(MAX_STATES):
         if tree.cube.wanted[level] >> state & 1:
@@ -259,7 +266,7 @@ def _close_level(cube_model, side, level, tree, wants_rows):
 
 @inline_kernel
 def _with_same_play(tree, level, states, first):
-    """Those of `states`, from the `first` of them on, in which the reply is that of the `first`."""
+    """Return those of `states`, from the state `first` on, that have the same reply as the `first`."""
     alike = 0
     for state in range(first, MAX_STATES):
         if states >> state & 1 and tree.cube.play[level, state] == tree.cube.play[level, first]:
@@ -269,7 +276,7 @@ def _with_same_play(tree, level, states, first):
 
 @inline_kernel
 def _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows):
-    """Add the replies in ``tree.cube.play[level]`` to what the level holds, or have them wait."""
+    """Add the values of the replies ``tree.cube.play[level]`` to the level, or let their boards wait."""
     left, share = tree.cube.states[level], tree.share[level]
     for first in range(MAX_STATES):
         if not left >> first & 1:
@@ -295,14 +302,14 @@ def _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows):
 
 @lean_kernel(NOTHING)
 def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, wants_rows):
-    """Value the packed board in ``tree.words[0]`` `plies` further for `side`, the player on roll.
+    """Compute the cubeful values, at `plies`, of the packed board in ``tree.words[0]`` for `side`, on roll.
 
-    ``tree.cube.held[0]`` gets its value without a double before this roll, in each of the states
+    The values without a double before this roll are written to ``tree.cube.held[0]``, for each of the states
     ``tree.cube.states[0]``.
 
-    Both sides double and answer as is best for them at every later node.  A reply is the one that is best
-    without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
-    and `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
+    Both sides make the best cube decision at every later node. A reply is the play that is best without
+    lookahead in the present cube state, or in its own cube state if that play is clearly better. `last` and
+    `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
     """
     if plies == 0 or _is_settled(cube_model, tree.words[0]):
         trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
@@ -335,10 +342,10 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
 
 @lean_kernel(NOTHING)
 def look_ahead_with_cube_many(model, cube_model, side, packed, plies, last, space, tree, pairs, rows):
-    """`look_ahead_with_cube` of packed boards (n, 64).
+    """Call `look_ahead_with_cube` for packed boards (n, 64).
 
-    Writes float64 (n, 2) `pairs`, without a double and after one that is taken, and, unless it is empty,
-    float64 (n, 5) `rows`.
+    Write float64 (n, 2) `pairs`, the equities without a double and after double and take, and, unless it is
+    empty, float64 (n, 5) `rows`.
     """
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     state, ratio = cube_model.like[cube_model.state], cube_model.ratio[cube_model.state]

@@ -1,4 +1,4 @@
-"""The memory that the kernels of lookahead work in, one for each thread."""
+"""Working memory of the lookahead kernels, one for each thread."""
 
 from threading import local
 from typing import NamedTuple
@@ -11,58 +11,58 @@ from motif.evaluators.cube_model import MAX_STATES
 from motif.evaluators.probabilities import OUTPUTS
 
 MAX_PLIES = 3
-"""Plies of lookahead at most."""
+"""Maximum plies of lookahead."""
 
 
 class CubeTree(NamedTuple):
-    """Memory of lookahead with a cube, by level of the tree of rolls and state of the cube."""
+    """Working memory of cubeful lookahead, by level of the tree of rolls and cube state."""
 
     wanted: npt.NDArray[np.int64]
-    """(levels,): the states of the cube, as bits, in which the board's value is asked for."""
+    """(levels,): bit mask of the cube states for which the board's value is needed."""
     states: npt.NDArray[np.int64]
-    """(levels,): these, and those after a double."""
+    """(levels,): bit mask of these states and those after a double."""
     held: npt.NDArray[np.float64]
-    """(levels, states): the values without a double, summed up until now."""
+    """(levels, states): values without a double, summed so far."""
     best: npt.NDArray[np.float64]
-    """(levels, states): what the best reply to the present roll is worth without lookahead."""
+    """(levels, states): value of the best reply to the present roll, without lookahead."""
     play: npt.NDArray[np.int64]
-    """(levels, states): which reply that is."""
+    """(levels, states): number of that reply."""
     waiting: npt.NDArray[np.int64]
-    """(levels,): boards after replies to the present roll that are still to be looked at."""
+    """(levels,): number of boards after replies to the present roll that still wait."""
     next_words: npt.NDArray[np.int64]
-    """(levels, states, 8): these boards."""
+    """(levels, states, 8): the waiting boards."""
     next_states: npt.NDArray[np.int64]
-    """(levels, states): for which states."""
+    """(levels, states): bit mask of the states for which each board waits."""
     held_after: npt.NDArray[np.float64]
-    """(states,): the values of a board after a play."""
+    """(states,): values of a board after a play."""
     played: npt.NDArray[np.float64]
-    """(states,): what the best reply in the present state is worth in each of them."""
+    """(states,): value in each state of the best reply of the present state."""
 
 
 class Tree(NamedTuple):
-    """Memory of one thread, by level of the tree of rolls."""
+    """Working memory of one thread, by level of the tree of rolls."""
 
     words: npt.NDArray[np.int64]
     """Packed boards (levels, 8)."""
     boards: npt.NDArray[np.int8]
     """The same memory as bytes (levels, 64)."""
     number: npt.NDArray[np.int64]
-    """(levels,): the roll that comes next."""
+    """(levels,): number of the next roll."""
     equity: npt.NDArray[np.float64]
-    """(levels,): summed up until now."""
+    """(levels,): equity, summed so far."""
     rows: npt.NDArray[np.float64]
-    """(levels, 5): the same for the probabilities."""
+    """(levels, 5): probabilities, summed so far."""
     share: npt.NDArray[np.float64]
-    """(levels,): how likely the present roll is."""
+    """(levels,): weight of the present roll."""
     cube: CubeTree
-    """The same with a cube."""
+    """Memory of cubeful lookahead."""
 
 
 _thread = local()
 
 
 def thread_tree() -> Tree:
-    """Return the calling thread's own memory for lookahead."""
+    """Return the calling thread's memory for lookahead."""
     tree: Tree | None = getattr(_thread, "tree", None)
     if tree is None:
         words = np.zeros((MAX_PLIES, PACKED_WORDS), np.int64)

@@ -28,7 +28,7 @@ MAX_KEPT = 32
 
 
 class HeadTables(NamedTuple):
-    """The weights of all heads, numbered, for kernels."""
+    """The weights of all heads by number, for kernels."""
 
     blocks: int = 0
     """Features of the parameter set, in blocks of `LANES`."""
@@ -37,9 +37,9 @@ class HeadTables(NamedTuple):
     quadratic: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
     """(numbers,): whether these weights have second-degree terms."""
     bias: npt.NDArray[np.float32] = np.zeros(0, np.float32)
-    """(numbers,)"""
+    """(numbers,): biases."""
     linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, at least MIN_ROW)"""
+    """(numbers, at least MIN_ROW): linear weights."""
     tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
     """(numbers, length): second-degree weights in the form for `motif.compiler.simd.weighted_form`."""
 
@@ -67,7 +67,7 @@ class Model(NamedTuple):
     without one.
     """
     bearoff: BearoffTables = no_tables()
-    """Bearoff tables; empty ones if the weights evaluate bearoffs."""
+    """Bearoff tables; empty if the weights evaluate bearoffs."""
     own_functions: OwnFunctions = no_functions()
     """Functions that measure your own parameters, by addresses valid only in this process."""
     places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
@@ -83,25 +83,25 @@ class Model(NamedTuple):
 
 
 _own_sets: dict[tuple[bytes, bytes], OwnSet] = {}
-"""Your own sets that models of this process measure, by their functions and places."""
+"""Your own parameter sets that models of this process measure, by their functions and places."""
 
 
 def with_own_set(model: Model, own_set: OwnSet) -> Model:
-    """Return `model` with the functions of your own set."""
+    """Return `model` with the functions of your own parameter set."""
     own = model._replace(own_functions=own_set.functions, places=own_set.places)
     _own_sets[own.own_functions.tobytes(), own.places.tobytes()] = own_set
     return own
 
 
 def own_set_of(model: Model) -> OwnSet | None:
-    """Return your own set that a model measures; None for motif's sets."""
+    """Return your own parameter set that a model measures; None for motif's sets."""
     if not len(model.own_functions):
         return None
     return _own_sets[model.own_functions.tobytes(), model.places.tobytes()]
 
 
 class Workspace(NamedTuple):
-    """Reusable memory of one thread."""
+    """Working memory of one thread."""
 
     plays: PlayBuffer
     features: npt.NDArray[np.float32]
@@ -118,7 +118,7 @@ class Workspace(NamedTuple):
 
 
 def new_workspace() -> Workspace:
-    """Return memory for one thread."""
+    """Return working memory for one thread."""
     plays = new_play_buffer()
     return Workspace(
         plays,
@@ -145,7 +145,7 @@ def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def random_model() -> Model:
-    """Return the player that takes any legal play."""
+    """Return the model of a player that chooses any legal play with equal probability."""
     return Model(kind=RANDOM)
 
 

@@ -1,7 +1,7 @@
-"""The players that can be asked for by name: loading, help, completion and errors read this list.
+"""Players by name: the list that loading, help, completion and error messages use.
 
-To add a player, write the module that makes it and add a `PlayerSpec` to `known_players`; to measure it, name
-it in tools/player_table.py too.  Weight files in `weights/` are listed by their short names.
+To add a player, write the module that makes it and add a `PlayerSpec` to `known_players`; to measure its
+strength, name it in tools/player_table.py too. Weight files in `weights/` are listed by their short names.
 """
 
 import re
@@ -25,16 +25,16 @@ LATEST = "latest"
 """Name that stands for the newest ``motif-vN``."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _FOLDERS = (_PACKAGE / "weights", _PACKAGE.parent / "weights")
-"""Where weights lie: in the package once it is installed, beside it in a checkout."""
+"""Possible folders of weights: in the installed package, or beside the package in a checkout."""
 WEIGHT_SUFFIXES = (".yaml", ".yml", ".yaml.xz", ".yml.xz")
-"""How the names of weight files end; those of the last two are compressed."""
+"""Suffixes of weight files; the last two are compressed."""
 _ASKED_FOR_LATEST = re.compile(rf"(?<![^:]){LATEST}(?=$|[@+,])")
 _VERSION = re.compile(r"motif-v(\d+)")
 
 
 @cache
 def shipped_weights() -> dict[str, Path]:
-    """Short name (``motif-v1``) -> weight file; empty where none came with this motif."""
+    """Return the weight files that come with motif, if any, by short name, such as ``motif-v1``."""
     folder = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
     paths = (path for path in folder.glob("*") if path.name.endswith(WEIGHT_SUFFIXES))
     by_name = {path.name.partition(".")[0]: path for path in paths}
@@ -42,30 +42,30 @@ def shipped_weights() -> dict[str, Path]:
 
 
 def _in_order(name: str) -> list[str | int]:
-    """By what names sort: version ten after version nine."""
+    """Return the sort key of a name: version 10 follows version 9."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def default_player() -> str:
-    """Return the newest ``motif-vN`` that came along; `LATEST`, which nobody can load, where none did."""
+    """Return the name of the newest ``motif-vN``; `LATEST`, which cannot be loaded, if there is none."""
     versions = [int(match[1]) for name in shipped_weights() if (match := _VERSION.fullmatch(name))]
     return f"motif-v{max(versions)}" if versions else LATEST
 
 
 def own_name(name: str) -> str:
-    """`name` with the weights' own name where it asks for the `LATEST`: one player has one name."""
+    """Return `name` with `LATEST` replaced by the newest weights, so that a player has only one name."""
     return _ASKED_FOR_LATEST.sub(default_player(), name)
 
 
 def load_shipped(name: str) -> "StaticEvaluator":
-    """Return the evaluator of weights that came along, or of the `LATEST`.
+    """Return the evaluator of weights that come with motif.
 
-    Raises `PlayerError` where none did.
+    Raises `PlayerError` if there are no weights of this name.
     """
     from motif.evaluators.static import from_weight_file
 
     if name not in shipped_weights():
-        raise PlayerError(f"no weights came with this motif for {name!r} to play by: name another player")
+        raise PlayerError(f"this installation of motif has no weights for {name!r}: name another player")
     return from_weight_file(shipped_weights()[name], name)
 
 
@@ -76,7 +76,7 @@ _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
 
 
 class Kind(StrEnum):
-    """What a player is, and so what it can do."""
+    """Kind of a player, which determines what it can do."""
 
     STATIC = "a static evaluator"
     """Evaluates, looks ahead with ``@1``, rolls out and samples."""
@@ -89,26 +89,26 @@ class Kind(StrEnum):
     ROLLOUT = "a rollout"
     """Evaluates."""
     PROGRAM = "another program"
-    """Evaluates, and chooses by itself, where it is installed."""
+    """Evaluates and chooses plays, if it is installed."""
     CHOOSER = "no evaluator"
     """Chooses plays."""
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """One player, or many of a kind."""
+    """One player, or many of the same kind."""
 
     name: str
-    """The name to ask for; capitals are filled in."""
+    """Name of the player; words in capitals are placeholders."""
     kind: Kind
     home: str = ""
-    """``module:function`` that makes it, imported when it is asked for; empty for a person."""
+    """``module:function`` that loads the player, imported when needed; empty for a human player."""
     pattern: str = ""
-    """Regular expression of the name, or of the names of many: its groups are the arguments of `home`."""
+    """Regular expression of the names, by default `name` itself; its groups are the arguments of `home`."""
     description: str = ""
-    """In one line."""
+    """Description of one line."""
     gives_chances: bool = True
-    """Whether its probabilities are good enough for cube decisions; else they only rank positions."""
+    """Whether its probabilities are good enough for cube decisions; otherwise they only rank positions."""
 
     @property
     def is_one(self) -> bool:
@@ -121,11 +121,11 @@ class PlayerSpec:
         return self.kind in (Kind.STATIC, Kind.NET, Kind.COMPOSITION, Kind.OWN)
 
     def match(self, name: str) -> re.Match[str] | None:
-        """Return the match of `name` with the pattern, if it fits."""
+        """Return the match of `name` with the pattern; None if it does not fit."""
         return re.fullmatch(self.pattern or re.escape(self.name), name, re.DOTALL)
 
     def load(self, name: str) -> Any:
-        """Return the evaluator called `name`, or the player where it is a program or only chooses plays."""
+        """Return the evaluator called `name`, or the player if it is a program or only chooses plays."""
         match = self.match(name)
         assert match
         return _made(self.home)(*match.groups())
@@ -135,13 +135,13 @@ _ROLLOUTS = "motif.rollouts.rollout_evaluator:"
 
 
 def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
-    """Return what plays late endings out; imported when one is seen, because it takes a while."""
+    """Return the evaluator that plays late endings to the end; importing it takes a while."""
     endings: Evaluator = _made(_ROLLOUTS + "endings_of")(evaluator)
     return endings
 
 
 def _rolled_by(evaluator: "StaticEvaluator", rolled: "Rolled") -> "Evaluator":
-    """Return what rolls out the plays that lookahead has left."""
+    """Return the evaluator that rolls out the plays that remain after lookahead."""
     rollouts: Evaluator = _made(_ROLLOUTS + "rolled_by")(evaluator, rolled)
     return rollouts
 
@@ -153,7 +153,7 @@ def _made(home: str) -> Any:
 
 
 def known_players() -> tuple[PlayerSpec, ...]:
-    """Return all players; a name belongs to the first that it matches."""
+    """Return all players; the first one that matches a name is used."""
     evaluators, players = "motif.evaluators.", "motif.players."
     static, net, chooser, program = Kind.STATIC, Kind.NET, Kind.CHOOSER, Kind.PROGRAM
     return (
@@ -163,13 +163,13 @@ def known_players() -> tuple[PlayerSpec, ...]:
         PlayerSpec("simple", static, evaluators + "static:simple", gives_chances=False,
               description="motif's hand-made table of points and blots, with which learning starts"),
         PlayerSpec("bras", static, evaluators + "bras:BrasEvaluator", gives_chances=False,
-              description="eleven hand-weighted features, as the article on BRAS gives them"),
+              description="eleven hand-weighted features from the article on BRAS"),
         PlayerSpec("bras:FILE.yaml", static, evaluators + "bras:load_bras", f"{BRAS_PREFIX}(.*)",
               gives_chances=False, description="BRAS with weights of your own from a small YAML file"),
         PlayerSpec("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
-              description="sixteen features, hand-weighted by early, middle and late phase"),
+              description="sixteen hand-weighted features for the early, middle and late phase"),
         *(PlayerSpec(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
-                description="weights that came with motif")
+                description="weights that come with motif")
           for name in (LATEST, *shipped_weights())),
         PlayerSpec("FILE.yaml", static, evaluators + "static:from_weight_file",
               rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}|{BRAS_PREFIX}).*\.ya?ml(?:\.xz)?)",
@@ -183,28 +183,28 @@ def known_players() -> tuple[PlayerSpec, ...]:
               description="an evaluator of your own in a Python file, or FILE.py:NAME"),
         PlayerSpec("composite:race=PLAYER,...", Kind.COMPOSITION,
               evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
-              description="an evaluator for races and one for contact, as wildbg has them"),
+              description="an evaluator for races and one for contact, as in wildbg"),
         PlayerSpec("random", chooser, players + "player:random_player",
-              description="any legal play, each as likely as the others"),
+              description="any legal play, with equal probability"),
         PlayerSpec("best-of-four", chooser, players + "best_of_four:best_of_four",
-              description="one of the four plays that `phase` likes best, by chance"),
+              description="a random one of the four plays that `phase` ranks best"),
         PlayerSpec("gnubg", program, players + "gnubg:load_gnubg",
-              description="GNU Backgammon's neural nets, 0-ply, in a process of its own"),
+              description="GNU Backgammon's neural nets at 0-ply, in a separate process"),
         PlayerSpec("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
-              description="`gnubg`, looking N plies ahead, 1 to 3"),
+              description="`gnubg` with a lookahead of N plies, 1 to 3"),
         PlayerSpec("rollout:PLAYER", Kind.ROLLOUT, "motif.rollouts.rollout_evaluator:load_rollout",
-              f"({ROLLOUT_PREFIX}.*)", description="a static evaluator, each play rolled out"),
+              f"({ROLLOUT_PREFIX}.*)", description="rollouts of each play by a static evaluator"),
         PlayerSpec("human", chooser, description="you, in `motif play`"),
     )  # fmt: skip
 
 
 def entry_of(name: str) -> PlayerSpec | None:
-    """Return the player of a name, without ``+bearoff`` and lookahead; or None."""
+    """Return the player of a name without ``+bearoff`` and lookahead; None if there is none."""
     return next((entry for entry in known_players() if entry.match(name)), None)
 
 
 def described(name: str) -> str:
-    """Return a description of a player after a colon, with its lookahead; empty for an unknown one."""
+    """Return a colon and the description of a player, with its lookahead; empty for an unknown player."""
     entry = entry_of(without_plies(name))
     match = None if entry is None or entry.kind is Kind.PROGRAM else _WITH_PLIES.fullmatch(name)
     ahead = f", {match[2]}-ply lookahead" if match else ""
@@ -234,7 +234,7 @@ def _either(*names: str) -> str:
 
 
 def _in_short(names: list[str]) -> list[str]:
-    """`names` with the shipped versions of motif as one range, where there are several."""
+    """Return `names` with the shipped versions of motif as one range, if there are several."""
     versions = [name for name in names if re.fullmatch(r"motif-v\d+", name)]
     if len(versions) < 3:
         return names
@@ -249,8 +249,8 @@ def load_static(name: str) -> "StaticEvaluator":
     Parameters
     ----------
     name
-        Weights such as ``"latest"`` or a file, bras, phase, pubeval or simple; with ``+bearoff`` it uses the
-        bearoff tables.
+        Weights, such as ``"latest"`` or a file, or one of bras, phase, pubeval and simple; ``+bearoff`` adds
+        the bearoff tables.
 
     Returns
     -------
@@ -292,12 +292,11 @@ def load_static(name: str) -> "StaticEvaluator":
     )
 
 
-def weights_called(name: str, purpose: str) -> "WeightFile":
-    """Return the weights of the player called `name`; raises `PlayerError` if it has none ``to ...``."""
-    weights = load_static(name).weights
-    if weights is None:
-        raise PlayerError(f"{name!r} has no weights {purpose}")
-    return weights
+def weights_called(name: str) -> "WeightFile":
+    """Return the weights of the player called `name`; raises `PlayerError` for a player without weights."""
+    from motif.evaluators.static import weights_of
+
+    return weights_of(load_static(name))
 
 
 def without_plies(name: str) -> str:
@@ -309,7 +308,7 @@ def without_plies(name: str) -> str:
 def load_evaluator(name: str) -> "Evaluator":
     """Return the evaluator called `name`, with its lookahead.
 
-    ``weights/motif-v1.yaml@1`` or ``latest@2:wide``.
+    For example, ``weights/motif-v1.yaml@1`` or ``latest@2:wide``.
     """
     from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
 

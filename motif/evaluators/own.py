@@ -53,7 +53,7 @@ class OwnEvaluator(Evaluator):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of its file; empty if there is none."""
+        """Hash of the evaluator's file; empty if there is none."""
         return ""
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -108,7 +108,7 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
         A name for `load_evaluator`, weights, an `Evaluator`, or an object with a method
         ``evaluate_many(boards)`` as this module describes.
     name : str, optional
-        Its name in tables; by default its ``name``, or its class's.
+        Name in tables; by default the object's ``name``, or that of its class.
 
     Raises
     ------
@@ -128,7 +128,8 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     if not callable(getattr(own, "evaluate_many", None)):
         kind = type(own).__name__
         raise PlayerError(
-            f"a player is a name such as 'latest', weights, or an object with a method evaluate_many(boards) "
+            "a player must be a name such as 'latest', weights, or an object with a method "
+            "evaluate_many(boards) "
             f"that returns {_RETURNS}, not {shown(own)}: {kind} has no such method"
         )
     assert isinstance(own, Values)
@@ -182,7 +183,7 @@ def from_sklearn(
     """
     chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
     if inspect.isclass(model) or not isinstance(model, Estimator):
-        raise PlayerError(f"{shown(model)} is no fitted estimator: it has no method predict")
+        raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
     expected = getattr(model, "n_features_in_", len(chosen))
     if expected != len(chosen):
         raise PlayerError(
@@ -202,12 +203,12 @@ def _predicted(
         return np.asarray(2 * np.asarray(chances(rows))[:, -1] - 1, np.float64)
     values = np.asarray(model.predict(rows), np.float64)
     low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
-    # Regression exceeds the bounds slightly.
+    # A regression may exceed the bounds slightly.
     return np.clip(values, low, high)
 
 
 class _FromFile(OwnEvaluator):
-    """An evaluator from a Python file, loaded by each worker."""
+    """An evaluator from a Python file, loaded by each worker process."""
 
     @property
     def fingerprint(self) -> str:
@@ -223,13 +224,13 @@ class _FromFile(OwnEvaluator):
 def load_own(name: str) -> Evaluator:
     """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
 
-    The file is run.  It defines an object with ``evaluate_many``, or a class whose instances have it and that
-    is called without arguments.
+    The file is executed. It must define an object with ``evaluate_many``, or a class whose instances have
+    this method and that can be called without arguments.
 
     Raises
     ------
     PlayerError
-        For a file that cannot be run, or that has no such object or several.
+        If the file cannot be executed, or defines no such object or several.
     """
     match = _NAMED.fullmatch(name)
     assert match
@@ -237,7 +238,7 @@ def load_own(name: str) -> Evaluator:
     module = _run(path)
     if wanted is not None:
         if wanted not in module:
-            raise PlayerError(f"{path}: there is no {wanted} in it")
+            raise PlayerError(f"{path}: the file does not define {wanted}")
         found = {wanted: module[wanted]}
     else:
         found = {key: value for key, value in module.items() if _is_made_here(key, value)}
@@ -279,5 +280,5 @@ def _run(path: Path) -> dict[str, Any]:
         spec.loader.exec_module(module)
     except Exception as error:
         what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
-        raise PlayerError(f"{path}: it cannot be run: {what}") from error
+        raise PlayerError(f"{path}: the file cannot be executed: {what}") from error
     return vars(module)

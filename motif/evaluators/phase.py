@@ -1,9 +1,9 @@
 """The phase heuristic of a course project: 16 features, with a weight for each of three phases.
 
-It scores a board for the player who has just moved. The score is linear in the 48 gated features of the
-parameter set ``phase``, so the heuristic is a weight file like any other. Divided by its range (min-max) it
-is between 0 and 1; the source uses that as its network's target and does not mention probabilities, so
-reading it as a win probability is motif's own interpretation.
+The heuristic scores a board for the player who has just moved. The score is linear in the 48 gated features
+of the parameter set ``phase``, so the heuristic is a weight file like any other. Divided by its range
+(min-max) the score is between 0 and 1; the source uses that as its network's target and does not mention
+probabilities, so reading it as a win probability is motif's own interpretation.
 """
 
 from typing import Any
@@ -49,9 +49,10 @@ HIGHEST = float(np.maximum(WEIGHTS.max(axis=1), 0).sum())
 
 _ROW = WEIGHTS.T.ravel()
 
-# Of win = squash(INTERCEPT + SLOPE * score) for the player who has just moved, by least squares on 36
-# rollouts each of 21,655 positions of the heuristic's own games.  The score says little about probabilities:
-# RMSE of the win probability .28, with a standard deviation of .30 in the probabilities.
+# Coefficients of win = squash(INTERCEPT + SLOPE * score) for the player who has just moved, by least squares
+# on 36 rollouts each of 21,655 positions of the heuristic's own games. The score says little about
+# probabilities: the RMSE of the win probability is .28, and the standard deviation of the probabilities is
+# .30.
 INTERCEPT, SLOPE = -1.443, 4.520
 
 
@@ -59,7 +60,7 @@ class PhaseEvaluator(StaticEvaluator):
     """The heuristic as an evaluator."""
 
     def __init__(self) -> None:
-        # The weights are those of the player who has just moved; raw sums to the player on roll.
+        # The weights are for the player who has just moved, raw sums for the player on roll.
         bias = switched_equities(np.array(INTERCEPT - SLOPE * LOWEST / (HIGHEST - LOWEST)))
         linear = switched_equities(SLOPE * _ROW / (HIGHEST - LOWEST))
         heads = {"win": linear_head(float(bias), linear)}

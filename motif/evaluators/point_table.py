@@ -1,4 +1,4 @@
-"""Point tables: scores that add one number for each place and the number of checkers on it.
+"""Point tables: scores that are sums of one number per place, which depends on the checkers there.
 
 PubEval has this form, and so do the start player `simple` and the move filter of a weight file: a table
 float32 (2, 25, 16) holds, for the scored side (0) and the other side (1) and for each place in that side's
@@ -114,7 +114,7 @@ def pubeval_tables() -> npt.NDArray[np.float32]:
 def simple_tables() -> npt.NDArray[np.float32]:
     """Return the tables of `simple`, the hand-made player with which learning starts.
 
-    It knows only what a beginner learns: race, bear off, make points (especially home points), leave no blots
+    It follows only a beginner's rules: race, bear off, make points (especially home points), leave no blots
     where they cost most, do not stack, and avoid the bar. It plays badly, but its rollouts distinguish good
     positions from bad ones.
     """

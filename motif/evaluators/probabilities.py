@@ -1,8 +1,8 @@
-"""The five cumulative probabilities, their equity, and switching sides.
+"""The five cumulative probabilities, their equity, raw sums, and switching sides.
 
 ``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll, before the
-roll; gammons include backgammons. A play's result belongs to the OTHER player: only `turned` (with its
-compiled twins `switch_probabilities` and `switch_value`) converts it to the mover's value.
+roll; gammons include backgammons. Values after a play are those of the other player: only `turned` (with its
+compiled counterparts `switch_probabilities` and `switch_value`) converts them to the mover's.
 
 A raw sum x is mapped to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2. Source: Tom
 Keith, "How Motif Works" (2004), with low = 0 and high = 1. Fits use the same map,
@@ -60,7 +60,7 @@ def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]
 
 
 def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    """Each row of (..., 5) for the other player."""
+    """Return each row of (..., 5) for the other player."""
     rows = probabilities[..., [0, 3, 4, 1, 2]]
     rows[..., WIN] = 1 - rows[..., WIN]
     return rows
@@ -125,8 +125,8 @@ def make_consistent(row, own_off, opponent_off):
 def agree_with_equity(row, equity):
     """Move the win probability of five consistent estimates so that their equity approaches `equity`.
 
-    It comes as close as consistency allows. The win probability is moved because it counts twice, so it needs
-    half the change of a gammon probability, and because it has most of the error.
+    The equity comes as close as consistency allows. The win probability is moved because it counts twice, so
+    it needs half the change of a gammon probability, and because it has most of the error.
     """
     moved = row[WIN] + 0.5 * (equity - equity_of(row))
     row[WIN] = max(row[WIN_GAMMON], min(1.0 - row[LOSE_GAMMON], moved))
@@ -175,7 +175,7 @@ def equity_to_raw(equity):
 
 @kernel
 def write_finished(packed, rows):
-    """Write the certain probabilities of the finished games in `packed` (n, 64) to `rows` (n, 5)."""
+    """Write the probabilities, all 0 or 1, of the finished games in `packed` (n, 64) to `rows` (n, 5)."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         points = finished_points(words[k])

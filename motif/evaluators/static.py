@@ -1,4 +1,4 @@
-"""Static evaluators: a compiled model, with no lookahead, and how a weight file becomes one."""
+"""Static evaluators, which use a compiled model without lookahead, and their creation from weight files."""
 
 import hashlib
 from pathlib import Path
@@ -57,7 +57,7 @@ from motif.runtime.errors import PlayerError, SettingError
 
 
 class HeadIndex(NamedTuple):
-    """The weights of all heads, numbered: classes may share some."""
+    """The weights of all heads by number; classes may share them."""
 
     numbers: npt.NDArray[np.int16]
     """(classes, heads): number of the head's weights, or ABSENT."""
@@ -65,7 +65,7 @@ class HeadIndex(NamedTuple):
 
 
 def head_index(weights: WeightFile) -> HeadIndex:
-    """Return the number the heads of a weight file; a class without weights takes contact's."""
+    """Return the numbered heads of a weight file; a class without weights uses contact's."""
     numbers = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
     known: dict[int, int] = {}
     heads: list[HeadWeights] = []
@@ -80,16 +80,16 @@ def head_index(weights: WeightFile) -> HeadIndex:
 
 BEAROFF_SUFFIX = "+bearoff"
 _thread = local()
-# Intercept and slope of win = squash(intercept + slope * score) by class (contact, crashed, race), by
-# least squares on 36 rollouts each of 25,000 positions of the player's own games.  RMSE of the win
-# chance: simple .14, .12, .14.  PubEval was made to rank plays: on contact positions its score says a
-# little of the chances (RMSE .22), elsewhere nothing, so that the contact line has to serve there.
+# Intercept and slope of win = squash(intercept + slope * score) by class (contact, crashed, race), by least
+# squares on 36 rollouts each of 25,000 positions of the player's own games. The RMSE of the win probability
+# of simple is .14, .12 and .14. PubEval was made to rank plays: its score predicts probabilities poorly in
+# contact positions (RMSE .22) and not at all in others, so the contact line is used for all classes.
 _PUBEVAL_CALIBRATION = np.array([[0.8374, 0.0523]] * len(CLASS_NAMES))
 _SIMPLE_CALIBRATION = np.array([[0.0729, 0.2468], [0.0931, 0.3825], [0.2634, 1.02]])
 
 
 def thread_workspace() -> Workspace:
-    """Return the calling thread's own memory for kernels."""
+    """Return the calling thread's working memory for kernels."""
     space = getattr(_thread, "workspace", None)
     if space is None:
         space = _thread.workspace = new_workspace()
@@ -97,25 +97,25 @@ def thread_workspace() -> Workspace:
 
 
 class Trace(NamedTuple):
-    """How the value of one position came about, as the compiled evaluator recorded it."""
+    """Trace of the evaluation of one position."""
 
     source: str
-    """One of `motif.evaluators.kernels.SOURCES`."""
+    """Source of the value, one of `motif.evaluators.kernels.SOURCES`."""
     class_name: str
     raws: dict[str, float]
     """Raw sums of the heads that were read, in single precision."""
     probabilities: npt.NDArray[np.float64]
-    """The five of the player on roll (5,), before they are rounded to float32."""
+    """The five probabilities (5,) of the player on roll, before rounding to float32."""
 
 
 class StaticEvaluator(Evaluator):
-    """Evaluates with a compiled model."""
+    """An evaluator that uses a compiled model."""
 
     def __init__(self, name: str, model: Model, weights: WeightFile | None = None) -> None:
         self.name = name
         self.model = model
         self.weights = weights
-        """The weight file behind the model, where there is one."""
+        """The weight file of the model, if there is one."""
 
     def __repr__(self) -> str:
         made_of = f": {len(self.weights.parameters)} parameters and their pairs" if self.weights else ""
@@ -139,7 +139,7 @@ class StaticEvaluator(Evaluator):
         return np.tanh(scores) * (1 if self.model.win_only else EQUITY_BOUND)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
-        """See `Evaluator.play_equities`.  A point table is that of the class BEFORE the play."""
+        """See `Evaluator.play_equities`.  The point table is that of the class before the play."""
         if self.model.kind == WEIGHTS:
             return super().play_equities(before, plays)
         classes = classify_many(pack_many(before))[plays.decision]
@@ -147,12 +147,12 @@ class StaticEvaluator(Evaluator):
         score_by_tables(self.model, after, classes, scores)
         intercept, slope = self.model.calibration[classes].T
         points = finished_points_many(after.view(np.int64)).astype(np.float64)
-        # As `trace_value` has it: the next player's score, squashed, and turned back to the mover.
+        # As in `trace_value`: the next player's score, squashed and converted to the mover's equity.
         chances = np.tanh(intercept + slope * switched_equities(scores))
         return switched_equities(np.where(points, points, chances))
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
-        """See `Evaluator.with_cube`.  A point table has one score for everything: it stays as it is."""
+        """See `Evaluator.with_cube`; point tables, whose ranking ignores the cube, are unchanged."""
         return super().with_cube(cube_model, side) if self.model.kind == WEIGHTS else self
 
     def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
@@ -163,7 +163,7 @@ class StaticEvaluator(Evaluator):
         return pairs
 
     def trace(self, position: Position) -> Trace:
-        """How the value of `position` comes about."""
+        """Return the trace of the evaluation of `position`."""
         model, space = prepared(self.model)
         space.raws[:] = np.nan
         source, position_class = trace_packed(model, pack_many(position.board[None]), space)
@@ -244,19 +244,19 @@ def hidden_tables(weights: WeightFile) -> HiddenTables:
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
-    """Return what kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
+    """Return `model` with aligned arrays, and this thread's working memory, for fast kernels."""
     heads = model.heads._replace(linear=aligned(model.heads.linear), tiles=aligned(model.heads.tiles))
     return model._replace(heads=heads), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:
-    """Return a hash over the arrays and numbers of a model, which says what it plays."""
+    """Return a hash of the arrays and numbers of a model, which determine how it plays."""
     digest = hashlib.sha256()
     for name, value in model._asdict().items():
-        # What the set has learned to measure since the fit changes nothing.
+        # Parameters added to the set since the fit do not change how the model plays.
         if name == "places":
             continue
-        # Bearoff tables are the same wherever there are any.
+        # Bearoff tables, if present, are always the same.
         known = len(value.rows) > 0 if name == "bearoff" else value
         if name in ("heads", "hidden"):
             for array in value if name == "heads" or len(value.counts) else ():
@@ -282,19 +282,27 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvalu
     return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)
 
 
+def weights_of(evaluator: Evaluator) -> WeightFile:
+    """Return the weights of a static evaluator; raises `PlayerError` for an evaluator without weights."""
+    weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
+    if weights is None:
+        raise PlayerError(f"the player {evaluator.name!r} has no weights: name a weight file, bras or phase")
+    return weights
+
+
 def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """Return the evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
+    """Return the evaluator with exact values from the bearoff tables, called ``NAME+bearoff``.
 
     Raises `PlayerError` for a point table, whose scores cannot be compared with values.
     """
     if evaluator.model.kind != WEIGHTS:
-        raise PlayerError(f"{evaluator.name!r} ranks plays by a score; bearoff tables go with a weight file")
+        raise PlayerError(f"{evaluator.name!r} ranks plays by a score: bearoff tables need a weight file")
     model = evaluator.model._replace(bearoff=bearoff_tables())
     return StaticEvaluator(evaluator.name + BEAROFF_SUFFIX, model, evaluator.weights)
 
 
 def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """Return the evaluator with the chances as its weights have them; itself where they are that already."""
+    """Return the evaluator without its calibration; the evaluator itself if it has none."""
     if not len(evaluator.model.knots):
         return evaluator
     model = evaluator.model._replace(knots=knot_tables({}, ()))
@@ -314,10 +322,10 @@ def simple() -> StaticEvaluator:
 
 
 def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:
-    """Return the evaluator of a weight file, called `name` or as its path; raises `WeightFileError`."""
+    """Return the evaluator of a weight file, called `name` or by its path; raises `WeightFileError`."""
     return from_weights(read_weight_file(path), name or str(path))
 
 
 def from_weights(weights: WeightFile, name: str | None = None) -> StaticEvaluator:
-    """Return the evaluator that plays by `weights`, called `name` or as they are."""
+    """Return the evaluator that plays by `weights`, called `name` or by the weights' own name."""
     return StaticEvaluator(name or weights.name, weights_model(weights), weights)

@@ -39,13 +39,13 @@ HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
 """Names of heads in pictures."""
 
 FILTER_STEPS = 4
-"""Weights of a point in a move filter or a hidden unit: of exactly 1, 2 and 3 checkers, and of each further
+"""Weights of a point in a move filter or a hidden unit: for exactly 1, 2 and 3 checkers, and each further
 one.
 """
 SIDES = ("own", "opponent")
-"""Side whose checkers are counted; each side has its own numbering."""
+"""Sides whose checkers are counted; each side has its own numbering."""
 DIGITS = 4
-"""Significant digits of rounded weights: there are many, and people read the files."""
+"""Significant digits of rounded weights, so that people can read files of many weights."""
 _MIN_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Key of the sentences of each class."""
@@ -59,11 +59,11 @@ class HeadWeights:
 
     bias: float
     linear: npt.NDArray[np.float32]
-    """(n,)"""
+    """(n,): linear weights."""
     pairs: npt.NDArray[np.int64]
     """(m, 2) indices i <= j of the second-degree terms; none for a linear head."""
     quadratic: npt.NDArray[np.float32]
-    """(m,)"""
+    """(m,): weights of the second-degree terms."""
 
 
 def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
@@ -78,7 +78,7 @@ class HiddenLayer:
 
     names: tuple[str, ...]
     bias: npt.NDArray[np.float32]
-    """(m,)"""
+    """(m,): biases."""
     inputs: npt.NDArray[np.float32]
     """(m, n): weights of the parameters, in the order of the set."""
     points: npt.NDArray[np.float32]
@@ -100,7 +100,7 @@ class HiddenLayer:
 
 @dataclass(frozen=True)
 class PreFilter:
-    """The version's move filter: a point table that selects the plays worth a full evaluation."""
+    """Move filter of a weight file: a point table that selects the plays for full evaluation."""
 
     kept: int
     """Number of plays per decision that get the full evaluation."""

@@ -1,4 +1,4 @@
-"""Read and check weight files; faults are reported with the key's path.
+"""Read and check weight files; faults are reported with the path of the key.
 
 Files that were read before are cached as arrays and a little JSON, because parsing megabytes of YAML takes
 seconds and loading the cache hundredths of a second. The cache is found by the hash of the YAML's bytes, so a
@@ -57,7 +57,7 @@ _TOP_KEYS = (
     "fit",
 )
 _REQUIRED_CLASSES = ("contact", "race")
-# From here on, a number rounds to an infinite float32.
+# Numbers from here on round to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """First bytes of a file compressed by xz."""
@@ -184,7 +184,7 @@ def _classes(entry: Entry, parameters: ParameterSet) -> dict[str, dict[str, Head
     for class_name, content in entry.items():
         for key, what in _OLD_FORMS.items():
             if isinstance(content.value, dict) and key in content.value:
-                content[key].fail(f"{what} are of an older form of weights, which is no longer read")
+                content[key].fail(f"{what} belong to an older form of weights, which is no longer supported")
         content.mapping((*HEADS, HIDDEN_KEY), needed=("win",))
         classes[class_name] = {
             head: _head(weights, parameters) for head, weights in content.items() if head in HEADS

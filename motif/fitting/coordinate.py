@@ -1,28 +1,27 @@
 """Coordinate descent over a model of the error: one weight at a time, sweep after sweep.
 
 Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least error, until
-that brings no further reduction.  That reads every position for each weight, as `keith_descent` does.
-Here a weight is visited without any position, and all positions are read twice a pass, whatever the number
-of sweeps:
+that brings no further reduction. That method, in `keith_descent`, reads every position for each weight. Here
+all positions are read only twice per pass, whatever the number of sweeps:
 
-1. The error is replaced by its quadratic model at the current weights: the gradient from every row, and
-   the curvature, a matrix (count, count), from as many rows as it takes (`gauss_newton.sampled_rows`).
-2. Sweeps go over the weights of the model, there and back: each is set to its best while the others stay.
-   From weights zero the way there takes the matrix left of its diagonal alone and the way back the matrix
-   right of it, so the two ways are two triangular systems, solved row by row.  Weights of
-   parameters that measure much the same need thousands of plain sweeps; so of all sweeps of a pass the
-   combination of least error is taken, which conjugate gradients find.
-3. The step is the combination of what the sweeps lead to and the last pass's step that has the least error
-   to second order on every row, and is halved until the error falls.  The model may be rough: what it
-   gets wrong is put right by the passes that follow.
+1. The error is replaced by its quadratic model at the current weights: the gradient from every row, and the
+curvature, a matrix (count, count), from a sample of the rows (`gauss_newton.sampled_rows`).
+2. Sweeps go over the weights of the model, forwards and backwards: each is set to its best value while the
+others stay unchanged. From zero weights, the forward sweep uses only the matrix left of its diagonal and the
+backward sweep only the matrix right of it, so the two are triangular systems, solved row by row. Weights of
+similar parameters need thousands of plain sweeps, so conjugate gradients find the combination of all sweeps
+of a pass with the lowest error.
+3. The step is the combination of the sweeps' result and the last pass's step that has the lowest error over
+all rows, to second order; it is halved until the error falls. The model may be rough, because the following
+passes correct its errors.
 
-Weights are moved along terms of CENTRED features, with the bias always at its best: the same model, in
-directions that are far less correlated.  Linear weights are fitted first, alone, which costs little and
-brings the slopes of the squash near to where they end.  BLAS is kept to one thread and sums are added in
-a fixed order: the same bytes for any number of threads.
+Weights are changed in terms of centred features, with the bias always at its best value: the model is the
+same, but the directions are far less correlated. At first only linear weights are fitted, which is fast and
+brings the slopes of the squash close to their final values. BLAS uses one thread and sums are added in a
+fixed order, so the result is bit-identical for any number of threads.
 
 Sources: Friedman, Hastie and Tibshirani, "Regularization paths for generalized linear models via coordinate
-descent" (2010), sections 2.2 and 3 (sweeps over a matrix of products in place of rows; a quadratic model of
+descent" (2010), sections 2.2 and 3 (sweeps over a matrix of products instead of rows; a quadratic model of
 the squashed error); Axelsson, "Iterative solution methods" (1994), section 7 (symmetric sweeps with conjugate
 gradients); Pilanci and Wainwright, "Iterative Hessian sketch" (2016).
 """
@@ -56,23 +55,25 @@ from motif.fitting.terms import FloatArray, Terms
 
 METHOD = "coordinate"
 ROWS_PER_WEIGHT = 8
-"""Rows per weight for the model's curvature; half as many for the first model, which is soon stale."""
+"""Rows per weight for the model's curvature; half as many for the first model, which is soon replaced."""
 MIN_ROWS = 16384
-"""Minimum number of rows: with few weights they are cheap."""
+"""Minimum number of rows, for problems with few weights."""
 MAX_SWEEPS = 60
 """Maximum sweeps back and forth per pass."""
 _MIN_SWEEPS = 5
 _LAST_GAIN = 0.02
-"""Sweeps end when as many more like the last one promise less than this share of the gain so far."""
+"""Sweeps end when the same number again, each with the gain of the last one, would add less than this share
+of the gain so far.
+"""
 _LAST_SHARE = 0.1
-"""Sweeps also end when as many more like the last one promise less than this share of the tolerance."""
+"""Sweeps also end when the same number again would gain less than this share of the tolerance."""
 _LINEAR_PASSES = 4
 _LINEAR_GAIN = 0.5
-"""Linear weights are fitted alone until a pass gains less than this share of the error."""
+"""Only linear weights are fitted until a pass gains less than this share of the error."""
 _MAX_CHANGE = 0.05
-"""Largest relative change of the squared slopes before the model's curvature is computed again."""
+"""Maximum relative change of the squared slopes before the model's curvature is computed again."""
 _JITTER = 1e-6
-"""Share of the diagonal that is added to it, because float32 sums are not quite positive definite."""
+"""Share of the diagonal that is added to it, because float32 sums may not be positive definite."""
 _MIN_ANGLE = 1e-9
 """Squared sine of the angle between two steps, measured over the rows, below which they count as parallel."""
 
@@ -81,8 +82,8 @@ _MIN_ANGLE = 1e-9
 def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by coordinate descent; a ranking term and a ridge are supported.
 
-    Without a start, it begins at the prior if there is one, otherwise at the bias that predicts the mean
-    label, and fits only the linear weights for a few passes. A pass consists of all sweeps over one model.
+    Without `start`, the fit begins at the prior if there is one, otherwise at the bias that predicts the mean
+    label, and the first few passes fit only the linear weights. A pass consists of all sweeps over one model.
     """
     objective, failure = Objective(problem), None
     state = _CoordinateState(objective, starting_weights(problem, start))
@@ -99,7 +100,7 @@ def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recor
 
 
 def _is_fitted_enough(recorder: Recorder) -> bool:
-    """Return whether the linear weights alone have had enough passes."""
+    """Return whether the linear weights have had enough passes of their own."""
     errors = [record.error for record in recorder.history]
     return len(errors) > _LINEAR_PASSES or (
         len(errors) > 1 and errors[-2] - errors[-1] < _LINEAR_GAIN * errors[-2]
@@ -107,7 +108,7 @@ def _is_fitted_enough(recorder: Recorder) -> bool:
 
 
 class _Step(NamedTuple):
-    """A step of the moved weights, and its effect on the raw predictions (n,)."""
+    """A step of the active weights, and its effect on the raw predictions (n,)."""
 
     weights: FloatArray
     raw: FloatArray
@@ -131,12 +132,12 @@ class _CoordinateState:
         self._last: _Step | None = None
 
     def move_all(self) -> None:
-        """Move the weights of all terms from now on, instead of only those of the first terms."""
+        """Fit the weights of all terms from now on, instead of only those of the first terms."""
         self.terms = self._objective.problem.terms
         self._model = self._last = None
 
     def descend(self, tolerance: float) -> str | None:
-        """Do one pass: sweeps over the model and the resulting step; return why it failed, if it did."""
+        """Do one pass: sweeps over the model and the resulting step; return the reason if it fails."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
             self._model = self._new_model(ROWS_PER_WEIGHT // 2)
@@ -152,7 +153,7 @@ class _CoordinateState:
         return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:
-        """Return half the derivative of the error by the moved weights."""
+        """Return half the derivative of the error by the active weights."""
         objective, train = self._objective, self._train
         rows = self.point.slopes * objective.operator.apply_twice(self.point.residuals)
         sums = term_sums(self.terms, train.features, rows)
@@ -177,7 +178,7 @@ class _CoordinateState:
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
     def _take(self, step: _Step, gradient: FloatArray) -> str | None:
-        """Return the step, halved until the error falls; or nothing and the reason."""
+        """Return the step, halved until the error falls, or None and the reason of the failure."""
         self._last = None
         if (failure := faulty(step.weights, gradient)) is not None:
             return failure
@@ -193,7 +194,7 @@ class _CoordinateState:
 
 
 class _Model:
-    """The error's quadratic model in the weights of centred features, with the bias always at its best."""
+    """Quadratic model of the error in the weights of centred features, with the bias at its best value."""
 
     def __init__(
         self, objective: Objective, terms: Terms, point: Linearization, shares: FloatArray, size: int
@@ -223,15 +224,15 @@ class _Model:
         self._diagonal = self._matrix.diagonal().copy()
 
     def is_stale(self, point: Linearization) -> bool:
-        """Whether the slopes have changed so much that a new model pays off."""
+        """Return whether the slopes have changed enough to justify a new model."""
         change = float(np.sum(np.abs(point.slopes**2 - self._squares)))
         return change > _MAX_CHANGE * float(np.sum(self._squares))
 
     def swept(self, gradient: FloatArray, enough: float) -> FloatArray:
         """Return the weights (count,) that sweeps over the model lead to, from a zero step.
 
-        `gradient` is half the derivative of the error. The sweeps end when as many more like the last one
-        promise less than `enough`, or little compared with the gain so far.
+        `gradient` is half the derivative of the error. The sweeps end when the same number again, each with
+        the gain of the last one, would add less than `enough`, or little compared with the gain so far.
         """
         falls = -(self._from_centred.T @ gradient)
         reduced = self._bias * falls[0] - falls

@@ -1,6 +1,6 @@
-"""Gauss-Newton's curvature as a matrix: sums over rows of the products of their terms' slopes.
+"""Gauss-Newton's curvature as a matrix: sums over rows of products of the terms' slopes.
 
-Sums are taken over terms of CENTRED features, because float32 sums over features with a large common part
+Sums are taken over terms of centred features, because float32 sums over features with a large common part
 lose the small differences that matter; `centring` transforms the result to the original terms.
 
 With all pairs, the curvature consists of fourth moments of features, which are fewer than its entries. A term
@@ -29,16 +29,16 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
 CHUNK_ROWS = 4096
-"""Rows that a thread expands to all their terms at once: 25 MB at 1,540 weights."""
+"""Rows that a thread expands to all their terms together: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
-"""Shares of the diagonal that are added, because float32 sums over collinear terms are not quite positive
+"""Shares of the diagonal that are added, because float32 sums over collinear terms may not be positive
 definite.
 """
 _MIN_DIAGONAL = 1e-9
 """Minimum of a term's diagonal for jitter, as a share of the mean diagonal."""
 
 _MIN_COLUMNS = 160
-"""Columns of a group: fewer would not fill the vector registers of a matrix product."""
+"""Number of columns in a group; fewer would not fill the vector registers of a matrix product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def curvature_over(
     0 in all rows, which are common in races, cost nothing.
     """
     features = train.features[rows] - means
-    # Keep one feature if there are no rows.
+    # Keep at least one feature, even if there are no rows.
     kept = np.flatnonzero(features.any(axis=0)) if features.any() else np.arange(1)
     some, places = terms.among(kept)
     features = features[:, kept]
@@ -133,9 +133,9 @@ def curvature(
 ) -> Curvature:
     """Return half the curvature of the error from the training rows `rows`, ascending numbers.
 
-    `slopes` and `operator` are those of all training rows; plays of a decision that are not among `rows` are
-    left out. If there are more than `most_rows` rows, about that many are used, whole decisions spread
-    evenly, and the result is scaled up.
+    `slopes` and `operator` are those of all training rows; plays that are not among `rows` are left out. If
+    there are more than `most_rows` rows, about that many are used, whole decisions spread evenly, and the
+    result is scaled up.
     """
     train, terms = problem.train, problem.terms
     decision = np.searchsorted(operator.starts, rows, side="right")
@@ -203,7 +203,7 @@ def moment_curvature(
     """Return J^T J, where J's rows are the terms of `rows` of `train`, times `factors`.
 
     `means` (size,) are for centring. The result is that of `motif.fitting.curvature.curvature_over` without a
-    ranking term, except for rounding.
+    ranking term, apart from rounding.
     """
     size, groups = terms.size, _groups(terms.size)
     columns = (size + 1) * (size + 2) // 2

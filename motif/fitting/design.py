@@ -1,8 +1,8 @@
 """Products with the (n, count) matrix X of term values, without ever forming it.
 
-The kernels work in blocks of rows that stay in the caches, column by column, so that vectors consist of rows.
-The rows are divided into fixed chunks for the threads; sums are added in the order of the chunks, so the
-result has the same bytes for any number of threads.
+The kernels work on blocks of rows that stay in the caches, column by column, so that SIMD vectors run along
+rows. The rows are divided into fixed chunks for the threads; sums are added in the order of the chunks, so
+the result is bit-identical for any number of threads.
 """
 
 import itertools
@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 CHUNK_ROWS = 8192
 """Rows per thread and call."""
 _BLOCK_ROWS = 256
-"""Rows of one sum; the sums of blocks are added in order."""
+"""Rows per block, each of which is summed separately; the sums of blocks are added in order."""
 
 
 def raw_predictions(
@@ -72,7 +72,7 @@ def term_sums(
 
 
 def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
-    """Yield the result of `work` for each chunk in order, using all cores, or a worker's share."""
+    """Yield the result of `work` for each chunk in order, using all cores, or a worker process's share."""
     workers = min(threads_here(), len(chunks))
     if workers <= 1:
         yield from map(work, chunks)
@@ -84,7 +84,7 @@ def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> I
 class _Products(NamedTuple):
     """Terms, each the product of two variables (`Terms.variables`).
 
-    Consecutive terms with the same first variable form runs; strips are parts of runs with at most `COLUMNS`
+    Consecutive terms with the same first variable form a run; strips are parts of runs with at most `COLUMNS`
     terms.
     """
 
@@ -95,10 +95,11 @@ class _Products(NamedTuple):
     first: IntArray
     """(runs,): the first variable of each run."""
     strips: IntArray
-    """(strips, 2): the terms each strip begins with and ends before.  In an order that comes back to the
-    same second variables while they are still in the nearest cache."""
+    """(strips, 2): the first term of each strip, and the end of its terms. Strips are ordered so that second
+    variables are used again while they are still in the nearest cache.
+    """
     first_of_strips: IntArray
-    """(strips,)"""
+    """(strips,): the first variable of each strip."""
     columns: IntArray
     """(strips, `COLUMNS`): the second variables, padded with the last one."""
 

@@ -1,19 +1,19 @@
-"""Gauss-Newton for thousands of weights and a million positions.
+"""The Gauss-Newton method for thousands of weights and a million positions.
 
 Each pass linearises the squash and solves the normal equations for the step by preconditioned
 conjugate gradients.  A step is halved until the error falls.  Sources: Nocedal and Wright,
 "Numerical Optimization" (2006), sections 7.1 (inexact Newton), 5.1 (preconditioned conjugate
 gradients, algorithm 5.3) and 10.3 (Gauss-Newton).
 
-Products with the curvature are cheap (`Objective.curvature_product`) and in float64.  The one costly
-thing is the preconditioner, an approximate inverse of the curvature: the full matrix J^T M^T M J costs
-rows * count^2.  A few rows a weight already give one whose inverse turns the true curvature into nearly
-the identity, and conjugate gradients put the rest right; so it comes from a part of the rows and is
-kept while it serves.  Rows with rare terms are likelier to be among the few, and count for less in
-return; otherwise a rare term would look as if any step along it were free.
+Products with the curvature are cheap (`Objective.curvature_product`) and in float64. The expensive part is
+the preconditioner, an approximate inverse of the curvature: the full matrix J^T M^T M J costs rows * count^2.
+A few rows per weight already give a matrix whose inverse turns the true curvature into nearly the identity,
+and conjugate gradients correct the rest; so the preconditioner is computed from a sample of the rows and kept
+while it is good enough. Rows with rare terms are more likely to be sampled and have a lower weight in return;
+otherwise a rare term could seem to have no curvature at all.
 
-BLAS is kept to one thread and the Gram matrix shared out among threads of our own, in chunks whose
-sums are added in order: the same bytes for any number of threads.
+BLAS uses one thread. The Gram matrix is computed by motif's own threads, in chunks whose sums are added in
+order, so the result is bit-identical for any number of threads.
 """
 
 import math
@@ -45,20 +45,21 @@ METHOD = "gauss-newton"
 ROWS_PER_WEIGHT = 24
 """Rows per weight in the sample."""
 MIN_ROWS = 16384
-"""Minimum number of rows in the sample: with few weights they are cheap."""
+"""Minimum number of rows in the sample, for problems with few weights."""
 _EVEN_SHARE = 0.5
 """Share of the sample that is spread evenly; the rest favours rows with rare terms."""
 _INNER_TOLERANCE = 0.1
-"""Conjugate gradients stop when steps like the last one promise less than this share of the gain so far."""
+"""Conjugate gradients stop when the last step's gain is below this share of the gain per step so far."""
 _LAST_SHARE = 0.1
-"""Conjugate gradients also stop when steps like the last one promise less than this share of the tolerance.
+"""Conjugate gradients also stop when the same number of steps again would gain less than this share of the
+tolerance.
 """
 _MIN_LAST_STEPS = 10
 _MAX_INNER = 100
 _SLOW_INNER = 12
-"""Number of steps above which a new preconditioner pays off."""
+"""Number of steps above which a new preconditioner is worth its cost."""
 _FRESH_PASSES = 2
-"""First passes with a new preconditioner each, because the slopes change so much."""
+"""Number of first passes that each use a new preconditioner, because the slopes change much."""
 MAX_HALVINGS = 20
 """Maximum halvings of a step that does not lower the error."""
 
@@ -67,7 +68,7 @@ MAX_HALVINGS = 20
 def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by Gauss-Newton passes; a ranking term and a ridge are supported.
 
-    Without a start, it begins at the bias that predicts the mean label.
+    Without `start`, the fit begins at the bias that predicts the mean label.
     """
     objective = Objective(problem)
     weights = starting_weights(problem, start)
@@ -87,11 +88,12 @@ def conjugate_gradients(
     product: Callable[[FloatArray], FloatArray],
     precondition: Callable[[FloatArray], FloatArray],
 ) -> Iterator[tuple[FloatArray, float]]:
-    """Yield improving solutions of curvature * direction = -`gradient`, each with its step's promise.
+    """Yield improving solutions of curvature * direction = -`gradient`, each with the step's expected gain.
 
-    `product` multiplies by the curvature, `precondition` approximately by its inverse; arrays have any one
-    shape. The promise is twice the decrease of the quadratic model with these first and second derivatives.
-    The iteration ends when only rounding is left. The direction is one array that later steps change.
+    `product` multiplies by the curvature, `precondition` approximately by its inverse; all arrays have the
+    same shape. The expected gain is twice the decrease of the quadratic model with these first and second
+    derivatives. The iteration ends when only rounding is left. The direction is an array that later steps
+    modify.
     """
     residual = -gradient
     direction = np.zeros_like(residual)
@@ -128,7 +130,7 @@ def descend(
     direction: FloatArray,
     gradient: FloatArray,
 ) -> Descent:
-    """Return the first of the whole, half, quarter ... step that lowers the error, or no step.
+    """Return the first of the whole, half, quarter, ... step that lowers the error, or the failure.
 
     `at` returns the predictions on the rows for given weights; `point` is `at(weights)`, and `gradient` the
     derivative of the error there, or a positive multiple of it.
@@ -146,7 +148,7 @@ def descend(
 
 
 def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
-    """Return why a step along `direction` is pointless, if it is: one of `objective.FAILURES`."""
+    """Return why a step along `direction` cannot help, one of `objective.FAILURES`; None if it can."""
     slope = float(np.sum(gradient * direction))
     if not math.isfinite(slope):
         return NOT_FINITE
@@ -154,7 +156,7 @@ def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
 
 
 class Preconditioner:
-    """The curvature at one point, approximated and factorised."""
+    """Factorised approximation of the curvature at one point."""
 
     def __init__(
         self, objective: Objective, point: Linearization, rows_per_weight: int = ROWS_PER_WEIGHT
@@ -180,7 +182,7 @@ class Preconditioner:
         return np.asarray(solve_triangular(self._factor, vector, trans="T", check_finite=False))
 
     def inverse(self) -> FloatArray:
-        """Return the approximate inverse (count, count), which pays off for many products."""
+        """Return the approximate inverse (count, count), which is faster for many products."""
         upper, _ = dpotri(self._factor)
         return np.triu(upper) + np.triu(upper, 1).T
 
@@ -194,9 +196,9 @@ def _direction(
 ) -> tuple[FloatArray, int]:
     """Solve curvature * direction = -gradient by conjugate gradients; return also the number of steps.
 
-    They end when the remaining gain looks small compared with the gain so far, by the rule of Nash and Sofer
-    ("Assessing a search direction within a truncated-Newton method", 1990). A direction that gains too little
-    for another pass is only accepted after `_MIN_LAST_STEPS` steps.
+    The iteration ends when the remaining gain seems small compared with the gain so far, by the rule of Nash
+    and Sofer ("Assessing a search direction within a truncated-Newton method", 1990). A direction that gains
+    too little for another pass is only accepted after `_MIN_LAST_STEPS` steps.
     """
     direction, gained, inner = np.zeros_like(gradient), 0.0, 0
     steps = conjugate_gradients(
@@ -217,7 +219,7 @@ def sampled_rows(
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Sample whole decisions: their rows, slopes over the root of the probability, and the operator.
 
-    It returns about `size` rows. Decisions with rare terms, which have high `leverages`, are more likely to
+    About `size` rows are returned. Decisions with rare terms, which have high `leverages`, are more likely to
     be sampled.
     """
     starts = objective.operator.starts

@@ -1,18 +1,19 @@
-"""The chances of a position class: pairs of parameters and a hidden layer, fitted together.
+"""The fit of all probabilities of a position class, with pairs of parameters and a hidden layer.
 
 The raw sum of each of the five heads is
 
     x_h = b_h + sum_i l_hi z_i + sum_{i <= j} q_hij z_i z_j + sum_k o_hk squash(c_k + sum_i w_ki z_i),
 
-with the parameters as z in the linear and second-degree terms, and with the 200 point terms too in the hidden
-units.  Backgammons, which are rare, have no second-degree terms.
+where z are the parameters, and in the hidden units also the 200 point terms. Backgammons, which are rare,
+have no second-degree terms.
 
-Minimised are the squared errors of the five probabilities and of the equity that they make, and
-`ranking` times the squared error of the equity about its mean in each decision: what chooses plays.
+The fit minimises the squared errors of the five probabilities and of their equity, plus `ranking` times the
+squared deviation of the equity error from its mean in each decision, which determines the choice of plays.
 
-Steps are Adam's (Kingma and Ba, 2015) on batches of whole decisions, at a rate that falls as half a cosine.
-Inputs are measured in their standard deviations, so that all learn alike.  Each batch is cut into the same
-`_SHARDS`, and their slopes are added in order: the weights do not depend on the number of threads.
+The optimiser is Adam (Kingma and Ba, 2015), on batches of whole decisions, with a learning rate that decays
+to 0 along half a cosine. Inputs are standardised, so that their weights learn at the same rate. Each batch is
+split into a fixed number of shards, `_SHARDS`, whose gradients are added in order, so the weights do not
+depend on the number of threads.
 """
 
 import math
@@ -51,48 +52,50 @@ _HEADS = len(OUTPUTS)
 _PAIRED = np.array([WIN, WIN_GAMMON, LOSE_GAMMON])
 """Heads with second-degree terms."""
 _BATCH = 512
-"""Rows of a batch, about."""
+"""Approximate number of rows in a batch."""
 _SHARDS = 2
-_MEMORY, _SQUARE_MEMORY, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
-"""Adam's own settings."""
-_FORM_RATE = 0.03
-"""Share of the rate at which linear and second-degree terms learn: they are many, and alike."""
-_MEASURED = 100_000
-"""Rows that the spread of the inputs is measured on."""
+_BETA1, _BETA2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
+"""Adam's parameters beta1, beta2 and epsilon."""
+_LINEAR_RATE = 0.03
+"""Learning rate of linear and second-degree terms, which are many and correlated, as a share of the
+others'.
+"""
+_SCALE_ROWS = 100_000
+"""Approximate number of rows from which the mean and spread of the inputs are computed."""
 _MIN_SPREAD = 0.05
-"""Inputs that hardly ever differ are not blown up beyond this."""
-_VALIDATED = 4096
-"""Rows that are validated at once."""
+"""Minimum spread of an input, so that nearly constant inputs are not scaled up too much."""
+_VALIDATION_ROWS = 4096
+"""Number of rows per call in validation."""
 _LIMIT = np.float32(SQUASH_LIMIT)
-_NEVER = np.float32(-30)
-"""The raw sum of a probability of 0, which no slope leaves."""
+_IMPOSSIBLE = np.float32(-30)
+"""Raw sum for a probability of 0, at which the gradient is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenRows:
-    """The n rows of one class: those that train, then those for validation; decisions are consecutive."""
+    """The n rows of one class: training rows, then validation rows, with consecutive decisions."""
 
     features: Single
-    """(n, size), scaled; may be a file."""
+    """(n, size): scaled features; may be mapped from a file."""
     boards: Board
-    """(n, 26)"""
+    """(n, 26): positions."""
     labels: Single
-    """(n, 5): probabilities."""
+    """(n, 5): labels of the probabilities."""
     decisions: IntArray
-    """(n,)"""
+    """(n,): ids."""
     training: int
-    """Rows that train."""
+    """Number of training rows."""
 
 
 @dataclass(frozen=True)
 class HiddenSettings:
-    """How the chances of a class are fitted."""
+    """Settings of a fit with hidden units."""
 
     units: int = 256
     passes: int = 12
-    """How often each row is seen."""
+    """Number of passes over the training rows."""
     rate: float = 1e-3
-    """Adam's rate at the start; it falls to 0."""
+    """Initial learning rate of Adam, which decays to 0."""
     ranking: float = 10.0
     """Weight of the errors between the plays of a decision."""
     seed: int = 0
@@ -100,16 +103,16 @@ class HiddenSettings:
 
 @dataclass(frozen=True)
 class HiddenPass:
-    """How far a fit was after a pass; errors of the equity are root mean squares, in points."""
+    """Errors of a fit after a pass; errors of the equity are root mean squares, in points."""
 
     number: int
     error: float
-    """What is minimised, over the pass."""
+    """Mean objective over the pass."""
     training: float
-    """On the rows that train, over the pass."""
+    """Error of the equity on the training rows, over the pass."""
     validation: float | None
     between_plays: float | None
-    """In validation, about the mean of each decision."""
+    """Validation error of the equity from its mean in each decision."""
     seconds: float
 
 
@@ -117,39 +120,38 @@ class FittedClass(NamedTuple):
     """The weights of a class with hidden units."""
 
     heads: Mapping[str, HeadWeights]
+    """Head name -> bias, linear and second-degree weights."""
     hidden: HiddenLayer
+    """The hidden units; a fit names them h1, h2, ..."""
 
 
 class HiddenFit(NamedTuple):
-    """What a fit leaves."""
+    """Result of a fit with hidden units."""
 
-    heads: dict[str, HeadWeights]
-    """By the name of the head: bias, linear and second-degree weights."""
-    hidden: HiddenLayer
-    """The hidden units, called h1, h2, ...; without any there are none in it."""
+    weights: FittedClass
     best: HiddenPass
-    """The pass whose weights these are."""
+    """The pass with the returned weights."""
     history: tuple[HiddenPass, ...]
 
 
 class _Weights(NamedTuple):
-    """What is fitted, for inputs in their standard deviations, or as they are measured."""
+    """The fitted weights, for standardised or original inputs."""
 
     inputs: Single
-    """(size + 200, units)"""
+    """(size + 200, units): weights of the inputs of hidden units."""
     bias: Single
-    """(units,)"""
+    """(units,): biases of hidden units."""
     outputs: Single
-    """(5, units)"""
+    """(5, units): output weights."""
     level: Single
-    """(5,)"""
+    """(5,): biases of the heads."""
     linear: Single
-    """(size, 5)"""
+    """(size, 5): linear weights."""
     pairs: Single
-    """(size, 3 size): of each parameter with each, by head of `_PAIRED`."""
+    """(size, 3 size): weights of all products of two parameters, by head of `_PAIRED`."""
 
 
-_RATES = _Weights(1.0, 1.0, 1.0, 1.0, _FORM_RATE, _FORM_RATE)  # type: ignore[arg-type]
+_RATES = _Weights(1.0, 1.0, 1.0, 1.0, _LINEAR_RATE, _LINEAR_RATE)  # type: ignore[arg-type]
 
 
 class _Scale(NamedTuple):
@@ -168,28 +170,28 @@ def fit_hidden(
     checkpoint: Path | None = None,
     on_pass: Callable[[HiddenPass], None] | None = None,
 ) -> HiddenFit:
-    """Fit the chances of a class to `rows`.
+    """Fit the probabilities of a class to `rows`.
 
     Parameters
     ----------
     rows : HiddenRows
         The labelled positions.
     settings : HiddenSettings
-        How they are fitted.
+        Settings of the fit.
     start : FittedClass, optional
-        Weights that the fit starts from, with as many hidden units; random ones by default.
+        Initial weights, with the same number of hidden units; random by default.
     jobs : int
-        Threads; the result is the same for any number.
+        Number of threads; the result does not depend on it.
     checkpoint : Path, optional
-        A file that keeps the state after each pass; an interrupted fit continues from it.  One that is
-        damaged is as good as none.
+        A file in which the state is stored after each pass; an interrupted fit continues from it. A damaged
+        file is ignored.
     on_pass : callable, optional
         Called after each pass.
 
     Returns
     -------
     HiddenFit
-        The weights after the pass with the least error between plays in validation.
+        The weights after the pass with the lowest validation error between plays.
     """
     scale = _scale(rows)
     weights = _random_start(rows, settings) if start is None else _continued(start, scale)
@@ -204,7 +206,7 @@ def fit_hidden(
             errors = _train(rows, settings, state, pool)
             validation = _validated(rows, state, pool)
             done = HiddenPass(len(state.history) + 1, *errors, *validation, perf_counter() - started)
-            state.note(done)
+            state.record(done)
             if checkpoint is not None:
                 state.save(checkpoint)
             if on_pass is not None:
@@ -212,12 +214,12 @@ def fit_hidden(
     return state.result()
 
 
-_KEPT = ("weights", "means", "squares", "best")
-"""What a checkpoint holds of a state, beside numbers."""
+_STORED = ("weights", "means", "squares", "best")
+"""Attributes of a state that a checkpoint stores, apart from numbers."""
 
 
 class _FitState:
-    """Weights, Adam's means, and how far the fit is."""
+    """Weights, Adam's moments, and the progress of the fit."""
 
     def __init__(self, weights: _Weights, scale: _Scale) -> None:
         self.weights = weights
@@ -225,28 +227,28 @@ class _FitState:
         self.means = _Weights(*map(np.zeros_like, weights))
         self.squares = _Weights(*map(np.zeros_like, weights))
         self.best, self.best_pass = _copied(weights), 0
-        """The weights with the least error between plays, and the number of their pass."""
+        """The weights with the lowest error between plays, and the number of their pass."""
         self.history: list[HiddenPass] = []
         self.step = 0
 
     def measured(self) -> _Weights:
-        """Return the weights whose hidden units read inputs as they are measured."""
+        """Return the weights with hidden units for the original inputs."""
         inputs = self.weights.inputs / self.scale.spread[:, None]
         return self.weights._replace(inputs=inputs, bias=self.weights.bias - self.scale.middle @ inputs)
 
-    def descend(self, slopes: list[Single], rate: float) -> None:
-        """Take a step against the slopes, which are those of the weights that `measured` returns."""
+    def take_step(self, slopes: list[Single], rate: float) -> None:
+        """Take a step against the gradient by the weights that `measured` returns."""
         middle, spread = self.scale
         by_inputs = (slopes[0] - middle[:, None] * slopes[1]) / spread[:, None]
         self.step += 1
-        first = rate / (1 - float(_MEMORY) ** self.step)
-        second = np.float32(1 / (1 - float(_SQUARE_MEMORY) ** self.step))
+        first = rate / (1 - float(_BETA1) ** self.step)
+        second = np.float32(1 / (1 - float(_BETA2) ** self.step))
         parts = zip(self.weights, [by_inputs, *slopes[1:]], self.means, self.squares, _RATES, strict=True)
         for weight, slope, mean, square, share in parts:
             flat = [each.reshape(-1) for each in (weight, np.ascontiguousarray(slope), mean, square)]
-            _descend(flat[0], flat[1], flat[2], flat[3], np.float32(share * first), second)
+            _adam_step(flat[0], flat[1], flat[2], flat[3], np.float32(share * first), second)
 
-    def note(self, done: HiddenPass) -> None:
+    def record(self, done: HiddenPass) -> None:
         """Add a pass to the history, and keep its weights if they are the best so far."""
         least = self.history[self.best_pass - 1].between_plays if self.best_pass else None
         if done.between_plays is None or least is None or done.between_plays <= least:
@@ -254,7 +256,7 @@ class _FitState:
         self.history.append(done)
 
     def result(self) -> HiddenFit:
-        """Return the best weights, for inputs as they are measured."""
+        """Return the best weights, for the original inputs."""
         self.weights = self.best
         best, size = self.measured(), len(self.best.pairs)
         order = np.argsort(-np.abs(best.outputs).sum(axis=0), kind="stable")
@@ -267,11 +269,11 @@ class _FitState:
             np.ascontiguousarray(best.outputs[:, order]),
         )
         heads = {name: _head(best, self.scale, number) for number, name in enumerate(OUTPUTS)}
-        return HiddenFit(heads, hidden, self.history[self.best_pass - 1], tuple(self.history))
+        return HiddenFit(FittedClass(heads, hidden), self.history[self.best_pass - 1], tuple(self.history))
 
     def save(self, path: Path) -> None:
         arrays: dict[str, Any] = {"step": np.array(self.step), "best_pass": np.array(self.best_pass)}
-        for name in _KEPT:
+        for name in _STORED:
             arrays |= {f"{name}_{key}": each for key, each in getattr(self, name)._asdict().items()}
         history = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
         with replacing(path) as temporary, open(temporary, "wb") as file:
@@ -279,10 +281,12 @@ class _FitState:
 
     def load(self, path: Path) -> None:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            kept = {name: _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)) for name in _KEPT}
+            kept = {
+                name: _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)) for name in _STORED
+            }
             shapes = [[each.shape for each in of] for of in (self.weights, *kept.values())]
             history = [
-                HiddenPass(int(number), error, training, _known(validation), _known(between), seconds)
+                HiddenPass(int(number), error, training, _or_none(validation), _or_none(between), seconds)
                 for number, error, training, validation, between, seconds in arrays["history"].tolist()
             ]
             step, best_pass = int(arrays["step"]), int(arrays["best_pass"])
@@ -291,12 +295,12 @@ class _FitState:
         vars(self).update(kept, history=history, step=step, best_pass=best_pass)
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
 def _random_start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
-    """Return random hidden units with output weights of 0."""
+    """Return weights with random hidden units and output weights of 0."""
     size, units = rows.features.shape[1], settings.units
     random = np.random.default_rng(settings.seed)
     width = size + POINT_COLUMNS
@@ -308,7 +312,7 @@ def _random_start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
 
 
 def _continued(start: FittedClass, scale: _Scale) -> _Weights:
-    """Return fitted weights for inputs in their standard deviations: the inverse of `_FitState.result`."""
+    """Return fitted weights for standardised inputs: the inverse of `_FitState.result`."""
     hidden = start.hidden
     inputs = np.concatenate([hidden.inputs, hidden.points.reshape(len(hidden.bias), -1)], axis=1).T
     size = hidden.inputs.shape[1]
@@ -341,7 +345,7 @@ def _copied(weights: _Weights) -> _Weights:
 
 
 def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
-    """Return the bias, linear and second-degree weights of a head, for parameters as they are measured."""
+    """Return the bias, linear and second-degree weights of a head, for the original parameters."""
     size = len(weights.pairs)
     middle, spread = (part[:size].astype(np.float64) for part in scale)
     single = weights.linear[:, number] / spread
@@ -364,7 +368,7 @@ def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
 def _train(
     rows: HiddenRows, settings: HiddenSettings, state: _FitState, pool: ThreadPoolExecutor
 ) -> tuple[float, float]:
-    """Go through all rows once; return what is minimised, and the root mean square error of the equity."""
+    """Train on all rows once; return the objective and the root mean square error of the equity."""
     random = np.random.default_rng([settings.seed, len(state.history)])
     starts = decision_starts(rows.decisions[: rows.training], rows.training)
     steps = settings.passes * max(1, -(-rows.training // _BATCH))
@@ -379,62 +383,62 @@ def _train(
         outcomes = list(pool.map(slopes_of, shards))
         slopes = [sum(parts[1:], parts[0]) for parts in zip(*(of for of, _ in outcomes), strict=True)]
         errors += sum(error for _, error in outcomes)
-        state.descend(slopes, settings.rate * (1 + math.cos(math.pi * min(1.0, state.step / steps))) / 2)
+        state.take_step(slopes, settings.rate * (1 + math.cos(math.pi * min(1.0, state.step / steps))) / 2)
     error, squares = (errors / max(1, rows.training)).tolist()
     return error, math.sqrt(squares)
 
 
 _Shard = tuple[IntArray, IntArray]
-"""Rows of whole decisions, and where each decision begins in them, the end last."""
+"""Rows of whole decisions, and the start of each decision among them, with the end last."""
 _Slopes = tuple[list[Single], npt.NDArray[np.float64]]
 
 
 def _slopes(
     rows: HiddenRows, shard: _Shard, scale: _Scale, weights: _Weights, ranking: float, count: int
 ) -> _Slopes:
-    """Return how the mean error of a batch of `count` rows rises with each weight, by one shard of it.
+    """Return the gradient of a batch of `count` rows from one of its shards, and sums (2,) over the shard.
 
-    And the sums (2,) over the shard of what is minimised and of the squared errors of the equity.
+    The sums are those of the objective and of the squared errors of the equity.
     """
     picked, groups = shard
-    seen = _forward(rows, picked, scale, weights)
+    values = _forward(rows, picked, scale, weights)
     size = len(weights.pairs)
     by_raw = np.empty((len(picked), _HEADS), np.float32)
     share = np.float32(1 / count)
     sums = np.zeros(2)
-    _pull(seen.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
-    by_sum = np.empty_like(seen.squashed)
-    _by_sums(by_raw, weights.outputs, seen.slopes, by_sum)
+    _raw_gradients(values.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
+    by_sum = np.empty_like(values.squashed)
+    _unit_gradients(by_raw, weights.outputs, values.slopes, by_sum)
     by_inputs = np.zeros_like(weights.inputs)
-    np.matmul(seen.features.T, by_sum, out=by_inputs[:size])
-    _collect_points(rows.boards, picked, by_sum, by_inputs[size:])
+    np.matmul(values.features.T, by_sum, out=by_inputs[:size])
+    _point_gradients(rows.boards, picked, by_sum, by_inputs[size:])
     weighted = np.empty((len(picked), len(_PAIRED) * size), np.float32)
-    _spread_out(by_raw, seen.scaled, weighted)
+    _pair_gradients(by_raw, values.scaled, weighted)
     return [
         by_inputs,
         by_sum.sum(axis=0),
-        by_raw.T @ seen.squashed,
+        by_raw.T @ values.squashed,
         by_raw.sum(axis=0),
-        seen.scaled.T @ by_raw,
-        seen.scaled.T @ weighted,
+        values.scaled.T @ by_raw,
+        values.scaled.T @ weighted,
     ], sums
 
 
-class _Seen(NamedTuple):
-    """Values of the weights on some rows."""
+class _Forward(NamedTuple):
+    """Inputs and values of the network on some rows."""
 
     features: Single
     scaled: Single
-    """The same in standard deviations."""
+    """The features, standardised."""
     squashed: Single
-    """(n, units)"""
+    """(n, units): values of the hidden units."""
     slopes: Single
-    """(n, units) of the squash."""
+    """(n, units): slopes of the squash."""
     raw: Single
-    """(n, 5) raw sums."""
+    """(n, 5): raw sums."""
 
 
-def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights) -> _Seen:
+def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights) -> _Forward:
     size, units = len(weights.pairs), len(weights.bias)
     features = rows.features[picked]
     sums = features @ weights.inputs[:size]
@@ -443,23 +447,23 @@ def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weight
     _squash(sums, squashed, slopes)
     scaled = (features - scale.middle[:size]) / scale.spread[:size]
     raw = np.asarray(squashed @ weights.outputs.T + scaled @ weights.linear + weights.level, np.float32)
-    _add_forms(scaled, scaled @ weights.pairs, raw)
-    _rule_out(rows.boards, picked, raw)
-    return _Seen(features, scaled, squashed, slopes, raw)
+    _add_pairs(scaled, scaled @ weights.pairs, raw)
+    _exclude_gammons(rows.boards, picked, raw)
+    return _Forward(features, scaled, squashed, slopes, raw)
 
 
 def _validated(
     rows: HiddenRows, state: _FitState, pool: ThreadPoolExecutor
 ) -> tuple[float | None, float | None]:
-    """Root mean square errors of the equity in validation: in all, and about the mean of each decision."""
+    """Return validation errors (RMSE) of the equity: overall, and from the mean of each decision."""
     count = len(rows.labels) - rows.training
     if not count:
         return None, None
     weights = state.measured()
-    firsts = range(rows.training, len(rows.labels), _VALIDATED)
+    firsts = range(rows.training, len(rows.labels), _VALIDATION_ROWS)
 
     def errors(first: int) -> npt.NDArray[np.float64]:
-        picked = np.arange(first, min(first + _VALIDATED, len(rows.labels)))
+        picked = np.arange(first, min(first + _VALIDATION_ROWS, len(rows.labels)))
         raw = _forward(rows, picked, state.scale, weights).raw
         shown = (np.tanh(raw.astype(np.float64)) + 1) / 2
         return np.asarray(((shown - rows.labels[picked]) * EQUITY_WEIGHTS).sum(axis=1))
@@ -474,8 +478,8 @@ def _validated(
 
 
 def _scale(rows: HiddenRows) -> _Scale:
-    """Measure mean and spread on some of the rows that train."""
-    picked = np.arange(0, rows.training, max(1, rows.training // _MEASURED))
+    """Measure the mean and spread of the inputs on some of the training rows."""
+    picked = np.arange(0, rows.training, max(1, rows.training // _SCALE_ROWS))
     size = rows.features.shape[1]
     columns = np.empty((len(picked), size + POINT_COLUMNS), np.float32)
     columns[:, :size] = rows.features[picked]
@@ -485,7 +489,7 @@ def _scale(rows: HiddenRows) -> _Scale:
 
 
 def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Shard]]:
-    """Whole decisions in random order, in batches of shards."""
+    """Yield batches of shards, which consist of whole decisions in random order."""
     order = random.permutation(len(starts) - 1)
     lengths = (starts[1:] - starts[:-1])[order]
     ends = np.cumsum(lengths)
@@ -507,11 +511,11 @@ def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Sh
 
 
 @inline_kernel
-def _steps_at(index, signed):
+def _point_terms_at(index, signed):
     """Return the point terms of `signed` checkers at a place of a board.
 
-    The number of the one that is 1, or -1 without checkers, and that of further checkers with how many
-    these are.
+    These are the number of the term that is 1, or -1 without checkers, and the number and the value of the
+    term for further checkers.
     """
     if signed == 0:
         return -1, -1, np.float32(0)
@@ -529,7 +533,7 @@ def _add_points(boards, picked, weights, bias, sums):
         for k in range(width):
             total[k] += bias[k]
         for index in range(BOARD_SIZE):
-            step, further, more = _steps_at(index, np.int64(board[index]))
+            step, further, more = _point_terms_at(index, np.int64(board[index]))
             if step < 0:
                 continue
             for k in range(width):
@@ -540,13 +544,13 @@ def _add_points(boards, picked, weights, bias, sums):
 
 
 @kernel
-def _collect_points(boards, picked, by_sum, by_weights):
-    """Add to `by_weights` (200, units) what `by_sum` (n, units) says of the point terms of each row."""
+def _point_gradients(boards, picked, by_sum, by_weights):
+    """Add the gradient by the weights of point terms to `by_weights` (200, units), from `by_sum`."""
     width = by_sum.shape[1]
     for row in range(picked.shape[0]):
         board, slope = boards[picked[row]], by_sum[row]
         for index in range(BOARD_SIZE):
-            step, further, more = _steps_at(index, np.int64(board[index]))
+            step, further, more = _point_terms_at(index, np.int64(board[index]))
             if step < 0:
                 continue
             for k in range(width):
@@ -557,8 +561,8 @@ def _collect_points(boards, picked, by_sum, by_weights):
 
 
 @kernel
-def _rule_out(boards, picked, raw):
-    """Make the raw sums of gammons that the rules exclude, because a checker is off, stand for 0."""
+def _exclude_gammons(boards, picked, raw):
+    """Set the raw sums of gammons that are impossible, because a checker is off, to `_IMPOSSIBLE`."""
     for row in range(picked.shape[0]):
         own, opponent = 0, 0
         for index in range(BOARD_SIZE):
@@ -566,14 +570,14 @@ def _rule_out(boards, picked, raw):
             own += max(signed, 0)
             opponent -= min(signed, 0)
         if opponent < CHECKERS:
-            raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _NEVER
+            raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _IMPOSSIBLE
         if own < CHECKERS:
-            raw[row, LOSE_GAMMON] = raw[row, LOSE_BACKGAMMON] = _NEVER
+            raw[row, LOSE_GAMMON] = raw[row, LOSE_BACKGAMMON] = _IMPOSSIBLE
 
 
 @kernel
 def _squash(sums, squashed, slopes):
-    """`squash_units` and `slopes_of_units` of the first columns of `sums`."""
+    """Compute `squash_units` and `slopes_of_units` of the first columns of `sums`."""
     three, nine, most = np.float32(3), np.float32(9), np.float32(27)
     for row in range(sums.shape[0]):
         for k in range(squashed.shape[1]):
@@ -585,8 +589,8 @@ def _squash(sums, squashed, slopes):
 
 
 @kernel
-def _by_sums(by_raw, outputs, slopes, by_sum):
-    """Write how the error rises with each sum of a hidden unit."""
+def _unit_gradients(by_raw, outputs, slopes, by_sum):
+    """Write the gradient by the sum of each hidden unit."""
     o = outputs
     for row in range(by_raw.shape[0]):
         to, of = by_sum[row], slopes[row]
@@ -596,8 +600,8 @@ def _by_sums(by_raw, outputs, slopes, by_sum):
 
 
 @fast_kernel
-def _add_forms(scaled, products, raw):
-    """Add the second-degree terms to `raw`; `products` are of parameters and pair weights."""
+def _add_pairs(scaled, products, raw):
+    """Add the second-degree terms to `raw`; `products` are those of parameters and pair weights."""
     size = scaled.shape[1]
     for row in range(scaled.shape[0]):
         for number in range(_PAIRED.shape[0]):
@@ -608,8 +612,8 @@ def _add_forms(scaled, products, raw):
 
 
 @kernel
-def _spread_out(by_raw, scaled, weighted):
-    """Write every product of what a row has for a head and its parameters."""
+def _pair_gradients(by_raw, scaled, weighted):
+    """Write the products of each row's gradient by a paired head and its parameters."""
     size = scaled.shape[1]
     for row in range(scaled.shape[0]):
         for number in range(_PAIRED.shape[0]):
@@ -619,8 +623,8 @@ def _spread_out(by_raw, scaled, weighted):
 
 
 @kernel
-def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
-    """Write to `by_raw` how the error rises with each raw sum; add up the errors, and those of the equity."""
+def _raw_gradients(raw, labels, picked, groups, ranking, share, by_raw, sums):
+    """Write the gradient by the raw sums to `by_raw`; add the objective and squared errors to `sums`."""
     errors = np.empty(raw.shape[0])
     for group in range(groups.shape[0] - 1):
         first, last = groups[group], groups[group + 1]
@@ -647,9 +651,9 @@ def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
 
 
 @fast_kernel
-def _descend(weight, slope, mean, square, first, second):
-    """Take one of Adam's steps."""
+def _adam_step(weight, slope, mean, square, first, second):
+    """Take one step of Adam."""
     for k in range(weight.shape[0]):
-        mean[k] += (np.float32(1) - _MEMORY) * (slope[k] - mean[k])
-        square[k] += (np.float32(1) - _SQUARE_MEMORY) * (slope[k] * slope[k] - square[k])
+        mean[k] += (np.float32(1) - _BETA1) * (slope[k] - mean[k])
+        square[k] += (np.float32(1) - _BETA2) * (slope[k] * slope[k] - square[k])
         weight[k] -= first * mean[k] / (np.sqrt(square[k] * second) + _EPSILON)

@@ -1,18 +1,18 @@
-"""Tom Keith's own descent: one weight after another, each set to its best on every position.
+"""Tom Keith's coordinate descent: one weight after another is set to its best value over all positions.
 
 Source: Tom Keith, "How Motif Works" (2004): from all weights zero, each weight in turn is set to the value
-of least error, until that brings no further reduction.  `coordinate` sweeps over a model of the error
-instead, which is faster by far; this is the method itself, on the error itself, squash included.
+of least error, until that brings no further reduction. `coordinate` sweeps over a model of the error instead,
+which is far faster; this is the original method, on the exact error with the squash.
 
-The weight w_j moves the raw predictions x along its column f_j, so what it is set to minimises
+The weight w_j moves the raw predictions x along its column f_j, so its new value minimises
 
     phi(d) = sum over decisions of |M (y(x + d f_j) - label)|^2 + ridge (w_j + d)^2
 
-in d alone; M is the ranking operator (`motif.fitting.problem`).  Newton's method finds the minimum, with
+over d; M is the ranking operator (`motif.fitting.problem`).  Newton's method finds the minimum, with
 Gauss-Newton's second derivative where the true one is small or negative, and its step is halved until phi
-falls.  The raw predictions and their tangents are kept from weight to weight, so that to visit one takes a
-few passes over n numbers and no product with the matrix of terms.  A pass of the fit is a sweep: every
-weight once, the bias first.
+falls. The raw predictions and their tangents are kept from weight to weight, so that a weight needs only a
+few passes over n numbers and no product with the matrix of terms. A pass of the fit is a sweep over all
+weights, the bias first.
 
 In units of roots r^2 = share of the sample weight, |M u|^2 = (1 + ranking) sum u^2 - ranking * sum over
 decisions of (sum r u)^2 / sum r^2, and its derivatives by d are sums of the same kind.
@@ -38,13 +38,13 @@ METHOD = "keith"
 _MAX_STEPS = 30
 """Maximum Newton steps per weight and sweep, and halvings of each."""
 _LEFT = 1e-8
-"""A weight is at its best when another step promises less than this share of its gain."""
+"""A weight is at its best value when another step would add less than this share of its gain."""
 _MIN_CURVATURE_SHARE = 0.1
 """Share of Gauss-Newton's second derivative below which the true one is not trusted."""
 _LONGEST = 2.0
 """Maximum root mean square change of the raw predictions by a Newton step."""
 _FLAT = 1e-8
-"""Share of the second derivative at the steepest slope below which it is only rounding."""
+"""A second derivative below this share of that at the steepest slope counts as rounding."""
 _ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
 """Results of `_look`: phi, half its first derivative, and half its second by Gauss-Newton and exactly."""
 
@@ -53,7 +53,7 @@ _ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
 def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit one weight after another; a ranking term and a ridge are supported.
 
-    Without a start, it begins with all weights zero.
+    Without `start`, the fit begins with all weights zero.
     """
     first = np.zeros(problem.terms.count) if start is None else checked_weights(problem.terms, start, "start")
     objective, failure = Objective(problem), None
@@ -79,7 +79,7 @@ class _KeithState:
         self._rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
 
     def sweep(self) -> str | None:
-        """Set every weight to its best; on failure, return the reason and change nothing."""
+        """Set every weight to its best value; on failure, return the reason and change nothing."""
         weights, raw = self.weights.copy(), self._raw.copy()
         products = self._objective.problem.terms.variables
         penalty = self._objective.penalty
@@ -95,9 +95,9 @@ class _KeithState:
 
 @kernel
 def _sweep(variables, products, rows, penalty, spreads, weights, raw):
-    """Set each of `weights` (count,) to its best in turn, and update the predictions `raw` (n,).
+    """Set each of `weights` (count,) to its best value in turn, and update the predictions `raw` (n,).
 
-    `products` are the variables of the terms, `rows` those of `_look`, `penalty` (count,) the strengths of
+    `products` are the variables of the terms, `rows` are as in `_look`, `penalty` (count,) the strengths of
     the ridge, `spreads` (count,) the root mean squares of the terms.
     """
     first, second = products
@@ -124,9 +124,9 @@ def _sweep(variables, products, rows, penalty, spreads, weights, raw):
 
 @kernel
 def _settle(raw, column, tangents, side, rows, ridge, longest, found):
-    """Return the step along `column` from `raw` with the lowest error, and the row that then applies.
+    """Return the step along `column` from `raw` with the lowest error, and the row of the results for it.
 
-    Rows `side` of `tangents` (2, n) and `found` (2, 4) belong to `raw`; the other ones are working memory.
+    Rows `side` of `tangents` (2, n) and `found` (2, 4) belong to `raw`; the other rows are working memory.
     """
     moved, gained = 0.0, 0.0
     for _ in range(_MAX_STEPS):
@@ -189,7 +189,7 @@ def _squash(raw, step, column, tangents):
 
 @fast_kernel
 def _look_at_rows(column, tangents, aims, shares, found):
-    """Do the same as `_look`, without ranking and ridge."""
+    """Do the same as `_look` without ranking and ridge."""
     error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
     for k in range(column.shape[0]):
         tangent = tangents[k]

@@ -2,10 +2,10 @@
 
 SciPy receives the ranked residuals of the rows, those of the ridge, and their Jacobian as a linear operator:
 two products with the matrix of terms (`motif.fitting.design`), which is never formed. Its trust region solves
-for each step by LSMR, which needs more products for a badly conditioned Jacobian. So the variables are z,
-with weights = first + R^-1 z: R is the Cholesky factor of Gauss-Newton's preconditioner, and in z the
-Jacobian's columns are nearly orthonormal. In the first passes the slopes of the link change much, so SciPy is
-restarted with a new factor after each of them.
+for each step by LSMR, which needs more products for a badly conditioned Jacobian. The variables are therefore
+z, with weights = first + R^-1 z, where R is the Cholesky factor of Gauss-Newton's preconditioner; in z, the
+columns of the Jacobian are nearly orthonormal. The slopes of the link change much in the first passes, so
+SciPy is restarted with a new factor after each of these.
 
 Sources: Branch, Coleman and Li, "A subspace, interior, and conjugate gradient method for large-scale
 bound-constrained minimization problems" (1999), SciPy's ``trf``; Fong and Saunders, "LSMR" (2011).
@@ -33,18 +33,18 @@ from motif.fitting.terms import FloatArray
 
 METHOD = "least-squares"
 _FRESH_PASSES = 2
-"""Passes after each of which the variables are chosen again."""
+"""Number of first passes after which the variables are chosen again."""
 _EVALUATIONS_PER_PASS = 10
 """Limit for rejected trial steps, which are not passes."""
 _SCIPY_TOLERANCE = 1e-15
-"""Only rounding: the recorder handles the tolerance of a fit."""
+"""SciPy's tolerance, at the level of rounding, because the recorder checks the tolerance of the fit."""
 _LSMR_SHARE = 0.01
-"""LSMR ends at a gradient, as a cosine, of this share of the root of the fit's tolerance."""
+"""LSMR ends when the gradient, as a cosine, is below this share of the root of the fit's tolerance."""
 _LSMR_BOUNDS = 1e-12, 1e-4
 
 
 class _End(Exception):  # noqa: N818 - a signal, not an error
-    """Carries the stop reason out of SciPy's loop; None to restart it."""
+    """Carries the stop reason out of SciPy's loop; None for a restart."""
 
     def __init__(self, stopped: str | None) -> None:
         super().__init__(stopped)
@@ -134,7 +134,7 @@ class _Passes:
         return self._checked(self._preconditioner.scaled(sums + self._ridge_roots * of_ridge))
 
     def _checked(self, values: FloatArray) -> FloatArray:
-        """Return `values` if they are finite; SciPy would continue with others."""
+        """Return `values`; raises an error if they are not finite, because SciPy would continue with them."""
         if not np.isfinite(values).all():
             self._give_up()
         return values
@@ -147,6 +147,6 @@ class _Passes:
 def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by SciPy's trust region reflective method; a ranking term and a ridge are supported.
 
-    Without a start, it begins where Gauss-Newton does. A pass is an accepted step.
+    Without `start`, the fit begins like Gauss-Newton's. A pass is an accepted step.
     """
     return _Passes(problem, recorder, starting_weights(problem, start)).run()

@@ -2,7 +2,7 @@
 
 A `Solver` records its passes with a `Recorder` and returns a `FitResult`.
 
-A fit has CONVERGED when a pass gained no more than the tolerance and the gradient is small: see
+A fit has converged when a pass gained no more than the tolerance and the gradient is small: see
 `Objective.steepness` for its norm and `gradient_bound` for the limit. A pass that gains nothing because its
 step failed is not convergence; `FAILURES` lists the ways to fail.
 """
@@ -30,27 +30,27 @@ NOT_FINITE = "not-finite"
 SATURATED = "saturated"
 FAILURES = {
     LINE_SEARCH_FAILED: "no step, however short, lowered the error, although its gradient is not small",
-    NOT_A_DESCENT_DIRECTION: "the step that was computed leads uphill",
-    NOT_FINITE: "the step that was computed is not finite",
+    NOT_A_DESCENT_DIRECTION: "the computed step raises the error",
+    NOT_FINITE: "the computed step is not finite",
     SATURATED: "most of the error comes from positions where the squash is flat, so that no small step helps",
 }
-"""Ways in which a fit fails, with their meanings."""
+"""Ways in which a fit can fail, with their meanings."""
 TOLERANCE = 1e-6
-"""Default share of the error that a pass must gain."""
+"""Default for the share of the error that a pass must gain."""
 EXACT_ERROR = 1e-14
 """An error that counts as zero: an RMSE of 1e-7, the resolution of float32 features."""
 _SLACK = 10.0
-"""Gain that a single weight may still promise in a converged fit, in tolerances."""
+"""Maximum expected gain from a single weight in a converged fit, in tolerances."""
 _MIN_PROMISE = 1e-9
-"""Share of the error below which rounding hides promises."""
+"""Share of the error below which an expected gain is only rounding."""
 _FLAT = 1e-4
 """Share of the link's steepest slope below which a position counts as saturated."""
 _FLAT_SHARE = 0.5
 """Maximum share of the squared residuals for saturated positions."""
 _LARGEST_SWING = 10.0
-"""Maximum change of the raw prediction by a term; 10 leads from 0.5 to within 2e-9 of certainty."""
+"""Maximum change of the raw prediction by a term; 10 moves a probability from 0.5 to within 2e-9 of 1."""
 _CANDIDATES = 3
-"""Number of weights that are checked when one seems to grow without bound."""
+"""Number of weights that are checked for growth without bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Linearization:
 
 
 class Objective:
-    """The error that `Problem` defines. Residuals include the root of each row's share of the weight."""
+    """The error of a `Problem`; residuals include the root of each row's share of the sample weight."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -85,7 +85,7 @@ class Objective:
         return self.at_raw(weights, self._raw(weights))
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Linearization:
-        """Return the same from known raw predictions (n,) of `weights`."""
+        """Return the same from the raw predictions (n,) of `weights`."""
         penalty = float(np.sum(self.penalty * weights**2))
         return self._point(raw, penalty)
 
@@ -96,14 +96,14 @@ class Objective:
         return Linearization(error, residuals, self.roots * link.slope(raw))
 
     def steepness(self, weights: FloatArray, point: Linearization) -> float:
-        """Return the norm of the gradient at `weights` that convergence uses.
+        """Return the norm of the gradient at `weights` that the test of convergence uses.
 
         It is the largest cosine, over the weights, of the angle between the residuals and the weight's column
-        of the Jacobian, rows for the ridge included. It is 0 at a minimum and at most about 1, whatever the
-        scales of features and labels. Its square is the share of the error that the best change of a single
-        weight removes, to second order. Columns that are 0 are ignored, and the ranking term, which can only
-        lengthen columns, is left out of their lengths. Source: Moré, "The Levenberg-Marquardt algorithm"
-        (1978): MINPACK's `gtol`.
+        of the Jacobian, including the rows of the ridge. The norm is 0 at a minimum and at most about 1,
+        whatever the scales of features and labels. Its square is the share of the error that the best change
+        of a single weight removes, to second order. Columns that are 0 are ignored, and the ranking term,
+        which can only lengthen columns, is left out of their lengths. Source: Moré, "The Levenberg-Marquardt
+        algorithm" (1978): MINPACK's `gtol`.
         """
         gradient = self.gradient(weights, point) / 2
         lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self._pull_strengths()) * point.error)
@@ -113,8 +113,8 @@ class Objective:
     def is_saturated(self, point: Linearization) -> bool:
         """Return whether most of the squared residuals are from rows where the link is flat.
 
-        The gradient vanishes there, however wrong the predictions are. If probabilities are about right, such
-        certain rows hardly contribute to the error.
+        The gradient vanishes there, however wrong the predictions are. If the predictions are roughly right,
+        such rows contribute little to the error.
         """
         squares = point.residuals**2
         is_flat = point.slopes <= _FLAT * self.problem.link.half_range * self.roots
@@ -124,8 +124,8 @@ class Objective:
         """Return the number of a weight that grows without bound, if there is one.
 
         Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value, and
-        the error of the labels would not rise if it alone, or all weights, were doubled: the term separates
-        labels on the bounds.
+        doubling it, or all weights, would not raise the error of the labels: the term separates labels on the
+        bounds.
         """
         swings = np.abs(weights) * self._largest_values()
         largest = np.argsort(-swings, kind="stable")[:_CANDIDATES]
@@ -152,11 +152,11 @@ class Objective:
         return np.asarray(largest[first] * largest[second])
 
     def _pull_strengths(self) -> FloatArray:
-        """Half the second derivative of the ridge by every weight."""
+        """Return half the second derivative of the ridge by every weight."""
         return self.penalty
 
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
-        """`motif.fitting.design.term_sums` over the training rows; (count,)."""
+        """Return `motif.fitting.design.term_sums` over the training rows, (count,)."""
         train = self.problem.train
         return term_sums(self.problem.terms, train.features, row_values, power)
 
@@ -180,7 +180,7 @@ class Objective:
 
 
 def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
-    """Weighted root mean square of y - label over `rows`; None when they hold no weight."""
+    """Return the weighted root mean square of y - label over `rows`; None if their weights are 0."""
     total = rows.sample_weights.sum()
     if total == 0:
         return None
@@ -195,12 +195,12 @@ class PassRecord:
 
     number: int
     error: float
-    """The objective: see `Problem`."""
+    """Error that the fit minimises: see `Problem`."""
     rmse_train: float
     rmse_validation: float | None
     """None if there are no validation rows."""
     seconds: float
-    """Since the fit began."""
+    """Seconds since the fit began."""
 
 
 OnPass = Callable[[PassRecord], object]
@@ -215,14 +215,14 @@ class FitResult:
     weights: FloatArray
     """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
     history: tuple[PassRecord, ...]
-    """One record per pass, from the start on; errors never rise."""
+    """One record per pass, including the start; errors never rise."""
     stopped: str
     """"converged", "pass limit", "validation error rises", "stopped by the caller", or one of `FAILURES`."""
     rmse_train: float
     rmse_validation: float | None
     seconds: float
     is_usable: bool = True
-    """False if the fit failed and its weights are no better than none: see `Solver`."""
+    """False if the fit failed and its weights are no better than a bias: see `Solver`."""
     diverging: int | None = None
     """The number of a weight that grows without bound: see `Objective.diverging_weight`."""
 
@@ -233,7 +233,7 @@ class FitResult:
 
     @property
     def errors(self) -> tuple[float, ...]:
-        """Objective at the start and after each pass."""
+        """Errors at the start and after each pass."""
         return tuple(record.error for record in self.history)
 
 
@@ -243,7 +243,7 @@ def sum_of_squares(values: FloatArray) -> float:
 
 
 class Recorder:
-    """Records the history of one fit and decides when it ends.
+    """The history of one fit, and the decision when it ends.
 
     Without a `problem` there are no validation rows. Raises `FitError` for invalid limits.
     """
@@ -332,13 +332,13 @@ class Recorder:
 def gradient_bound(tolerance: float) -> float:
     """Return the maximum `Objective.steepness` of a converged fit.
 
-    No single weight promises to gain more than ten times the `tolerance` of the error.
+    At this limit, the expected gain from any single weight is at most ten times `tolerance` of the error.
     """
     return math.sqrt(max(_SLACK * tolerance, _MIN_PROMISE))
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
-    """Return `start` (count,), or else the bias that predicts the mean label."""
+    """Return `start` (count,); by default, the bias that predicts the mean label."""
     if start is not None:
         return checked_weights(problem.terms, start, "start")
     weights = np.zeros(problem.terms.count)
@@ -353,9 +353,9 @@ class Solver:
 
     method: str
     most_passes: int
-    """Default maximum."""
+    """Default maximum number of passes."""
     loop: Callable[[Problem, FloatArray | None, Recorder], str]
-    """Records pass after pass, from a start or its own, and returns why it stopped."""
+    """Function that records all passes, from a given start or its own, and returns why it stopped."""
 
     @one_thread()
     def __call__(
@@ -368,13 +368,13 @@ class Solver:
         patience: int | None = None,
         start: FloatArray | None = None,
     ) -> FitResult:
-        """Fit `problem`, from the weights `start` if given; the same bytes for any number of cores.
+        """Fit `problem`, from the weights `start` if given; bit-identical for any number of cores.
 
         The fit stops when a pass reduces the error by a smaller share than `tolerance` (`TOLERANCE` by
         default) and its gradient is small, after `max_passes`, when the validation error has not reached a
-        new low for `patience` passes (the weights are then those of that low), or when `on_pass` returns
-        True. A failing fit (`FAILURES`) keeps its last weights; it is usable if its error is below that of
-        the bias that predicts the mean label. Raises `FitError`.
+        new low for `patience` passes (the weights of the low are then returned), or when `on_pass` returns
+        True. A failed fit (`FAILURES`) keeps its last weights; it is usable if its error is below that of the
+        bias that predicts the mean label. Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
         share = TOLERANCE if tolerance is None else tolerance

@@ -1,9 +1,9 @@
-"""The number of checkers on each point, coded in steps, as columns of a fit.
+"""Columns of a fit that encode the number of checkers on each point.
 
 For each side, the player on roll and then the opponent, and each point in that side's own numbering (the bar
 last), four columns encode 1, 2, 3 and more checkers: exactly one of the first three is 1 on a point with
-checkers, and the fourth counts those beyond three. So a weight of one of the first three is the total
-contribution of 1, 2 or 3 checkers.
+checkers, and the fourth counts those beyond three. The weight of one of the first three is therefore the
+total contribution of 1, 2 or 3 checkers.
 """
 
 import numpy as np
@@ -15,10 +15,10 @@ from motif.evaluators.weight_file import FILTER_STEPS
 from motif.fitting.terms import FloatArray
 
 STEPS = FILTER_STEPS
-"""Columns per point: 1, 2 and 3 checkers, and each further one."""
+"""Columns per point: 1, 2 and 3 checkers, and each further checker."""
 PLACES = PACKED_BAR + 1
 POINT_SHAPE = (2, PLACES, STEPS)
-"""Side (own, opponent), point, step."""
+"""Shape of the columns: side (own, opponent), point, step."""
 POINT_COLUMNS = 2 * PLACES * STEPS
 _STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(STEPS, dtype=np.float32)).T.astype(np.float64))
 """(16, STEPS): the columns of one point, by the number of checkers there."""

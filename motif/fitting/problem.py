@@ -1,4 +1,4 @@
-"""One fit: the samples, the terms, the link and the settings of the error, checked once.
+"""The problem of one fit: samples, terms, link and settings of the error, which are checked once.
 
 The link maps a raw prediction x to a predicted value y = low + (high - low) (tanh(x) + 1) / 2. Source: Tom
 Keith, "How Motif Works" (2004), with low = 0 and high = 1. The tests compare it with `numpy.tanh`.
@@ -23,7 +23,7 @@ from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
 LARGEST_FEATURE = 1e6
-"""Limit that keeps products of two features well inside float32."""
+"""Limit of features, so that products of two are well within the range of float32."""
 _ROWS_AT_ONCE = 1 << 16
 """Rows checked at once."""
 
@@ -31,10 +31,10 @@ INVERSE_MARGIN = 1e-4
 """`Link.inverse` first moves a value this fraction of the range away from both bounds."""
 
 ROUNDING = 1e-6
-"""Share of its range by which a label may be outside, because of rounded float32 sums."""
+"""Share of its range by which a label may exceed the bounds, because of rounded float32 sums."""
 
-# tanh(x) = x P(x^2) / Q(x^2): our own fit of least maximal error on |x| <= 11 (Lawson's method:
-# least squares, reweighted by the error until the error is level).  Error below 1e-9 for every x.
+# tanh(x) = x P(x^2) / Q(x^2): motif's own minimax fit on |x| <= 11 (Lawson's method: least squares,
+# reweighted by the error until the error is level). The error is below 1e-9 for all x.
 _TANH_END = 11.0
 _P0, _P1, _P2 = 0.9999999980137678, 0.14019297588181193, 0.004320104545534787
 _P3, _P4, _P5 = 3.960278697506042e-05, 9.651177900116487e-08, 2.8229579517751938e-11
@@ -63,7 +63,9 @@ class Link:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise FitError(f"the bounds of a link must be finite and rising, not {self.low} and {self.high}")
+            raise FitError(
+                f"the bounds of a link must be finite and ascending, not {self.low} and {self.high}"
+            )
 
     @property
     def half_range(self) -> float:
@@ -97,8 +99,8 @@ class Link:
     def link(self, values: npt.ArrayLike) -> FloatArray:
         """Return finite raw predictions for `values`.
 
-        Values closer to a bound than `INVERSE_MARGIN` of the range count as that far from it (a label of
-        exactly 0 or 1 would be infinite otherwise), so |x| <= 4.61.
+        Values closer to a bound than `INVERSE_MARGIN` of the range are moved to that distance, so |x| <=
+        4.61; otherwise a label of exactly 0 or 1 would be infinite.
         """
         tangent = (np.asarray(values, np.float64) - self.middle) / self.half_range
         end = 1 - 2 * INVERSE_MARGIN
@@ -116,19 +118,19 @@ class Rows:
     """The samples of one side, training or validation; n may be 0."""
 
     features: npt.NDArray[np.float32]
-    """(n, size), contiguous by row."""
+    """(n, size): features, contiguous by row."""
     labels: FloatArray
     """(n,)"""
     sample_weights: FloatArray
     """(n,)"""
     starts: IntArray
-    """First row of each decision, and n last."""
+    """First row of each decision, with n last."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def take(self, which: IntArray) -> "Rows":
-        """Return the rows numbered `which`, each as a separate decision."""
+        """Return the rows with the numbers `which`, each as a separate decision."""
         starts = np.arange(len(which) + 1, dtype=np.int64)
         return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts)
 
@@ -137,20 +139,20 @@ class Rows:
 class Problem:
     """A fitting problem.
 
-    The error that every solver minimises over the weights w is
+    Every solver minimises over the weights w
 
         sum s (y - label)^2 / sum s  +  ridge * |w|^2  +  ranking term
 
-    over the training rows, with s the sample weights; the ridge excludes the bias. Both sums are means over
-    the samples, so a ridge has the same meaning for any number of them (1e-6 to 1e-4 is mild for features of
-    about 0 to 1), and an error without ridge and ranking is the squared RMSE. The ranking term is ranking *
-    sum s (r - mean)^2 / sum s, with r = y - label and its mean taken within each decision: differences
-    between the plays of a decision count 1 + ranking times.
+    over the training rows, where s are the sample weights; the ridge excludes the bias. The sums over samples
+    are means, so a ridge has the same meaning for any number of samples (1e-6 to 1e-4 is mild for features of
+    about 0 to 1), and the error without ridge and ranking is the squared RMSE. The ranking term is ranking *
+    sum s (r - mean)^2 / sum s, where r = y - label and the mean is over each decision: differences between
+    the plays of a decision count 1 + ranking times.
 
     features: (n, size), kept as float32. labels: (n,), within the link's bounds, except for rounding.
-    sample_weights: (n,), at least 0, 1 when absent. decisions: (n,) ids, equal for the candidate plays of one
-    decision, whose rows are consecutive; needed only by the ranking term. training: (n,) of bool, the other
-    rows are for validation; absent, all rows are for training.
+    sample_weights: (n,), at least 0; 1 by default. decisions: (n,) ids, equal for the candidate plays of one
+    decision, whose rows are consecutive; only the ranking term needs them. training: (n,) of bool; the other
+    rows are for validation. By default all rows are for training.
 
     Raises `FitError`, which names the row and its fault. Arrays are not modified.
     """
@@ -181,12 +183,12 @@ class Problem:
             if not (math.isfinite(value) and value >= 0):
                 raise FitError(f"{name} must be finite and at least 0, not {value}")
         if self.ranking > 0 and decisions is None:
-            raise FitError("the ranking term needs to know the decision of every row")
+            raise FitError("the ranking term needs the decision of every row")
         sides = [_rows(features, labels, weights, decisions, mask) for mask in (training, ~training)]
         if len(sides[0]) == 0:
             raise FitError("no training samples: every row is for validation")
         if not sides[0].sample_weights.any():
-            raise FitError("no training samples: the sample weight of every one is 0")
+            raise FitError("no training samples: all sample weights are 0")
         object.__setattr__(self, "train", sides[0])
         object.__setattr__(self, "validation", sides[1])
 
@@ -234,7 +236,7 @@ class RankingOperator:
 
 
 def decision_starts(decisions: IntArray | None, count: int) -> IntArray:
-    """Return the first row of each run of equal ids, and the number of rows; without ids, every row."""
+    """Return the first row of each run of equal ids, and the number of rows last; without ids, every row."""
     if decisions is None or count == 0:
         return np.arange(count + 1, dtype=np.int64)
     changes = np.flatnonzero(np.diff(decisions)) + 1
@@ -242,7 +244,7 @@ def decision_starts(decisions: IntArray | None, count: int) -> IntArray:
 
 
 def compact(rows: IntArray) -> slice | IntArray:
-    """Return consecutive rows as a slice, which avoids copying perhaps a gigabyte; others unchanged."""
+    """Return consecutive rows as a slice, which avoids large copies; other rows unchanged."""
     together = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
     return slice(rows[0], rows[-1] + 1) if together else rows
 
@@ -251,7 +253,7 @@ def checked_weights(terms: Terms, weights: npt.ArrayLike, name: str) -> FloatArr
     """Return a float64 copy of a weight vector (count,); raises `FitError` if it is invalid."""
     vector = np.array(weights, np.float64)
     if vector.shape != (terms.count,):
-        raise FitError(f"the {name} must hold {terms.count} weights, not an array of shape {vector.shape}")
+        raise FitError(f"the {name} must have {terms.count} weights, not an array of shape {vector.shape}")
     if not np.isfinite(vector).all():
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise FitError(f"weight {place} of the {name} is {vector[place]}")
@@ -278,7 +280,7 @@ def _checked_features(features: npt.ArrayLike, size: int) -> npt.NDArray[np.floa
 def _checked_column(values: npt.ArrayLike, count: int, name: str) -> FloatArray:
     column = np.asarray(values, np.float64)
     if column.shape != (count,):
-        raise FitError(f"there must be one {name} a row ({count}), not an array of shape {column.shape}")
+        raise FitError(f"there must be one {name} per row ({count}), not an array of shape {column.shape}")
     _reject_first(~np.isfinite(column), column, name, "must be finite")
     return column
 
@@ -293,7 +295,9 @@ def _checked_decisions(decisions: npt.ArrayLike | None, count: int) -> IntArray 
         return None
     ids = np.asarray(decisions)
     if ids.shape != (count,) or ids.dtype.kind not in "iu":
-        raise FitError(f"there must be one whole decision id a row ({count}), not {ids.dtype} {ids.shape}")
+        raise FitError(
+            f"there must be one integer decision id per row ({count}), not {ids.dtype} {ids.shape}"
+        )
     firsts = decision_starts(ids, count)[:-1]
     unique, first_runs = np.unique(ids[firsts], return_index=True)
     if len(unique) < len(firsts):
@@ -309,7 +313,9 @@ def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray
         return np.ones(count, np.bool_)
     mask = np.asarray(training)
     if mask.shape != (count,) or mask.dtype != np.bool_:
-        raise FitError(f"the training mask must hold one bool a row ({count}), not {mask.dtype} {mask.shape}")
+        raise FitError(
+            f"the training mask must have one bool per row ({count}), not {mask.dtype} {mask.shape}"
+        )
     return mask
 
 

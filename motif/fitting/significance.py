@@ -1,22 +1,23 @@
-"""Statistics of the terms of a head over positions: how far each moves the raw sum, and its standard error.
+"""Statistics of the terms of a head over positions: effects on the raw sum, and standard errors.
 
-A weight of a head with pairs says little alone, because what a feature adds depends on the others. So each
-weight is also given for features measured from their means; a linear weight is then the effect of its feature
-in an average position. The weights of pairs are the same.
+In a head with pairs, a weight means little in isolation, because the contribution of a feature depends on the
+other features. Therefore each weight is also given for features measured from their means; a linear weight is
+then the effect of its feature in an average position. The weights of pairs are the same.
 
 Standard errors are by the sandwich formula with clusters. The covariance of the weights is H^-1 B H^-1. H =
-J^T M^T M J + ridge is half the curvature of the objective, B = sum over clusters of s s^T, with s the sum of
-a cluster's rows of J^T M^T M r (minus its mean, which the ridge keeps from being 0), times G / (G - 1) for G
-clusters. The positions of one game share its luck and the plays of one decision share their dice, so a
+J^T M^T M J + ridge is half the curvature of the objective. B is the sum over clusters of s s^T times G / (G -
+1) for G clusters, where s is the sum of a cluster's rows of J^T M^T M r minus the mean of these sums (not 0,
+because of the ridge). Positions of a game share its luck and the plays of a decision share their dice, so a
 cluster is a game. Sources: Huber (1967); Liang and Zeger, "Longitudinal data analysis using generalized
 linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
 
-The formula covers only the luck of the samples, not the shrinkage by the ridge or the bias of rollouts by a
-weak player. The tests compare it with a bootstrap over games and the textbook formula for linear least
+The standard errors cover only the luck of the samples, not the shrinkage by the ridge or the bias of rollouts
+by a weak player. The tests compare it with a bootstrap over games and the textbook formula for linear least
 squares.
 
 The table of all fitted heads is one Parquet file with one row per term; the terms of a head are consecutive,
-in the order of its weight vector. It is beside a weight file, whose weights it repeats with more digits.
+in the order of its weight vector. The table is stored beside a weight file, whose weights it repeats with
+more digits.
 """
 
 from collections.abc import Sequence
@@ -66,9 +67,9 @@ _COLUMNS = {
     "deviation": "deviations",
     "mean": "means",
 }
-"""Columns of numbers, and their attributes of `TermStatistics`."""
+"""Numeric columns and their attributes of `TermStatistics`."""
 _DERIVED = ("z", "effect_z")
-"""Derived columns: z of the weight, and of the effect."""
+"""Derived columns: z of the weight and of the effect."""
 _MAY_LACK = ("se", "effect_se", *_DERIVED)
 """NaN if standard errors have not been computed."""
 _TEXTS = ("class", "head", "term")
@@ -91,7 +92,9 @@ class TermStatistics:
     means: FloatArray
     """Mean of the term's value over the rows."""
     spreads: FloatArray
-    """|weight| times the standard deviation of the term's value: how far the term moves the raw sum."""
+    """|weight| times the standard deviation of the term's value: the typical effect of the term on the raw
+    sum.
+    """
     effects: FloatArray
     """The weights for features measured from their means."""
     effect_errors: FloatArray
@@ -108,12 +111,12 @@ class TermStatistics:
 
     @property
     def effect_z(self) -> FloatArray:
-        """Effect / standard error of the effect; NaN likewise."""
+        """Effect / standard error of the effect; NaN if the error is unknown or 0."""
         return _ratio(self.effects, self.effect_errors)
 
     @property
     def moves(self) -> FloatArray:
-        """|effect| times deviation times slope: how far the term moves the head's value."""
+        """|effect| times deviation times slope: the typical effect of the term on the head's value."""
         return np.abs(self.effects) * self.deviations * self.slope
 
 
@@ -126,7 +129,7 @@ def term_statistics(
 ) -> TermStatistics:
     """Return the statistics of `weights` (count,) over rows of features (n, size), without standard errors.
 
-    `sample_weights` (n,) are 1 when absent.
+    `sample_weights` (n,) are 1 by default.
     """
     if len(features) == 0:
         raise FitError("statistics of terms need at least one position")
@@ -162,17 +165,17 @@ def significance(
 ) -> TermStatistics:
     """Return the statistics of fitted `weights` (count,) over the training rows, with standard errors.
 
-    clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row. Absent,
-    each decision is a cluster. The rows of a game need not be consecutive. The same bytes for any number of
-    threads. Raises `FitError` if there are fewer than two clusters, or if a decision of a fit with a ranking
-    term is in two of them.
+    `clusters` (n,) are integers for all rows of the problem, training or not: the game of each row. By
+    default each decision is a cluster. The rows of a game need not be consecutive. The result is
+    bit-identical for any number of threads. Raises `FitError` if there are fewer than two clusters, or if a
+    decision of a fit with a ranking term is in two of them.
     """
     vector = checked_weights(problem.terms, weights, "fit")
     train = problem.train
     groups = _cluster_rows(problem, clusters)
     objective = Objective(problem)
     point = objective.at(vector)
-    # A product with the inverse lets other threads run meanwhile, which SciPy's solving does not.
+    # A product with the inverse lets other threads run at the same time, unlike SciPy's solver.
     inverse = Preconditioner(objective, point, ROWS_PER_WEIGHT).inverse()
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
     statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
@@ -224,13 +227,13 @@ def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Row
         ids = np.asarray(clusters)
         if ids.shape != problem.labels.shape or ids.dtype.kind not in "iu":
             raise FitError(
-                f"there must be one whole cluster number a row ({len(problem.labels)}), "
+                f"there must be one integer cluster number per row ({len(problem.labels)}), "
                 f"not {ids.dtype} {ids.shape}"
             )
         ids = ids if problem.training is None else ids[problem.training]
     breaks = np.flatnonzero(ids != np.repeat(ids[starts[:-1]], lengths))
     if problem.ranking > 0 and len(breaks):
-        raise FitError(f"the decision of training row {breaks[0]} lies in more than one cluster")
+        raise FitError(f"the decision of training row {breaks[0]} belongs to more than one cluster")
     order = np.argsort(ids, kind="stable")
     cuts = np.flatnonzero(np.diff(ids[order])) + 1
     groups = [compact(rows) for rows in np.split(order, cuts) if count and len(rows)]
@@ -291,13 +294,13 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
         with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):
             if not schema.equals(SCHEMA):
                 names = ", ".join(SCHEMA.names)
-                raise DatasetError(f"{path}: no table of terms: its columns are not {names}")
+                raise DatasetError(f"{path}: not a table of terms: the columns must be {names}")
             table = file.read()
             table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise DatasetError(f"{path}: no table of terms: {' '.join(str(error).split())}") from None
+        raise DatasetError(f"{path}: not a table of terms: {' '.join(str(error).split())}") from None
     if any(column.null_count for column in table.columns):
         raise DatasetError(f"{path}: a value is missing")
     texts = {name: texts_of(table.column(name), str(path), DatasetError) for name in _TEXTS}

@@ -1,8 +1,8 @@
-"""The solvers by name, with one signature; and pruning with any of them.
+"""The solvers by name, with the same signature, and pruning with any of them.
 
-Pruning drops insignificant second-degree terms and fits the rest again: backward elimination in rounds. A
-round drops all pairs whose |weight / standard error| is below a threshold and fits the others again from
-their present values. The bias and the linear weights stay.
+Pruning drops insignificant second-degree terms and refits the rest: backward elimination in rounds. A round
+drops all pairs whose |weight / standard error| is below a threshold and refits the others from their present
+values. The bias and the linear weights are kept.
 """
 
 import math
@@ -52,8 +52,8 @@ class Pruned(NamedTuple):
 
     terms: Terms
     result: FitResult
-    """The last round's result, with only that round's history and seconds; the original fit if nothing was
-    dropped.
+    """The result of the last round, with the history and seconds of that round only; the original fit if
+    nothing was dropped.
     """
 
 
@@ -66,11 +66,10 @@ def pruned(
     max_passes: int | None = None,
     tolerance: float | None = None,
 ) -> Pruned:
-    """Return `problem` without the pairs that `result`, its fit, and the following fits find superfluous.
+    """Drop pairs that are insignificant in `result`, the fit of `problem`, and in the following fits.
 
-    `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. A change of the
-    validation error is reported, but not required: see both results. Raises `FitError` for a `z` that is
-    negative or not finite.
+    `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. The validation
+    error may rise: compare both results. Raises `FitError` for a `z` that is negative or not finite.
     """
     if not (math.isfinite(z) and z >= 0):
         raise FitError(f"the threshold of pruning must be finite and at least 0, not {z}")
@@ -91,7 +90,7 @@ def pruned(
 def _mask(
     problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
 ) -> npt.NDArray[np.bool_]:
-    """Return (count,) which weights stay. A pair with error 0 never occurs and is dropped."""
+    """Return which weights are kept (count,). A pair with standard error 0 never occurs and is dropped."""
     terms = problem.terms
     statistics = significance(problem, result.weights, clusters)
     mask = np.ones(terms.count, np.bool_)

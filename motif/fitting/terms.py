@@ -1,4 +1,4 @@
-"""The terms: a constant, every feature, and products of chosen pairs of features.
+"""The terms of a head: a constant, every feature, and products of selected pairs of features.
 
 The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f_i f_j. A weight vector
 consists of the bias, `size` linear weights, and one weight per pair in the order of `pairs`.
@@ -61,7 +61,7 @@ class Terms:
 
     @property
     def count(self) -> int:
-        """Number of weights, the bias included."""
+        """Number of weights, including the bias."""
         return 1 + self.size + len(self.pairs)
 
     def split(self, weights: npt.ArrayLike) -> SplitWeights:
@@ -81,7 +81,7 @@ class Terms:
         return first, np.concatenate([np.arange(1 + self.size), 1 + self.second])
 
     def among(self, features: IntArray) -> tuple["Terms", IntArray]:
-        """Return the terms of `features` only, ascending numbers, and their places among all terms."""
+        """Return the terms of only the `features`, ascending numbers, and their places among all terms."""
         place = np.full(self.size, -1)
         place[features] = np.arange(len(features))
         pairs = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
@@ -93,7 +93,8 @@ class Terms:
     ) -> npt.NDArray[np.float32]:
         """Return the values of every term: features float32 (n, size) -> float32 (n, count).
 
-        The result is multiplied by `factors` (n,). It is large: call this on a few thousand rows at once.
+        The result is multiplied by `factors` (n,). The result is large: call this for a few thousand rows at
+        a time.
         """
         rows = np.ascontiguousarray(features, np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.size:
@@ -108,7 +109,7 @@ class Terms:
 
 @kernel
 def _expand(features, factors, first, second, begins, out):
-    """Write the terms of a range, from one of `begins` to the next: a variable times neighbouring ones."""
+    """Write the terms from each of `begins` to the next: one variable times consecutive other variables."""
     size = features.shape[1]
     variables = np.empty(1 + size, np.float32)
     variables[0] = 1.0

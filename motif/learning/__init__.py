@@ -1,4 +1,4 @@
-"""From nothing to version one: sample, label, fit, and repeat with the result."""
+"""Learning without prior knowledge: sample, label, fit, and repeat with the result."""
 
 from typing import TYPE_CHECKING
 
@@ -25,5 +25,5 @@ __all__ = [
     "with_seed",
 ]
 
-# Imported on first use, because the settings of a fit import quickly.
+# Imported on first use, so that importing the settings of a fit is fast.
 __getattr__ = lazy_names(__name__, {"motif.learning.bootstrap_run": __all__})

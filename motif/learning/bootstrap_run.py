@@ -1,11 +1,12 @@
-"""The bootstrap: sample, label, fit, and repeat with the new version; and its configuration.
+"""The bootstrap (sample, label, fit, and repeat with the new version) and its configuration.
 
 The configuration lists the versions, how each is sampled and fitted, and how strength is measured.
 
 A run's folder contains ``config.yaml`` and a folder for each version: ``v0/samples``, ``v0/weights.yaml``,
-``v0/history.csv`` and ``v0/summary.json``, which is written last and marks the version as finished; with
-``terms: true`` in the configuration also ``v0/terms.parquet``, the table of its terms with their standard
-errors. A run that was stopped or killed keeps its samples and makes the rest of that version again.
+``v0/history.csv`` and ``v0/summary.json``, which is written last and marks the version as finished. With
+``terms: true`` in the configuration there is also ``v0/terms.parquet``, the table of the terms with their
+standard errors. A run that was stopped or killed keeps its samples and repeats the other steps of that
+version.
 """
 
 import json
@@ -55,9 +56,9 @@ CHECKPOINTS = "fit"
 _REFERENCE = "pubeval"
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
-"""Called with a version's folder and summary when it is finished."""
+"""Function that is called with the folder and the summary of each finished version."""
 Finish = Callable[[WeightFile], WeightFile]
-"""Adds information to weights that does not change their values, such as words for readers."""
+"""Function that adds information to weights without changing their values, such as words for readers."""
 
 CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
@@ -71,7 +72,7 @@ _PRESETS = resources.files("motif").joinpath("data", "presets")
 
 @dataclass(frozen=True)
 class VersionStep(SamplePlan):
-    """How one version is made: its samples, and the earlier samples that its fit includes."""
+    """Settings of one version: its samples, and the earlier samples that its fit includes."""
 
     labels: str = ROLLOUTS
     """The labeller of the samples: `rollout`, or lookahead by the previous version, such as ``@2:thin``."""
@@ -81,7 +82,7 @@ class VersionStep(SamplePlan):
     """Fields of `FitSettings` that differ from the run's."""
 
     def plan(self) -> dict[str, Any]:
-        """Return the fields of `SamplePlan` alone."""
+        """Return the fields of `SamplePlan`."""
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
     @property
@@ -140,7 +141,7 @@ class BootstrapConfig:
                     f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
                 )
         if len(self.versions) > _MAX_VERSIONS:
-            raise SettingError(f"versions: at most {_MAX_VERSIONS} are possible, not {len(self.versions)}")
+            raise SettingError(f"versions: there must be at most {_MAX_VERSIONS}, not {len(self.versions)}")
         # Fewer games have no standard error.
         if self.strength_games < _MIN_STRENGTH_GAMES:
             raise SettingError(
@@ -166,7 +167,7 @@ def check_labels(labels: str, where: str) -> None:
     """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, such as ``@2:thin``."""
     ahead = _LOOKAHEAD.fullmatch(labels)
     if labels != ROLLOUTS and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
-        raise SettingError(f"{where} must be rollout, or lookahead such as @2:thin, not {shown(labels)}")
+        raise SettingError(f"{where} must be rollout or lookahead such as @2:thin, not {shown(labels)}")
 
 
 def preset_names() -> list[str]:
@@ -233,14 +234,14 @@ def run_bootstrap(
     tell: Callable[[str], None] = lambda line: None,
     finish: Finish = lambda weights: weights,
 ) -> list[dict[str, Any]]:
-    """Run or resume the bootstrap in `folder` and return the summaries of its versions.
+    """Run or resume the bootstrap in `folder`; return the summaries of its versions.
 
     The run ends after `versions` versions, if given; the same call without it continues. The same
     configuration produces the same weights for any number of `jobs`, resumed or not. `tell` receives a line
-    about each step as it begins; `finish` prepares a version's weights for saving. Raises `SettingError` if
-    `folder` holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player
+    about each step when it begins; `finish` prepares a version's weights for saving. Raises `SettingError` if
+    `folder` contains a run with another configuration, `PlayerError` or `WeightFileError` for a start player
     that cannot be loaded, `FileError` if a file cannot be written or another run works in `folder`. Ctrl-C
-    during sampling is handled as by `sample`; elsewhere it ends the step at once.
+    during sampling is handled as by `sample`; otherwise it ends the step immediately.
     """
     config.check()
     if worker_count(jobs) > 1:
@@ -269,7 +270,7 @@ def run_bootstrap(
 
 
 def warm_up() -> None:
-    """Compile the kernels of a run, step by step, in a process beside a first run."""
+    """Compile the kernels of a run, step by step, in a process beside the first run."""
     warm_up_sampling()
     warm_up_fit()
     play_money_games(load("simple"), load(_REFERENCE), _MIN_STRENGTH_GAMES, seed=0, jobs=1)
@@ -278,9 +279,9 @@ def warm_up() -> None:
 def _claim(folder: Path, config: BootstrapConfig) -> None:
     if (folder / CONFIG).exists():
         if load_config(folder / CONFIG) != config:
-            raise SettingError(f"{folder}: holds a run with another {CONFIG}; choose another folder")
+            raise SettingError(f"{folder}: contains a run with another {CONFIG}; choose another folder")
     elif contents(folder):
-        raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
+        raise SettingError(f"{folder}: not a bootstrap run: the folder is not empty and has no {CONFIG}")
     else:
         config.save(folder)
 
@@ -293,10 +294,10 @@ def _finished(home: Path, version: int) -> dict[str, Any] | None:
     try:
         summary = json_of(path, SettingError)
     except SettingError as error:
-        raise SettingError(f"{error}; delete it to make it again") from None
+        raise SettingError(f"{error}; delete the file to make it again") from None
     if not isinstance(summary, dict) or summary.get("version") != version:
         raise SettingError(
-            f"{home / SUMMARY}: is no summary of version {version}; delete it to make it again"
+            f"{home / SUMMARY}: not a summary of version {version}; delete the file to make it again"
         )
     return summary
 

@@ -1,7 +1,7 @@
-"""A check of a fit: SciPy's least squares fits one of the heads again.
+"""Check of a fit: SciPy's least squares fits one of the heads again.
 
-Both minimise the same error and stop by the same rules, so they should reach the same weights. The cheapest
-head is checked, so that the check takes a small share of the time of the fits that run beside it.
+Both minimise the same error and stop by the same rules, so they should reach the same weights. The head that
+is fastest to fit is checked, so the check takes little time compared with the fits that run beside it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from motif.learning.rows import ClassRows
 
 @dataclass(frozen=True)
 class CrossCheck:
-    """One head, fitted by a run's own method and by SciPy."""
+    """A head fitted by the method of a run and by SciPy."""
 
     place: str
     """Class and head: "race.win"."""
@@ -36,9 +36,9 @@ class CrossCheck:
     seconds_check: float
     check_stopped: str
     error_difference: float
-    """Relative difference of the two objectives."""
+    """Relative difference between the two objectives."""
     weight_difference: float
-    """The largest difference of a weight, relative to the largest weight."""
+    """Largest difference between weights, relative to the largest weight."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers for a report."""
@@ -48,7 +48,7 @@ class CrossCheck:
 def head_to_check(
     rows: Mapping[str, ClassRows], heads: Iterable[tuple[str, str]], settings: FitSettings
 ) -> tuple[str, str] | None:
-    """Return class and head of the cheapest of `heads`; None if SciPy fits them all anyway.
+    """Return class and head of the fastest fit of `heads`; None if SciPy fits all of them anyway.
 
     Heads with second-degree terms are preferred.
     """
@@ -66,9 +66,9 @@ def head_to_check(
 
 
 def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitResult, int]:
-    """Fit a head by SciPy to the same error as `fit_head`; return also the number of positions."""
+    """Fit a head by SciPy to the same objective as `fit_head`; return the fit and the number of positions."""
     problem = head_problem(rows, head, settings)
-    # Passes differ between methods.
+    # The number of passes depends on the method.
     result = solver(least_squares.METHOD)(problem, tolerance=settings.tolerance)
     return result, len(problem.train)
 

@@ -1,6 +1,6 @@
 """The fit of a weight file to datasets.
 
-`fit_dataset` reads the rows of each position class, fits either each head by itself (`_fit_heads`) or all
+`fit_dataset` reads the rows of each position class, fits either each head separately (`_fit_heads`) or all
 probabilities of a class together with a hidden layer (`_fit_hidden_layers`), and measures the result.
 """
 
@@ -55,7 +55,7 @@ from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.streams import derive_states
 from motif.sampling import dataset_fingerprint
 
-NO_TERM_TABLE = "term_table: terms that are fitted together with hidden units have no standard errors"
+NO_TERM_TABLE = "term_table: terms fitted together with hidden units have no standard errors"
 _WARM_UP_ROWS = 8
 _Key = TypeVar("_Key")
 _Result = TypeVar("_Result")
@@ -63,7 +63,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class _Fit:
-    """Weights without a name, and how they were fitted."""
+    """Weights without a name, and their fits."""
 
     weights: WeightFile
     results: Mapping[tuple[str, str], FitResult]
@@ -85,15 +85,15 @@ def fit_dataset(
     checkpoints: Path | None = None,
     jobs: int | None = None,
 ) -> FittedWeights:
-    """Fit a weight file to the datasets in `folders`, pooled.
+    """Fit a weight file to the pooled datasets in `folders`.
 
-    A fit with hidden units can `start` from weights with as many of them.  `term_table` is a file for the
-    table of terms with their standard errors (`motif.fitting.significance`).
-    `checkpoints` is a folder in which the fit of hidden layers keeps its state after every pass: the same
-    call continues from there.  With `cross_check` SciPy fits one of the heads too, beside the others
-    (`motif.learning.cross_check`).  The same data and settings give the same weights for any number of
-    `jobs`.  Raises `DatasetError` for data that cannot be read, `FitError` for data that cannot be fitted,
-    its subclass `FailedFitError` where a head has no usable fit, `FileError` when a file cannot be written.
+    A fit with hidden units can `start` from weights with the same number of units. `term_table` is a file for
+    the table of terms with their standard errors (`motif.fitting.significance`). `checkpoints` is a folder in
+    which a fit with hidden layers stores its state after every pass; the same call resumes from there. With
+    `cross_check`, SciPy also fits one of the heads (`motif.learning.cross_check`). The same data and settings
+    give the same weights for any number of `jobs`. Raises `DatasetError` for data that cannot be read,
+    `FitError` for data that cannot be fitted, its subclass `FailedFitError` if a head has no usable fit, and
+    `FileError` if a file cannot be written.
     """
     settings.check()
     if start is not None:
@@ -140,7 +140,7 @@ def _fit_heads(
     cross_check: bool,
     jobs: int | None,
 ) -> _Fit:
-    """Fit each head of each class by itself."""
+    """Fit each head of each class separately."""
     places = list(heads_to_fit(rows, settings))
     calls: dict[Any, tuple[Any, ...]] = {
         place: (fit_head, rows[place[0]], place[1], settings) for place in places
@@ -214,9 +214,9 @@ def _called(function: Callable[..., _Result], *arguments: Any) -> _Result:
 def _each(
     function: Callable[..., _Result], calls: Mapping[_Key, tuple[Any, ...]], label: str, jobs: int | None
 ) -> dict[_Key, _Result]:
-    """Return the results of `function` by the keys of `calls`."""
+    """Return the results of `function` for the arguments in `calls`, by the same keys."""
     results: dict[_Key, _Result] = {}
-    # The rows are files of this machine: fits stay here, also where a cluster does the rest.
+    # The rows are files on this machine, so fits run here even if a cluster does the other work.
     with (
         working_on(None),
         progress(label, len(calls)) as advance,
@@ -232,14 +232,14 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
     """Yield a line for each fit that failed, and for each weight that diverges."""
     for (class_name, head), fit in heads.items():
         if (result := fit.result).stopped in FAILURES:
-            how = f"{result.stopped}: {FAILURES[result.stopped]}; the weights are those of the pass before"
+            how = f"{result.stopped}: {FAILURES[result.stopped]}; the weights are those of the previous pass"
             yield f"{class_name} {head}: {how}"
     for (class_name, head), fit in heads.items():
         if (number := fit.result.diverging) is not None:
             name, weight = term_names(fit.terms, parameters)[number], fit.result.weights[number]
             yield (
-                f"{class_name} {head}: the weight of {name} grows without end (it stopped at {weight:.4g}): "
-                "its term separates labels that lie on the bounds; a larger ridge holds it"
+                f"{class_name} {head}: the weight of {name} grows without bound (it stopped at "
+                f"{weight:.4g}): its term separates labels on the bounds; a larger ridge limits it"
             )
 
 
@@ -282,11 +282,11 @@ def _facts(
 
 
 def warm_up() -> None:
-    """Compile what a fit to rolled out samples needs, for a process beside one that makes these first."""
+    """Compile the kernels that a fit needs, in a process beside another one that samples first."""
     derive_states(0, 0, 1, 1)
     boards = np.repeat(Position.start().board[None], _WARM_UP_ROWS, axis=0)
     features(parameter_set(FitSettings().parameters), boards)
-    # What the rows hold does not matter.
+    # The content of the rows does not matter.
     columns = np.linspace(0, 1, _WARM_UP_ROWS * len(LABELS)).astype(np.float32).reshape(_WARM_UP_ROWS, -1)
     numbers = np.arange(_WARM_UP_ROWS) // 2
     games = numbers.astype(np.int32)

@@ -1,4 +1,4 @@
-"""Errors of fitted weights on their dataset: of probabilities, and of the plays they would choose."""
+"""Errors of fitted weights on their dataset: errors of probabilities and of the chosen plays."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -24,16 +24,16 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 
 ALL = "all"
-"""Stands for the decisions of every class."""
+"""Key for the decisions of all classes."""
 _ROWS_AT_ONCE = 1 << 16
 
 
 class ChoiceError(NamedTuple):
-    """The mean loss per decision, in points."""
+    """Mean loss per decision, in points."""
 
     mean: float
     se: float
-    """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
+    """Standard error of `mean`, clustered by game; NaN if all decisions come from one game."""
 
 
 class WinErrors(NamedTuple):
@@ -44,13 +44,13 @@ class WinErrors(NamedTuple):
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
-    """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
+    """Return the mean loss, in points, of the choices of `weights` in validation, by class and for `ALL`.
 
-    In each decision that has two recorded plays or more, the loss is the label of the best play less that
-    of the play that `weights` value highest, both for the mover.  A decision belongs to the class that its
-    best play leads to; without decisions there is no entry.  Labels have noise, and the best of several is
-    best partly by luck: so even perfect choices have an error, and only differences between fits on the same
-    data mean something.
+    In each decision with at least two recorded plays, the loss is the label of the best play minus the label
+    of the play that `weights` rank first, both for the mover. A decision belongs to the class that its best
+    play leads to; classes without decisions have no entry. Labels have noise, and the best of several labels
+    is too high on average, so even perfect choices have an error, and only differences between fits on the
+    same data are meaningful.
     """
     columns = zip(*_validation(rows, weights), strict=True)
     decision, equity, code, game, score = (np.concatenate(column) for column in columns)
@@ -87,7 +87,7 @@ def win_errors_of_heads(
 
 
 def win_errors_of_weights(rows: Mapping[str, ClassRows], weights: WeightFile) -> WinErrors:
-    """Measure the errors of the win probability that `weights` show."""
+    """Measure the errors of the win probability of `weights`."""
     evaluator, win = from_weights(weights), LABELS.index("win")
     squares = [
         (evaluator.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2 for part in rows.values()
@@ -100,7 +100,7 @@ def win_errors_of_weights(rows: Mapping[str, ClassRows], weights: WeightFile) ->
 def label_noise_of(
     rows: Mapping[str, ClassRows], classes: Iterable[str], head: str, settings: FitSettings
 ) -> float | None:
-    """Noise of the labels of a head in `classes`: over validation, or training where none is held out."""
+    """Return the label noise of a head in `classes`, in validation or, if nothing is held out, training."""
     known = [rows[class_name] for class_name in classes]
     held = any(len(part) > part.training for part in known)
     variances = []
@@ -131,7 +131,7 @@ def overall_errors(
 
 
 def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    """Decision, label, class, game, and score for the mover, of the validation rows of each class."""
+    """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
     for class_name, part in rows.items():
         validation = slice(part.training, None)
         equity = part.labels[validation, LABELS.index("equity")]
@@ -141,7 +141,7 @@ def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[
 
 
 def _ranking_scores(boards: Board, weights: WeightFile) -> FloatArray:
-    """By what `weights` rank `boards` (n, 26), for the player on roll."""
+    """Return the scores (n,) by which `weights` rank `boards` (n, 26), for the player on roll."""
     model, space = prepared(weights_model(weights))
     scores = np.empty(len(boards))
     for begin in range(0, len(scores), _ROWS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Settings of a fit: how weights are fitted to a dataset."""
+"""Settings of a fit of weights to a dataset."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _HIDDEN_PASSES = 12
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How weights are fitted."""
+    """Settings of a fit."""
 
     method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = setting(
         "gauss-newton",
@@ -58,7 +58,7 @@ class FitSettings:
     seed: int = setting(0, "Random seed of the validation games and the hidden units.")
 
     def check(self) -> None:
-        """Raise `FitError`, or `SettingError` for the seed, for an invalid value."""
+        """Raise `FitError` for an invalid value, `SettingError` for an invalid seed."""
         from motif.fitting.solve import solver
         from motif.parameters import parameter_set
 
@@ -90,13 +90,13 @@ class FitSettings:
 
     def _check_hidden(self) -> None:
         if self.prune is not None:
-            raise FitError("prune: hidden units are fitted without", "prune")
+            raise FitError("prune: not available with hidden units", "prune")
         if self.heads != "all" or self.terms != "pairs":
-            raise FitError("hidden: hidden units go with heads all and terms pairs", "hidden")
+            raise FitError("hidden: hidden units need heads all and terms pairs", "hidden")
 
     @property
     def ranking_weight(self) -> float:
-        """Weight of the ranking term of equity heads, or of the fit with hidden units."""
+        """Weight of the ranking term of equity heads, or of a fit with hidden units."""
         if self.ranking is not None:
             return self.ranking
         if self.hidden:
@@ -105,7 +105,7 @@ class FitSettings:
 
     @property
     def hidden_passes(self) -> int:
-        """Passes of a fit with hidden units."""
+        """Number of passes of a fit with hidden units."""
         return _HIDDEN_PASSES if self.passes is None else self.passes
 
 

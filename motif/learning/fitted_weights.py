@@ -29,13 +29,13 @@ class FittedWeights(Tabular):
     """Root mean square error of the win probability in training, over all classes."""
     rmse_validation: float | None
     choices: dict[str, ChoiceError]
-    """By class, and for all classes: see `choice_errors`."""
+    """Choice errors by class and for all classes: see `choice_errors`."""
     unpruned: dict[tuple[str, str], FitResult]
     """Fits with every term of the pruned heads, by class and head."""
     unpruned_choices: dict[str, ChoiceError]
-    """Choice errors before pruning; empty without."""
+    """Choice errors before pruning; empty without pruning."""
     warnings: tuple[str, ...] = ()
-    """Warnings about the fits, one line each: failures, and weights that grow without bound."""
+    """Warnings about the fits, one line each: failures and weights that grow without bound."""
     noise: dict[tuple[str, str], float | None] = field(default_factory=dict)
     """Noise of the labels in the errors, by class and head; see `NoiseFreeError`."""
     overall: dict[str, NoiseFreeError] = field(default_factory=dict)
@@ -43,28 +43,28 @@ class FittedWeights(Tabular):
     without noise of the labels.
     """
     check: CrossCheck | None = None
-    """A head that SciPy fitted too, if requested."""
+    """Comparison of one head with SciPy's fit, if requested."""
 
     @property
     def choice_error(self) -> dict[str, float]:
-        """Means of `choices`."""
+        """Mean losses of `choices`."""
         return {name: error.mean for name, error in self.choices.items()}
 
     @property
     def unpruned_choice_error(self) -> dict[str, float]:
-        """Means of `unpruned_choices`."""
+        """Mean losses of `unpruned_choices`."""
         return {name: error.mean for name, error in self.unpruned_choices.items()}
 
     @property
     def sweeps(self) -> int:
-        """Maximum number of passes of a head."""
+        """Largest number of passes of a head."""
         return max(result.passes for result in self.results.values())
 
     @property
     def stopped(self) -> str:
-        """Why the fits stopped: "converged", or the reason of the first failed or unconverged one.
+        """Why the fits stopped: "converged", or the reason of the first fit that failed or did not converge.
 
-        Failures are those of `objective.FAILURES`.
+        Failures are listed in `objective.FAILURES`.
         """
         reasons = [result.stopped for result in self.results.values() if result.stopped != CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
@@ -72,8 +72,8 @@ class FittedWeights(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers for a report.
 
-        For a pruned head, `before_pruning` holds those of the fit with every term, the rest those of its last
-        fit. `terms` is the number of weights without the bias.
+        For a pruned head, `before_pruning` has the numbers of the fit with every term; the others are from
+        the last fit. `terms` is the number of weights without the bias.
         """
         before = {place: _facts_of_fit(result) for place, result in self.unpruned.items()}
         heads = {

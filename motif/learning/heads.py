@@ -46,14 +46,14 @@ class HeadFit:
 
 
 def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[tuple[str, str]]:
-    """Return class and head of every fit that `rows`, by class, allow, in the weight file's order.
+    """Return class and head of every fit that `rows` (by class) allow, in the order of the weight file.
 
     Raises `FitError` if a required class has no training rows.
     """
     for class_name in CLASS_NAMES:
         if class_name not in rows or not rows[class_name].training:
             if class_name in _NEEDED_CLASSES:
-                raise FitError(f"the dataset holds no {class_name} positions to train on: sample more games")
+                raise FitError(f"the dataset has no {class_name} positions to train on: sample more games")
             continue
         boards = rows[class_name].boards[: rows[class_name].training]
         for head in _heads(class_name, settings):
@@ -68,8 +68,8 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     """Fit one head of a class to its rows, with at least one training row, and prune it if requested.
 
-    A head without second-degree terms has nothing to prune, and one whose rows come from a single game has no
-    information about luck: they are not pruned.
+    A head without second-degree terms is not pruned. Neither is a head whose rows come from a single game,
+    because it has no standard errors.
     """
     problem = head_problem(rows, head, settings)
     solve = solver(settings.method)
@@ -91,7 +91,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
 
 
 def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
-    """Return where the rules do not exclude it: no gammon after the loser has borne off a checker."""
+    """Return where the result is possible: no gammon after the loser has borne off a checker."""
     if not head.startswith(("win_", "lose_")):
         return np.ones(len(boards), np.bool_)
     loser = -boards if head.startswith("win_") else boards
@@ -100,7 +100,7 @@ def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
 
 
 def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray[np.bool_]:
-    """Return which of the `boards` (n, 26) of a class its head `head` is fitted to."""
+    """Return which of the `boards` (n, 26) of a class are used in the fit of `head`."""
     use = possible(head, boards)
     if settings.bearoff:
         use &= ~covered_boards(bearoff_tables(), boards)
@@ -125,7 +125,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
         Link(*bounds(head)),
         decisions=rows_where(rows.decisions, use),
         training=training,
-        # A problem's error is a mean, so the same prior weighs less with more rows.
+        # The error of a problem is a mean, so a fixed prior must be weaker with more rows.
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.ranking_weight if equity else 0.0,
     )
@@ -153,26 +153,26 @@ def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
 def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
     if settings.heads == "win":
         return ("win",)
-    # An equity of 3 tanh x cannot be that of a certain win or loss; probabilities can.
+    # An equity of 3 tanh x cannot reach that of a certain win or loss; probabilities can.
     return OUTPUTS if class_name == "race" else LABELS
 
 
 def settings_of(weights: WeightFile) -> FitSettings:
-    """Return the settings of a weight file's fit, with defaults for missing ones.
+    """Return the settings of a weight file's fit, with defaults for missing settings.
 
-    Raises `FitError` for an impossible record.
+    Raises `FitError` for an invalid record.
     """
     facts: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
     settings = FitSettings(parameters=weights.parameters.name, bearoff=weights.bearoff, **facts)
     try:
         settings.check()
     except (MotifError, TypeError, ValueError) as error:
-        raise FitError(f"the weights {weights.name!r} describe a fit that is impossible: {error}") from None
+        raise FitError(f"the weights {weights.name!r} have an invalid record of their fit: {error}") from None
     return settings
 
 
 def heads_in(weights: WeightFile) -> Iterator[tuple[str, str]]:
-    """Yield class and head of all weights in a file, in order."""
+    """Yield class and head of all heads in a weight file, in order."""
     for class_name, heads in weights.classes.items():
         yield from ((class_name, head) for head in HEADS if head in heads)
 
@@ -180,15 +180,15 @@ def heads_in(weights: WeightFile) -> Iterator[tuple[str, str]]:
 def term_errors(
     rows: Mapping[str, ClassRows], weights: WeightFile, settings: FitSettings, class_name: str, head: str
 ) -> HeadTerms:
-    """Return the terms of one of the heads in `weights` (see `heads_in`), with standard errors from `rows`.
+    """Return the terms of a head in `weights` (see `heads_in`), with standard errors from `rows`.
 
-    `rows` are those of `class_rows`, by class. The errors are NaN if all training rows come from a single
-    game. Raises `FitError` if there are none for this head.
+    `rows` are those of `class_rows`, by class. Standard errors are NaN if all training rows come from a
+    single game. Raises `FitError` if there are no rows for this head.
     """
     part = rows.get(class_name)
     terms, vector = weight_vector(weights.classes[class_name][head])
     if part is None or not rows_of_head(part.boards[: part.training], head, settings).any():
-        raise FitError(f"the dataset holds no {class_name} positions to fit the {head} weights to")
+        raise FitError(f"the dataset has no {class_name} positions for the fit of the {head} weights")
     problem = replace(head_problem(part, head, settings), terms=terms)
     clusters = head_clusters(part, head, settings)
     train = problem.train

@@ -1,4 +1,4 @@
-"""Weights with a hidden layer: all chances of each position class, fitted together."""
+"""Fits of weights with hidden layers: all probabilities of a position class are fitted together."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,18 +22,20 @@ from motif.runtime.progress import Stopwatch, progress
 
 METHOD = "adam"
 _RATE, _RATE_FROM_WEIGHTS = 1e-3, 3e-4
-"""Adam's rates at the start of a fit: smaller where the weights are nearly right already."""
+"""Initial learning rates of Adam: lower if the fit starts from weights, which are nearly right already."""
 _INPUT_DIGITS = 3
-"""Significant digits of what hidden units read: more make no other plays, and a longer file."""
+"""Significant digits of the input weights of hidden units; more digits would not change plays, only make the
+file longer.
+"""
 
 
 class HiddenWeights(NamedTuple):
-    """What a fit with hidden layers leaves, by class."""
+    """Result of fits with hidden layers, by class."""
 
     classes: dict[str, dict[str, HeadWeights]]
     layers: dict[str, HiddenLayer]
     results: dict[tuple[str, str], FitResult]
-    """By class and `HEAD`: how the errors of the equity fell."""
+    """Errors of the equity in each pass, by class and `HEAD`."""
 
 
 def fit_hidden_classes(
@@ -46,11 +48,11 @@ def fit_hidden_classes(
     jobs: int | None = None,
     checkpoints: Path | None = None,
 ) -> HiddenWeights:
-    """Fit the chances of every class, one class after the other.
+    """Fit the probabilities of every class, one class after the other.
 
-    Each class uses all processors; the weights are the same for any number of `jobs`.  In the folder
-    `checkpoints` each class keeps its state after every pass, and an interrupted fit continues from there.
-    Raises `FitError` for a class without positions to train on.
+    The weights do not depend on the number of `jobs`. The state of each class is stored in the folder
+    `checkpoints` after every pass, and an interrupted fit continues from there. Raises `FitError` for a class
+    without positions to train on.
     """
     fitted = HiddenWeights({}, {}, {})
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
@@ -73,8 +75,8 @@ def fit_hidden_classes(
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
             )
-            fitted.classes[class_name] = {head: _rounded(of) for head, of in fit.heads.items()}
-            fitted.layers[class_name] = _named(fit.hidden, parameters, class_name)
+            fitted.classes[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
+            fitted.layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
             fitted.results[class_name, HEAD] = _result(fit, watch.seconds)
     return fitted
 
@@ -82,10 +84,10 @@ def fit_hidden_classes(
 def check_start(start: WeightFile, settings: FitSettings) -> None:
     """Raise `FitError` unless a fit with these settings can start from the weights."""
     if not settings.hidden:
-        raise FitError("start: only a fit with hidden units starts from weights", "start")
+        raise FitError("start: only a fit with hidden units can start from weights", "start")
     parameters = parameter_set(settings.parameters)
     if start.parameters.fingerprint != parameters.fingerprint:
-        raise FitError(f"start: {start.name} has other parameters than {parameters.name}", "start")
+        raise FitError(f"start: the parameters of {start.name} must be {parameters.name}", "start")
     units = {len(layer.bias) for layer in start.hidden_layers.values()} or {0}
     if units != {settings.hidden}:
         found = " and ".join(map(str, sorted(units)))
@@ -93,7 +95,7 @@ def check_start(start: WeightFile, settings: FitSettings) -> None:
     for class_name in start.hidden_layers:
         for head in OUTPUTS:
             if head not in start.classes[class_name]:
-                raise FitError(f"start: {start.name} lacks the head {head} of {class_name}", "start")
+                raise FitError(f"start: {start.name} has no head {head} in class {class_name}", "start")
 
 
 def _start_of(start: WeightFile | None, class_name: str) -> FittedClass | None:
@@ -103,7 +105,7 @@ def _start_of(start: WeightFile | None, class_name: str) -> FittedClass | None:
 
 
 def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
-    """Return the positions of a class that weights are to value."""
+    """Return the positions of a class to which its weights apply."""
     use = rows_of_head(part.boards, OUTPUTS[0], settings)
     return HiddenRows(
         rows_where(part.features, use),
@@ -115,13 +117,13 @@ def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
 
 
 def _rounded(head: HeadWeights) -> HeadWeights:
-    """Return the weights with the digits that a file shows."""
+    """Return the weights rounded to the digits of a weight file."""
     bias = float(to_digits(np.array([head.bias]))[0])
     return replace(head, bias=bias, linear=to_digits(head.linear), quadratic=to_digits(head.quadratic))
 
 
 def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> HiddenLayer:
-    """Return the units with the digits that a file shows, and names that say what each is about."""
+    """Return the units rounded to the digits of a weight file, with descriptive names."""
     short = replace(
         layer,
         bias=to_digits(layer.bias),
@@ -133,9 +135,9 @@ def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> Hid
 
 
 def _result(fit: HiddenFit, seconds: float) -> FitResult:
-    """How a class was fitted, in the form that reports read."""
-    heads = [np.concatenate([[of.bias], of.linear, of.quadratic]) for of in fit.heads.values()]
-    hidden = fit.hidden
+    """Return the fit of a class in the form that reports use."""
+    heads = [np.concatenate([[of.bias], of.linear, of.quadratic]) for of in fit.weights.heads.values()]
+    hidden = fit.weights.hidden
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
     weights = np.concatenate([*heads, *(each.ravel() for each in units)]).astype(np.float64)
     return FitResult(

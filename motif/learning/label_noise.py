@@ -1,15 +1,15 @@
-"""Noise of labels due to the luck of their rollouts, and the error of a fit without it.
+"""Noise of labels due to the luck of rollouts, and the error of a fit without this noise.
 
-A label is the mean of n trials, so even an evaluator with the true values would differ from it: in squares,
-by the label's own variance on average. The held-out samples were not used in the fit, so their mean squared
-error is the evaluator's own plus the mean variance of their labels. The difference is the error without
-noise, which can be compared between versions whose rollouts differ in trials.
+A label is the mean of n trials, so even the true values would differ from it: the mean squared difference is
+the label's variance. The held-out samples were not used in the fit, so their mean squared error is that of
+the evaluator plus the mean variance of their labels. Subtracting that variance gives the error without noise,
+which can be compared between versions whose rollouts have different numbers of trials.
 
-The variance of an equity is the square of the standard error in the dataset. That of a probability p follows
-from p alone if each trial is a whole game: p (1 - p) / (n - 1). Trials that end early return an evaluator's
+The variance of an equity is the square of the standard error in the dataset. The variance of a probability p
+is p (1 - p) / (n - 1) if each trial is a whole game. Trials that end early return an evaluator's
 probabilities instead, and stratified dice make trials dependent; datasets have no standard errors of these
-probabilities, so their noise is unknown. Labels by an evaluator contain no luck. A bias of labels, from a
-weak player, does not show in these numbers.
+probabilities, so their noise is unknown. Labels by an evaluator contain no luck. These numbers do not include
+the bias of labels from a weak player.
 """
 
 import math
@@ -26,10 +26,11 @@ from motif.sampling.dataset import ROLLOUTS
 from motif.sampling.sample import OUTCOME
 
 _ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
-"""Settings of a dataset whose rollouts do not show the uncertainty of a probability."""
+"""Settings of a dataset with rollouts that do not give the standard error of a probability."""
 NOT_KNOWN = (
-    "Rollouts that are cut short, and those with stratified dice, give no error for a probability, only for "
-    "the equity; a single trial gives none for either."
+    "Truncated rollouts, and rollouts with stratified dice, give a standard error only for the equity, not "
+    "for "
+    "probabilities; a single trial gives none at all."
 )
 
 
@@ -55,16 +56,16 @@ def label_variances(samples: Dataset, settings: Mapping[str, Any]) -> npt.NDArra
 
 @dataclass(frozen=True)
 class NoiseFreeError:
-    """The error of a head over validation samples, and the noise of the labels in it."""
+    """The error of a head over validation samples, and the noise of their labels."""
 
     rmse: float | None
-    """None if no sample is held out."""
+    """Root mean square error; None if no sample is held out."""
     noise: float | None
     """Root mean square of the labels' standard errors; None if unknown."""
 
     @property
     def without_noise(self) -> float | None:
-        """The error if labels contained no luck; 0 if luck explains all of it."""
+        """The error without the noise of the labels; 0 if the noise explains all of it."""
         if self.rmse is None or self.noise is None:
             return None
         return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0))
@@ -79,7 +80,7 @@ class NoiseFreeError:
 
 
 def root_mean(parts: Iterable[npt.NDArray[np.floating]]) -> float | None:
-    """Return the root of the mean of all `parts`; None if there are none, or one is unknown."""
+    """Return the root of the mean of all `parts`; None if there are none or one is unknown."""
     total, count = 0.0, 0
     for part in parts:
         total += float(np.sum(part, dtype=np.float64))

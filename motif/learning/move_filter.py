@@ -1,4 +1,4 @@
-"""The fit of a weight file's move filter: a point table that picks the plays worth a full evaluation."""
+"""The fit of a weight file's move filter: a point table that selects the plays for full evaluation."""
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 1 << 14
 def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
     """Fit the steps (2, points, steps) of a `PreFilter` for one class to the training rows.
 
-    The table ranks the plays of a decision similarly to the labels: ridge least squares on columns and labels
+    The table ranks the plays of a decision like the labels: ridge regression on columns and labels that are
     centred within each decision, so that only differences between the plays of a decision count.
     """
     train = slice(rows.training)

@@ -1,18 +1,18 @@
-"""A calibration from results of games or rollouts: fitted on some games, measured on the others.
+"""Calibrations from results of games or rollouts: fitted to some games, measured on the others.
 
-The knots come from shown win chances and the results of rollouts, or of games that were played.  Isotonic
-regression (scikit-learn) finds the rising steps that are most likely to have given the results; no rising map
-has a lower log-loss on them.  Steps that say nearly the same are put together, and each that is left becomes
-a knot: the mean chance shown there, as a raw sum, and the share of games won.  The map between knots is that
-of `motif.evaluators.calibration`.
+The knots come from estimated win probabilities and the results of rollouts or played games. Isotonic
+regression (scikit-learn) finds the increasing step function with the highest likelihood, and so the lowest
+log-loss, of the results. Steps of nearly equal height are merged, and each remaining step becomes a knot: its
+mean estimate, as a raw sum, and its share of games won. The map between knots is that of
+`motif.evaluators.calibration`.
 
 Source of the steps: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass
 probability estimates" (KDD 2002).
 
-Chances are scored by the Brier score (Brier, 1950) and the log-loss (Good, "Rational decisions", 1952).
-Both are proper: nobody does better than by stating the true chance.  Each trial of a rollout is an
-outcome, 0 or 1, so a label that is the share of trials won gives the mean over them.  A game that was
-played is one trial.
+Probabilities are scored by the Brier score (Brier, 1950) and the log-loss (Good, "Rational decisions", 1952).
+Both are proper scores: the true probability has the best expected score. Each trial of a rollout is an
+outcome, 0 or 1, so the score for a label, which is the share of trials won, is the mean over the trials. A
+played game is one trial.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots, raw_sums
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
-from motif.evaluators.static import without_calibration
+from motif.evaluators.static import weights_of, without_calibration
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
@@ -42,20 +42,23 @@ from motif.sampling.game_results import PositionResults, Results, ScoreResults, 
 from motif.sampling.samples import drawn_games
 
 MIN_POSITIONS = 100
-"""A class with fewer to fit on keeps its chances."""
+"""Minimum number of positions for the calibration of a class."""
 ALL = "all"
-"""The group of all positions, beside those of the classes; the only one where the positions are not known."""
+"""The group of all positions, beside the groups of the classes; the only group if positions are unknown."""
 MAX_KNOTS = 64
 TOLERANCE = 1e-4
-"""The log-loss per position that putting steps together may cost on the data of the fit."""
+"""Maximum increase of the log-loss per position, on the data of the fit, by merging steps."""
 MIN_IN_A_STEP = 10
-"""A step with fewer is put together with a neighbour, whatever that costs."""
+"""A step with fewer positions is always merged with a neighbour."""
 END_SHARE = 0.98
-"""At the lowest chance shown in the data a win is this much of what it is in the whole lowest step, and a
-loss likewise at the highest: the map must rise there too, so that no order of plays is lost."""
+"""The map must increase within the end steps as well, so that plays keep their order. At the lowest estimate,
+the win probability is this share of that of the whole lowest step; at the highest estimate, the loss
+probability is this share of that of the highest step.
+"""
 NEAREST_TO_CERTAIN = 1e-6
-"""The log-loss takes a chance that is nearer to 0 or 1 for one this far from it; that of a lost
-certainty would be infinite."""
+"""Minimum distance of a probability from 0 and 1 in the log-loss, which would be infinite for a certainty
+that proves wrong.
+"""
 
 _POSITIONS_AT_ONCE = 2048
 _NO_CLASS = -1
@@ -65,22 +68,22 @@ _FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StatedChances:
-    """Win chances of n positions, beside what rollouts made of them."""
+    """Estimated win probabilities of n positions, and the results of these positions."""
 
     before: _FloatArray
-    """(n,) as the player states them."""
+    """(n,): probabilities from the player."""
     plain: _FloatArray
-    """(n,) as the player states them without a calibration."""
+    """(n,): probabilities from the player without a calibration."""
     after: _FloatArray
-    """(n,) with the new calibration."""
+    """(n,): probabilities with the new calibration."""
     exact: npt.NDArray[np.bool_]
-    """(n,): whether bearoff tables gave the chance, which no calibration changes."""
+    """(n,): whether the probability is from the bearoff tables, which are not calibrated."""
     won: _FloatArray
-    """(n,) share of the rollouts that were won."""
+    """(n,): share of the trials that were won."""
     trials: npt.NDArray[np.int32]
     game: npt.NDArray[np.int64]
     position_class: npt.NDArray[np.int8]
-    """(n,) index into `CLASS_NAMES`; -1 where the positions are not known."""
+    """(n,): index into `CLASS_NAMES`; -1 if the positions are unknown."""
 
     def __len__(self) -> int:
         return len(self.won)
@@ -92,14 +95,14 @@ class StatedChances:
 
 @dataclass(frozen=True)
 class Change:
-    """A mean score before and after; less is better."""
+    """A mean score before and after calibration; lower is better."""
 
     before: float
     after: float
     difference: float
-    """After less before: below 0 where it has become better."""
+    """`after` - `before`; negative if the score has improved."""
     se: float
-    """Standard error of `difference`; positions of one game count as one observation.  NaN for one game."""
+    """Standard error of `difference`; clustered by game. NaN if there is only one game."""
 
     @property
     def clear(self) -> bool:
@@ -109,7 +112,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the calibration changes on the games that it was not fitted on, in one class or in all."""
+    """Changes by the calibration on held-out games, in one class or in all."""
 
     positions: int
     games: int
@@ -119,21 +122,21 @@ class Measured:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Tabular):
-    """A calibration, and how good it is."""
+    """A calibration and its quality."""
 
     knots: dict[str, KnotRows]
-    """By class; none for a class of too few positions."""
+    """Class name -> knots; classes with too few positions have no entry."""
     fitted: StatedChances
-    """Positions of the games that it was fitted on."""
+    """Positions of the games of the fit."""
     held: StatedChances
     """Positions of the other games."""
     groups: dict[str, Measured]
-    """By class, and for `ALL`."""
+    """Changes by class and for `ALL`."""
     facts: dict[str, Any]
-    """Where it comes from, for the weight file."""
+    """Record of the calibration for the weight file."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return scores and knots, as JSON has them."""
+        """Return scores and knots for JSON."""
 
         def scores(name: str) -> dict[str, Any]:
             changes = {group: asdict(getattr(of, name)) for group, of in self.groups.items()}
@@ -157,7 +160,7 @@ class Calibration(Tabular):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each class, and for all."""
+        """Return a row for each class and for all."""
         return [
             {
                 "class": name,
@@ -180,19 +183,19 @@ def calibrate(
     seed: int = 0,
     jobs: int | None = None,
 ) -> Calibration:
-    """Fit the win chances of an evaluator, class by class, to results of games or rollouts.
+    """Calibrate the win probabilities of an evaluator, class by class, to results of games or rollouts.
 
     Parameters
     ----------
     results
-        What `motif.sampling.game_results.read_results` gives, or the folder of a dataset.
+        The result of `motif.sampling.game_results.read_results`, or the folder of a dataset.
     evaluator
-        States a chance for each position; not asked, and may be None, where the results are scores: these are
-        the chances then, in one class, `ALL`.
+        Evaluator of the positions. It may be None if the results are scores: then the scores are the
+        probabilities, in one class, `ALL`.
     share
-        About this share of the games, drawn by `seed`, is fitted on; the rest is measured on.
+        Approximate share of the games, drawn with `seed`, for the fit; the others are for measuring.
     seed, jobs
-        Seed of the draw; processes for evaluators that look ahead.
+        Seed of the draw, and number of processes for evaluators with lookahead.
 
     Returns
     -------
@@ -201,19 +204,19 @@ def calibrate(
     Raises
     ------
     SettingError
-        For a share that is not between 0 and 1.
+        If `share` is not between 0 and 1.
     FitError
-        When either side has no games.
+        If there are no games for the fit or for measuring.
     DatasetError
         For data that cannot be read.
     """
     if not 0 < share < 1:
-        raise SettingError(f"share must lie between 0 and 1, not be {share}", "share")
+        raise SettingError(f"share must be between 0 and 1, not {share}", "share")
     results = _read(results)
     stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
     on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
     if on_held.all() or not on_held.any():
-        raise FitError(f"{results.name}: too few games to fit on some and measure on others")
+        raise FitError(f"{results.name}: too few games for a fit and a measurement")
     knots = _fitted_knots(stated.rows(~on_held))
     stated = replace(stated, after=_after(stated, knots))
     fitted, held = stated.rows(~on_held), stated.rows(on_held)
@@ -230,23 +233,20 @@ def calibrate(
 
 
 def weights_behind(evaluator: Evaluator) -> WeightFile:
-    """Return the weights of `evaluator` as a file of their own, where every class has its own.
+    """Return a copy of the weights of `evaluator` in which every class has its own heads.
 
-    Raises `PlayerError` for an evaluator without weights, or one that looks ahead with them.
+    Raises `PlayerError` for an evaluator without weights or with lookahead.
     """
-    if not isinstance(evaluator, StaticEvaluator) or evaluator.weights is None:
-        raise PlayerError(
-            f"{evaluator.name!r} has no weights to put a calibration beside; a weight file, bras or phase has"
-        )
-    weights = evaluator.weights
+    weights = weights_of(evaluator)
+    assert isinstance(evaluator, StaticEvaluator)  # guaranteed by `weights_of`
     classes = {class_name: weights.heads_of(class_name) for class_name in CLASS_NAMES}
     return replace(weights, classes=classes, bearoff=len(evaluator.model.bearoff.rows) > 0)
 
 
 def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str) -> WeightFile:
-    """Return a copy of the weights of `evaluator`, called `name`, with this `calibration` alone.
+    """Return a copy of the weights of `evaluator`, called `name`, with only this `calibration`.
 
-    Raises `PlayerError` as `weights_behind` does.
+    Raises `PlayerError` like `weights_behind`.
     """
     weights = weights_behind(evaluator)
     fit = {**weights.fit, "calibration": calibration.facts}
@@ -257,19 +257,19 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
 
 
 def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> bool:
-    """Whether the weights of `evaluator` were fitted to the dataset `results`, according to their record."""
+    """Return whether the weights of `evaluator` were fitted to the dataset `results`, by their record."""
     weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
     datasets = weights.fit.get("dataset", []) if weights else []
     return _read(results).fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
 
 
 def _read(results: Results | Path | str) -> Results:
-    """`results` themselves, or those in the folder of a dataset."""
+    """Return `results`, or the results in the folder of a dataset."""
     return dataset_results(Path(results)) if isinstance(results, Path | str) else results
 
 
 def _scored(results: ScoreResults) -> StatedChances:
-    """Take scores for the chances that were stated; `after` is still `plain`."""
+    """Return the scores as stated probabilities; `after` is still `plain`."""
     chances, count = results.chances, len(results.won)
     return StatedChances(
         before=chances,
@@ -284,10 +284,10 @@ def _scored(results: ScoreResults) -> StatedChances:
 
 
 def _stated(results: PositionResults, evaluator: Evaluator | None, jobs: int | None) -> StatedChances:
-    """Let `evaluator` state the chances of all positions; `after` is still `plain`."""
+    """Return the probabilities that `evaluator` states for all positions; `after` is still `plain`."""
     if evaluator is None:
-        raise PlayerError(f"{results.name}: positions have no chances before a player states them")
-    # Compiled evaluation is done before other processes have begun.
+        raise PlayerError(f"{results.name}: positions need a player that states their probabilities")
+    # Compiled evaluation would finish before other processes had started.
     workers = jobs if isinstance(evaluator, LookaheadEvaluator) else 1
     plain = without_calibration(evaluator) if isinstance(evaluator, StaticEvaluator) else evaluator
     pieces = []
@@ -319,7 +319,7 @@ def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _Floa
 
 
 def by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """Yield the classes that occur, `ALL` if they are unknown, and which rows (n,) belong to each."""
+    """Yield the classes that occur, or `ALL` if they are unknown, and the rows of each as a mask (n,)."""
     for code in np.unique(stated.position_class):
         yield ALL if code == _NO_CLASS else CLASS_NAMES[code], stated.position_class == code
 
@@ -351,11 +351,12 @@ def _measured(stated: StatedChances) -> Measured:
 
 
 def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -> KnotRows:
-    """Knots float32 (k, 2), k <= `MAX_KNOTS` + 2, score and chance both rising from row to row.
+    """Return knots float32 (k, 2), k <= `MAX_KNOTS` + 2; scores and chances increase from row to row.
 
-    `shown` chances (n,), n > 0, of positions whose rollouts, each of so many `trials`, were won to the
-    share `won` (n,).  Positions count alike.  One trial is added that was won at the lowest chance, and one
-    that was lost at the highest, so that nothing counts as impossible or certain.
+    `shown` (n,), n > 0, are the estimated win probabilities of positions, `won` (n,) the shares of their
+    rollouts that were won, and `trials` the numbers of trials. All positions have the same weight. A won
+    trial is added at the lowest probability and a lost trial at the highest, so that nothing counts as
+    impossible or certain.
     """
     chances = np.asarray(shown, np.float64)
     steps = _thinned(_steps(chances, np.asarray(won, np.float64), 1 / float(np.median(np.asarray(trials)))))
@@ -369,13 +370,13 @@ def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -
 
 
 def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """Return the mean of (chance - outcome)^2 over each position's trials (n,), `won` (n,) of them won."""
+    """Return the mean of (chance - outcome)^2 over each position's trials (n,); `won` is the share won."""
     stated, share = np.asarray(chances, np.float64), np.asarray(won, np.float64)
     return stated**2 - 2 * stated * share + share
 
 
 def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """Return the mean of -log(chance of what happened), in nats, over each position's trials (n,)."""
+    """Return the mean of -log(chance of the outcome), in nats, over each position's trials (n,)."""
     stated = np.clip(np.asarray(chances, np.float64), NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
     share = np.asarray(won, np.float64)
     return np.asarray(-(share * np.log(stated) + (1 - share) * np.log1p(-stated)))
@@ -393,17 +394,17 @@ def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.intege
 
 
 class _Steps(NamedTuple):
-    """Steps in rising order, each array (k,)."""
+    """Steps in ascending order, as arrays (k,)."""
 
     weights: _FloatArray
-    """Positions."""
+    """Numbers of positions."""
     shown: _FloatArray
-    """Their mean shown chance."""
+    """Mean estimated probability of each step."""
     won: _FloatArray
-    """The share of the games that were won from there."""
+    """Share of games won in each step."""
 
     def together(self, first: int) -> "_Steps":
-        """All steps, but the one numbered `first` and its successor put together."""
+        """Return the steps with number `first` and the next one merged."""
         pairs = self.pairs()
         return _Steps(
             *(
@@ -413,7 +414,7 @@ class _Steps(NamedTuple):
         )
 
     def pairs(self) -> "_Steps":
-        """Return what each two neighbours make together, each array (k - 1,)."""
+        """Return each two neighbours merged, as arrays (k - 1,)."""
         weights = self.weights[:-1] + self.weights[1:]
 
         def mean(values: _FloatArray) -> _FloatArray:
@@ -422,7 +423,7 @@ class _Steps(NamedTuple):
         return _Steps(weights, mean(self.shown), mean(self.won))
 
     def losses(self) -> _FloatArray:
-        """Log-loss of each step's positions together, by its share of wins."""
+        """Return the log-loss of all positions of each step, at its share of wins."""
         won, rest = self.won, 1 - self.won
         return -self.weights * (won * np.log(won) + rest * np.log(rest))
 
@@ -449,7 +450,7 @@ def _steps(shown: _FloatArray, won: _FloatArray, one_trial: float) -> _Steps:
 
 
 def _thinned(steps: _Steps) -> _Steps:
-    """Return the steps after the cheapest of their neighbours have been put together, again and again."""
+    """Return the steps after repeatedly merging the two neighbours that increase the log-loss least."""
     budget = TOLERANCE * float(steps.weights.sum())
     while len(steps.weights) > 1:
         losses = steps.losses()
@@ -468,7 +469,7 @@ def _thinned(steps: _Steps) -> _Steps:
 
 
 def _rising(knots: _FloatArray) -> KnotRows:
-    """`knots` as a weight file holds them, without those that single precision does not tell apart."""
+    """Return `knots` in single precision, without those that become equal to their predecessor."""
     rows = knots.astype(np.float32)
     below_one = np.nextafter(np.float32(1), np.float32(0))
     rows[:, 1] = np.clip(rows[:, 1], np.finfo(np.float32).tiny, below_one)

@@ -1,8 +1,8 @@
-"""The data of fits, by class, in files mapped into memory.
+"""The data of fits, by class, in memory-mapped files.
 
-Datasets are read one part at a time and their features are appended to temporary files. All fits, also those
-of other processes, share the pages of these files: nothing of the size of the dataset is in memory twice, and
-the system may drop the pages when memory gets short. Whole games are held out for validation.
+Datasets are read one part at a time and their features are appended to temporary files. All fits, including
+those in other processes, share the pages of these files, so the dataset is in memory only once, and the
+system can drop pages when memory is short. Whole games are held out for validation.
 """
 
 import shutil
@@ -41,19 +41,19 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class ClassRows:
-    """The n positions of one class: training rows, in order, then held-out rows."""
+    """The n positions of one class: training rows in order, then held-out rows."""
 
     class_name: str
     features: npt.NDArray[np.float32]
-    """(n, size of the parameter set), scaled."""
+    """(n, size of the parameter set): scaled features."""
     labels: npt.NDArray[np.float32]
-    """(n, len(LABELS))"""
+    """(n, len(LABELS)): labels."""
     decisions: IntArray
-    """(n,) ids; the rows of one decision are consecutive."""
+    """(n,): ids; the rows of one decision are consecutive."""
     boards: Board
-    """(n, 26)"""
+    """(n, 26): positions."""
     games: npt.NDArray[np.int32]
-    """(n,): the number of each row's game."""
+    """(n,): number of each row's game."""
     training: int
     """Number of training rows."""
     variances: npt.NDArray[np.float32] | None = None
@@ -67,11 +67,11 @@ class ClassRows:
 def class_rows(
     folders: Sequence[Path], parameters: ParameterSet, validation: float, seed: int
 ) -> Iterator[dict[str, ClassRows]]:
-    """Provide the rows of each class in the datasets in `folders` within the block.
+    """Provide the rows of each class of the datasets in `folders`, as a context manager.
 
-    About the share `validation` of the games, drawn with `seed`, is held out. The files are in a temporary
-    folder (TMPDIR selects it): 368 bytes per position for 70 parameters. Raises `DatasetError` for data that
-    cannot be read, `FileError` if the files cannot be written.
+    Approximately the share `validation` of the games, drawn with `seed`, is held out. The files are in a
+    temporary folder (TMPDIR selects it): 368 bytes per position for 70 parameters. Raises `DatasetError` for
+    data that cannot be read, `FileError` if the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
@@ -95,8 +95,8 @@ def class_rows(
 def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return the rows of `values` (n, ...) where `mask` (n,) is true.
 
-    If all rows are selected, `values` itself is returned. A large selection is in a temporary file mapped
-    into memory, like those of `class_rows`, which exists as long as the array. Raises `FileError` if it
+    If all rows are selected, `values` itself is returned. A large selection is stored in a memory-mapped
+    temporary file, like those of `class_rows`, which exists as long as the array. Raises `FileError` if it
     cannot be written.
     """
     if mask.all():
@@ -114,18 +114,18 @@ def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDA
 
 
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
-    """Return the datasets in `folders`, one after the other; their games and decisions keep apart.
+    """Yield the datasets in `folders`, one after the other, with distinct numbers of games and decisions.
 
-    They come in pieces of a bounded number of positions, so that their size does not matter.  Raises
-    `FitError` for a label that is no probability, or no equity.
+    Each part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label
+    that is not a valid probability or equity.
     """
     return (part for _, part in _parts_with_home(folders))
 
 
 def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Dataset]]:
-    """`pooled_parts`, each with the folder that it comes from."""
+    """Yield `pooled_parts`, each with its folder."""
     if not folders:
-        raise FitError("no dataset is given")
+        raise FitError("at least one dataset is needed")
     games, decisions = 0, 0
     for folder in map(Path, folders):
         first_game, first_decision = games, decisions
@@ -150,7 +150,7 @@ def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
 
 
 def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:
-    """Games of the pool, numbered as in `pooled_parts`, that are held out: about the share `validation`."""
+    """Return the held-out games, numbered as in `pooled_parts`: approximately the share `validation`."""
     every: list[IntArray] = [np.empty(0, np.int64)]
     first = 0
     for folder in folders:
@@ -160,7 +160,7 @@ def validation_games(folders: Sequence[Path], validation: float, seed: int) -> I
 
 
 def held_out(folders: Sequence[Path], validation: float, seed: int) -> Dataset:
-    """Return the positions that a fit to `folders` with this `validation` and `seed` holds out."""
+    """Return the validation positions of a fit to `folders` with this `validation` and `seed`."""
     games = validation_games(folders, validation, seed)
     return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
 
@@ -201,7 +201,7 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         with open(path, "ab") as file, open(rest, "rb") as tail:
             shutil.copyfileobj(tail, file)
         rest.unlink()
-        # Copy on write, because kernels are compiled for writable arrays.
+        # Copy-on-write, because kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, kind, "c"))
 
     decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size

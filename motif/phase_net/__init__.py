@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PhaseNetSettings", "PhaseNetTraining", "train_phase_net"]
 
-# Imported on first use, because the settings alone load fast.
+# Imported on first use, so that importing only the settings is fast.
 __getattr__ = lazy_names(
     __name__,
     {

@@ -1,7 +1,7 @@
 """The 48-64-64-1 network: training with scikit-learn, and its ONNX file, which plays as ``onnx:FILE``.
 
-A file always contains the net for scaled inputs.  If a net is trained on unscaled counts and pips, its
-weights are divided by the scales when it is written, and multiplied when training continues.
+A file always contains the net for scaled inputs. If a net is trained on unscaled counts and pips, its weights
+are divided by the scales when the file is written, and multiplied by them when training continues.
 """
 
 import math
@@ -64,7 +64,7 @@ class PhaseNet:
             hidden_layer_sizes=HIDDEN,
             activation="relu",
             solver="adam",
-            # As in the source.
+            # The values are those of the source.
             alpha=0.0,
             batch_size=batch,
             shuffle=True,
@@ -77,7 +77,7 @@ class PhaseNet:
 
     def _begin_from(self, layers: Layers) -> None:
         """Set the weights to `layers`, which are for scaled inputs."""
-        # Fitting allocates the arrays, which are then replaced.
+        # Fitting allocates the arrays, whose contents are then replaced.
         self.regressor.set_params(max_iter=1)
         with one_thread(), _interruptible():
             self.regressor.fit(np.zeros((self.regressor.batch_size, len(PHASE_SET)), np.float32),
@@ -99,10 +99,10 @@ class PhaseNet:
         return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
     def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
-        """Train by a fresh Adam with learning rate `rate`, and yield the loss of each epoch.
+        """Train by Adam, newly initialised, with learning rate `rate`; yield the loss of each epoch.
 
-        `inputs` are float32 (n, 48), `targets` (n,).  The loss is the mean squared error over the epoch's
-        batches, each before its step.
+        `inputs` are float32 (n, 48), `targets` (n,). The loss is the mean squared error over the epoch's
+        batches, each measured before its step.
         """
         inputs = self._shown(inputs)
         # Only `fit` resets the optimiser.
@@ -113,7 +113,7 @@ class PhaseNet:
             yield 2 * float(self.regressor.loss_)
 
     def scores(self, inputs: Rows) -> Rows:
-        """Return the scores (n,) for the players who have just moved, about 0 to 1."""
+        """Return the scores (n,), approximately 0 to 1, for the players who have just moved."""
         with one_thread():
             return np.asarray(self.regressor.predict(self._shown(inputs)))
 
@@ -124,7 +124,7 @@ class PhaseNet:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C through, which scikit-learn turns into a warning, and ignore convergence warnings."""
+    """Raise Ctrl-C, which scikit-learn turns into a warning, and ignore convergence warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("error", _INTERRUPTED, UserWarning)
@@ -164,8 +164,8 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
 def read_layers(path: Path) -> Layers:
     """Read the weights of a net written by `onnx_bytes`, to continue training.
 
-    Raises `PlayerError` for a missing or invalid file, `SettingError` for a net of another shape or with
-    other inputs.
+    Raises `PlayerError` for a missing or invalid file, `SettingError` for a net with another shape or other
+    inputs.
     """
     where = plain_text(str(path))
     net = read_net(path)

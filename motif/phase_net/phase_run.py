@@ -1,11 +1,11 @@
-"""Training of the phase net: samples, both stages, and the matches that monitor it.
+"""Training of the phase net: samples, both stages, and the matches that measure its strength.
 
 Strength is measured by the share of games won, as in the source.
 
 Stage 1 learns the heuristic's scores on boards of random play; stage 2 learns the winner, from boards of
 games between best-of-four and its opponents (by default itself).  A replay buffer holds recent and some older
-boards: new boards replace random old ones, so a board in a full buffer survives k rounds of m new ones with
-probability (1 - m / size)**k.  The source also limits its sample file, without specifying which samples are
+boards: new boards replace random old ones, so a board in a full buffer survives k rounds of m new boards with
+probability (1 - m / size)**k. The source also limits its sample file, without specifying which samples are
 dropped.
 """
 
@@ -42,10 +42,10 @@ from motif.runtime.progress import Stopwatch, progress
 
 @dataclass(frozen=True)
 class PlayedBoards:
-    """Boards after plays, by game and in order of play, without finished ones."""
+    """Boards after plays, by game and in order of play, without finished games."""
 
     boards: Board
-    """int8 (n, 26), seen by the next player on roll."""
+    """int8 (n, 26), from the perspective of the next player on roll."""
     game: npt.NDArray[np.int64]
     """(n,): game number."""
     won: npt.NDArray[np.bool_]
@@ -74,7 +74,7 @@ def play_games(
 def _played(
     first: Player, numbers: npt.NDArray[np.int64], seed: int, second: Player | None = None
 ) -> PlayedBoards:
-    """Return the boards of the games `numbers`; `first` starts, `second` (by default `first`) replies."""
+    """Return the boards of the games `numbers`; `first` starts against `second`, by default itself."""
     # 1 if the player of the even plies wins, -1 if the other one does.
     winners = np.zeros(len(numbers), np.int64)
     kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
@@ -109,11 +109,11 @@ def drawn_of_each_game(
 
 
 _HELD_OUT = 10
-"""One board in this many is held out to measure the error."""
+"""One of this number of boards is held out to measure the error."""
 
 
 class Samples(NamedTuple):
-    """Boards as the network sees them."""
+    """Boards as inputs of the network, with targets."""
 
     inputs: npt.NDArray[np.float32]
     """(n, 48): features of the set ``phase``."""
@@ -122,7 +122,7 @@ class Samples(NamedTuple):
 
 
 def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, Samples]:
-    """Return boards of random play with the heuristic's scores: for training, and held out."""
+    """Return boards of random play with the heuristic's scores: those for training, and those held out."""
     boards = play_games(random_player(), settings.games, seed).boards
     boards = boards[evenly(len(boards), settings.boards)]
     held_out = np.arange(len(boards)) % _HELD_OUT == _HELD_OUT - 1
@@ -130,7 +130,7 @@ def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, S
 
 
 def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
-    """Return boards of one round of best-of-four's games: 1 for those of the winner, 0 for the loser's.
+    """Return boards of one round of best-of-four's games, with 1 for the winner's and 0 for the loser's.
 
     The opponents have equal shares of the games, with different dice.
     """
@@ -152,7 +152,7 @@ def _scored(boards: Board) -> Samples:
 
 
 class ReplayBuffer:
-    """At most `size` boards with their outcomes."""
+    """Buffer of at most `size` boards with their outcomes."""
 
     def __init__(self, size: int, seed: int) -> None:
         self.size = size
@@ -212,16 +212,16 @@ SMALL_GAIN, ALL_EPOCHS = "small gain", "all epochs"
 
 
 class Epoch(NamedTuple):
-    """One pass over the boards of a round; stage 1 is round 0."""
+    """Figures of one pass over the boards of a round; stage 1 is round 0."""
 
     round: int
     epoch: int
-    """From 1."""
+    """Number of the epoch, from 1."""
     boards: int
     rmse_train: float
-    """Over the pass, each batch before its step."""
+    """Mean loss over the pass, each batch measured before its step."""
     rmse_validation: float
-    """After the pass, on boards of other games (stage 1: on held-out boards)."""
+    """Error after the pass, on boards of other games (in stage 1, on held-out boards)."""
 
 
 def learn_heuristic(
@@ -263,14 +263,14 @@ def _trained(
 
 
 STARTED, PRETRAINED, REFINED = "start", "pretrained", "refined"
-"""The nets of a run: the initial one, and those after each stage."""
+"""The nets of a run: the initial net and those after each stage."""
 HISTORY, SUMMARY = "history.csv", "phase-net.json"
 HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""
 WON_EVERY_GAME, ALL_ROUNDS = "won every game", "all rounds"
 """Reasons why stage 2 ended."""
 _MAX_COMPARED = 500
-"""Games of random play whose boards compare a net with the heuristic, if stage 1 is skipped."""
+"""Games of random play for the comparison of a net with the heuristic, if stage 1 is skipped."""
 # Steps of a run, each with its own seed.
 _GAMES, _NET, _BUFFER, _VALIDATION, _CHOOSING, _REPORTING = range(6)
 Tell = Callable[[str], None]
@@ -296,14 +296,14 @@ def train_phase_net(
 
     The folder gets ``pretrained.onnx`` and ``refined.onnx`` (of the stages run), ``history.csv`` with one row
     per epoch, and ``phase-net.json``.  The refined net is that of the round with the most wins against the
-    opponents, or against the heuristic if best-of-four plays itself; the final matches use other dice.
+    opponents, or against the heuristic if best-of-four plays itself; the final matches use different dice.
 
     Parameters
     ----------
     folder
         An empty or new folder.
     settings
-        How the net is trained.
+        Settings of the training.
     jobs
         Number of processes, by default all cores; the nets do not depend on it.
     tell
@@ -312,7 +312,7 @@ def train_phase_net(
     Returns
     -------
     PhaseNetTraining
-        The nets and how their training went.
+        The nets and the record of their training.
 
     Raises
     ------
@@ -331,7 +331,9 @@ def train_phase_net(
     folder = Path(folder)
     with working_in(folder):
         if files := contents(folder):
-            raise SettingError(f"{folder}: is not empty (contains {files[0].name}); choose another folder")
+            raise SettingError(
+                f"{folder}: the folder is not empty (it contains {files[0].name}); choose another folder"
+            )
         training = _Training(settings, start, jobs, tell)
         summary = training.run()
         for name in training.models.keys() - {STARTED}:
@@ -376,7 +378,7 @@ class _Training:
         return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
 
     def _keep(self, name: str) -> None:
-        """Keep the present net: its model, a player, and its difference to the heuristic."""
+        """Record the present net: its model, a player, and its difference from the heuristic."""
         if self.random_boards is None:
             few = replace(self.settings, games=min(self.settings.games, _MAX_COMPARED))
             self.random_boards = heuristic_samples(few, self.settings.step_seed(_GAMES))[1]
@@ -450,12 +452,12 @@ class _Training:
         }
 
     def _report(self) -> list[dict[str, Any]]:
-        """Play the final matches, with dice not used before."""
+        """Play the final matches, with new dice."""
         nets = self.players
         names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != ITSELF}
         pairs = [(name, other) for name in nets for other in others]
-        # Each net against its predecessor.
+        # Each net plays against its predecessor.
         pairs += [(after, before) for before, after in pairwise(nets)]
         matches = []
         for name, other in pairs:
@@ -473,7 +475,7 @@ class _Training:
 
 
 def _player(name: str, model: bytes) -> Player:
-    """Return the player of a net's ONNX file, so that the file itself is measured."""
+    """Return the player of a net's ONNX file, so that the strength of the file is measured."""
     return EvaluatorPlayer(MoverScoreEvaluator(name, Net(model, name), PHASE_SET))
 
 

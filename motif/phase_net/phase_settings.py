@@ -11,7 +11,7 @@ from motif.runtime.settings import setting
 ITSELF = "best-of-four"
 """The player of stage 2, and its default opponent."""
 _NEXT_PLAYER = re.compile(r",(?!\w+=)")
-"""Separator of players; the commas in ``rollout:PLAYER,trials=36`` belong to the name."""
+"""Separator of players; the comma in ``rollout:PLAYER,trials=36`` belongs to the name."""
 _SEEDS_A_RUN = 10_000
 _FIRST_ROUND_SEED = 100
 _MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
@@ -37,7 +37,7 @@ class _GeneralSettings:
 
 @dataclass(frozen=True)
 class _HeuristicSettings(_GeneralSettings):
-    """Stage 1, with the source's values."""
+    """Settings of stage 1, with the source's values."""
 
     games: int = setting(5000, "Games of random play in stage 1.")
     boards: int = setting(100_000, "Maximum boards of these games, evenly spaced; every tenth is held out.")
@@ -47,16 +47,16 @@ class _HeuristicSettings(_GeneralSettings):
     patience: int = setting(
         10, "Stage 1 ends after this many epochs without an improvement of at least `gain`."
     )
-    gain: float = setting(0.0001, "Required improvement of the sum of squared errors.")
+    gain: float = setting(0.0001, "Minimum improvement of the sum of squared errors.")
 
 
 @dataclass(frozen=True)
 class PhaseNetSettings(_HeuristicSettings):
     """All settings that determine a training run.
 
-    Stage 1, the buffer and the batch size are the source's.  Its stage 2 has 100 epochs per round and the
-    same learning rate, which makes the net worse than the heuristic that it learned; one label per game
-    and small steps improve it.
+    Stage 1, the buffer and the batch size are those of the source. The source's stage 2 has 100 epochs per
+    round and the same learning rate, which makes the net worse than the heuristic that it learned; one label
+    per game and small steps improve it.
     """
 
     rounds: int = setting(

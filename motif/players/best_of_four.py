@@ -1,7 +1,7 @@
 """Best-of-four: a random choice among the phase heuristic's four best plays.
 
-The source draws with weights exp(score), where scores are min-max values from 0 to 1, so the four plays are
-almost equally likely.  With fewer than four plays it takes the best.
+The source draws a play with a weight of exp(score), where scores are min-max values from 0 to 1, so the four
+plays have similar probabilities. With fewer than four plays it uses the best one.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from motif.runtime.streams import next_unit
 
 _FOUR = 4
 _SOFTNESS = SLOPE
-"""Score difference that makes a play 1/e times as likely."""
+"""Score difference that reduces the probability of a play by a factor of e."""
 
 
 @inline_kernel
 def _move_best_forward(scores, places, count):
-    """Move the four best of `count` scores to the front, best first; ties in the order of plays."""
+    """Move the four best of `count` scores to the front, best first; ties are in the order of plays."""
     for slot in range(_FOUR):
         best = slot
         for k in range(slot + 1, count):
@@ -67,7 +67,7 @@ def _choose_boards(model, boards, rolls, states, space, results):
 
 
 class BestOfFour(CompiledPlayer):
-    """Draws one of the four best plays of `phase`."""
+    """A player that draws one of the four best plays of `phase`."""
 
     _choose_boards = staticmethod(_choose_boards)
 

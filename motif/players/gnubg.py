@@ -1,4 +1,4 @@
-"""GNU Backgammon as a player and an evaluator: a process queried over a socket."""
+"""GNU Backgammon as a player and an evaluator, in a process that is queried over a socket."""
 
 import re
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
 
 _NAME = re.compile(r"gnubg(?:@([0-9]))?")
 
-# Numbers in gnubg's evaluation: the five probabilities and the equity.
+# Count of numbers in gnubg's evaluation: the five probabilities and the equity.
 _NUMBERS = len(OUTPUTS) + 1
 
 
 def settings_for(plies: int) -> tuple[str, ...]:
     """Return gnubg's commands for cubeless money play with `plies` of lookahead, without noise.
 
-    All other settings, such as move filters and pruning nets, are gnubg's defaults.
+    All other settings, such as move filters, are gnubg's defaults.
     """
     chequer_play = "set evaluation chequerplay evaluation"
     return (
@@ -50,10 +50,10 @@ def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:
 
 
 def board_after(board: list[int], answer: str) -> tuple[int, ...]:
-    """Return the board (26,) after the play in `answer`, seen by the next player on roll.
+    """Return the board (26,) after the play in `answer`, from the perspective of the next player on roll.
 
-    gnubg lists the move of each die, so no hit is omitted.  Raises `PlayerError` for an unparsable play;
-    legality is not checked.
+    gnubg lists the move of every die, so hits on the way are included. Raises `PlayerError` for an unparsable
+    play; legality is not checked.
     """
     try:
         moves = parse_moves(answer)
@@ -72,7 +72,7 @@ def board_after(board: list[int], answer: str) -> tuple[int, ...]:
 
 
 def chances(answer: str) -> list[float]:
-    """Return the five probabilities in `answer`; raise `PlayerError` for anything else."""
+    """Return the five probabilities in `answer`; raise `PlayerError` if it has none."""
     words = answer.split()
     try:
         numbers = [float(word) for word in words]
@@ -126,7 +126,7 @@ class GnubgEvaluator(Evaluator):
         return np.full(len(boards), self.plies)
 
     def ask(self, question: str) -> str:
-        """Return gnubg's answer to one line."""
+        """Return gnubg's answer to a query of one line."""
         return idle_processes.ask(self._program, settings_for(self.plies), question)
 
     def _chances(self, question: str, board: Board) -> list[float]:
@@ -141,8 +141,8 @@ class GnubgPlayer(Player):
     """gnubg's choice of plays with `plies` of lookahead; raises `PlayerError` if gnubg is not installed.
 
     At 0-ply, ties between plays in a race are broken like those of other players, by the order of legal
-    plays.  gnubg's bearoff tables give many exact ties that nets, the source of benchmark labels, rate
-    differently, so tie-breaking would dominate the error rates.
+    plays. gnubg's bearoff tables have many exact ties between plays that its nets, the source of benchmark
+    labels, rate differently, so tie-breaking would otherwise dominate the error rates.
     """
 
     evaluator: GnubgEvaluator
@@ -179,11 +179,11 @@ class GnubgPlayer(Player):
         return results
 
     def close(self) -> None:
-        """End the idle gnubgs of this process immediately."""
+        """End the idle gnubg processes of this process immediately."""
         idle_processes.end()
 
     def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-        """Return the boards int8 (n, 26) after gnubg's own choices, with its own tie-breaking."""
+        """Return the boards int8 (n, 26) after gnubg's choices, with gnubg's tie-breaking."""
         results = np.empty_like(boards)
         for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
             here = batch.decisions

@@ -1,19 +1,19 @@
-"""A gnubg process that answers one query at a time and never outlives this process.
+"""Processes of gnubg that answer one query at a time and never outlive this process.
 
-gnubg's command ``external 127.0.0.1:PORT`` makes it listen for queries.  This is about fifty times as fast as
-its command line or its Python, which wait 10 ms per query.  The port is a free local one; on Linux it stays
-reserved until gnubg binds it.  If another program takes it first, gnubg proceeds to its next command, which
-is to quit, and is started again with another port.  Its settings are in a temporary folder, deleted as soon
-as gnubg has accepted the connection, so that the user's settings do not affect play.
+gnubg's command ``external 127.0.0.1:PORT`` makes it listen for queries. This is about fifty times as fast as
+its command line or its Python interface, which wait 10 ms per query. The port is a free local one; on Linux
+it stays reserved until gnubg binds it. If another program takes the port first, gnubg proceeds to its next
+command, which is to quit, and is started again with another port. Its settings are in a temporary folder, so
+that the user's settings do not affect play; the folder is deleted when gnubg has accepted the connection.
 
-The process is killed with this object or this program, because gnubg listens again when a connection closes.
-If this process is killed, the system kills gnubg (on Linux, by SIGKILL when the other end of its standard
-input closes; on other Unixes, by a shell that waits for this).  It runs in its own session, so Ctrl-C does
-not reach it.
+The process is killed when its object is deleted or this program ends, because gnubg would listen again when
+the connection closes. If this process is killed, the system kills gnubg (on Linux, by SIGKILL when the other
+end of its standard input closes; on other Unixes, by a shell that waits for this). gnubg runs in its own
+session, so Ctrl-C does not reach it.
 
-Players come and go, for example in worker processes that receive a copy with each task, and starting gnubg
-takes longer than hundreds of decisions.  Processes therefore do not belong to players: a caller takes an idle
-one or starts one.  Threads never share one at the same time.
+Players may be short-lived, for example in worker processes that receive a copy with each task, and starting
+gnubg takes longer than hundreds of decisions. Processes therefore do not belong to players: a caller uses an
+idle process or starts one. No two threads use the same process at the same time.
 """
 
 import os
@@ -46,7 +46,7 @@ _SECONDS_TO_ANSWER = 120.0
 _SECONDS_BETWEEN_CALLS = 0.002
 _MOST_READ = 4096
 _LAST_WORDS = 2000
-# Variables that would misdirect gnubg's own Python, or open windows.
+# Environment variables that would misdirect gnubg's own Python or open windows.
 _NOT_FOR_GNUBG = ("PYTHON", "DISPLAY", "WAYLAND_DISPLAY")
 _KILLER = 'read -r line; kill -9 "$0"'
 """Shell command that kills the given process when its standard input closes."""
@@ -57,20 +57,20 @@ class GnubgEndedError(PlayerError):
 
 
 class _PortTakenError(GnubgEndedError):
-    """gnubg could not listen, and went on to its last command."""
+    """gnubg could not listen and proceeded to its last command."""
 
 
 class GnubgProcess:
     """A running gnubg; raises `PlayerError` if it cannot be started.
 
-    `settings` are commands that it executes first.
+    `settings` are the commands that gnubg executes first.
     """
 
     def __init__(self, program: str, settings: tuple[str, ...]) -> None:
         _remove_left_folders()
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         try:
-            # Ports that failed are held, or the system would offer them again.
+            # Ports that failed stay reserved; otherwise the system would offer them again.
             with ExitStack() as ports:
                 for _ in range(_PORTS_TO_TRY - 1):
                     with suppress(_PortTakenError):
@@ -81,7 +81,7 @@ class GnubgProcess:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _start(self, program: str, settings: tuple[str, ...], folder: Path, port: int) -> None:
-        """Start it and connect; raises `_PortTakenError` if it quit because it could not listen."""
+        """Start gnubg and connect; raises `_PortTakenError` if it quit because it could not listen."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
         held: list[Any] = [self._said]
         self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
@@ -97,7 +97,8 @@ class GnubgProcess:
     def ask(self, question: str) -> str:
         """Return gnubg's one-line answer.
 
-        Raises `GnubgEndedError` if it has exited, `PlayerError` if it does not answer; both end the process.
+        Raises `GnubgEndedError` if gnubg has exited, `PlayerError` if it does not answer; both end the
+        process.
         """
         try:
             self._socket.sendall(question.encode() + b"\n")
@@ -115,26 +116,26 @@ class GnubgProcess:
         except OSError:
             raise self._ended(f"before answering {quoted(question)}") from None
         except BaseException:
-            # After Ctrl-C, for example, the answer would be read as that to the next query.
+            # For example after Ctrl-C: the answer would otherwise be read as the answer to the next query.
             self.end()
             raise
         return answer.decode("utf-8", "replace").strip()
 
     @property
     def living(self) -> bool:
-        """Whether it is still running."""
+        """Whether the process is still running."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Kill it, if it is still running."""
+        """Kill the process if it is still running."""
         self._end()
 
     def _connected(self, port: int) -> socket.socket:
-        """Return a connection, as soon as gnubg listens."""
+        """Wait until gnubg listens, and return a connection."""
         limit = time.monotonic() + _SECONDS_TO_START
         while time.monotonic() < limit:
             caller = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            # If nobody listens, the socket may get the port itself and connect to itself.
+            # If no program listens, the socket may be given the port itself and connect to itself.
             with suppress(OSError):
                 caller.connect((_HOST, port))
                 if caller.getsockname() != caller.getpeername():
@@ -147,7 +148,7 @@ class GnubgProcess:
         raise PlayerError(f"gnubg did not start listening within {_SECONDS_TO_START:g} s")
 
     def _ended(self, when: str, *, or_port_taken: bool = False) -> GnubgEndedError:
-        """Return the error to raise, with the exit code and the last line of output."""
+        """Return the error for an exit, with the exit code and the last line of output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._said.seek(0, os.SEEK_END)
@@ -161,7 +162,7 @@ class GnubgProcess:
 
 
 def _remove_left_folders() -> None:
-    """Remove the folders of processes that were killed while gnubg started."""
+    """Remove the folders of processes that were killed while gnubg was starting."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > _SECONDS_TO_START + _SECONDS_TO_ANSWER:
@@ -172,7 +173,7 @@ def _remove_left_folders() -> None:
 def _free_port() -> Iterator[int]:
     """Provide a free local port.
 
-    On Linux it stays reserved in the block: two sockets may share a port while neither listens.
+    On Linux the port stays reserved within the block: two sockets may share a port while neither listens.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -186,7 +187,7 @@ def _free_port() -> Iterator[int]:
 def _started(
     program: str, commands: tuple[str, ...], folder: Path, held: list[Any]
 ) -> subprocess.Popen[bytes]:
-    """Start gnubg with `commands`; `held` collects what must stay open while it runs."""
+    """Start gnubg with `commands`; `held` collects the objects that must stay open while it runs."""
     reader, writer = os.pipe()
     held.append(os.fdopen(writer, "wb"))
     try:
@@ -217,7 +218,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _kill_without_writer(reader: int, process: int) -> None:
-    """Have the system kill `process` when the other end of the pipe `reader` closes."""
+    """Make the system kill `process` when the other end of the pipe `reader` closes."""
     if hasattr(fcntl, "F_SETSIG"):
         fcntl.fcntl(reader, fcntl.F_SETOWN, process)
         fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGKILL)
@@ -225,7 +226,7 @@ def _kill_without_writer(reader: int, process: int) -> None:
 
 
 def _killers(process: int, held: list[Any]) -> list[subprocess.Popen[bytes]]:
-    """Return a shell that kills `process` after this one ends, where the system does not do so."""
+    """Return a shell that kills `process` when this process ends, if the system does not do so."""
     if hasattr(fcntl, "F_SETSIG") or os.name != "posix":
         return []
     reader, writer = os.pipe()
@@ -238,7 +239,7 @@ def _killers(process: int, held: list[Any]) -> list[subprocess.Popen[bytes]]:
 
 
 def _end(owner: int, processes: list[subprocess.Popen[bytes]], held: list[Any]) -> None:
-    # A forked process only closes its copies.
+    # A forked process closes only its copies.
     if os.getpid() == owner:
         for process in processes:
             process.kill()
@@ -278,7 +279,7 @@ def installed_gnubg() -> str:
 
 
 SECONDS_TO_WAIT = 3.0
-"""Lifetime of an idle gnubg."""
+"""Lifetime of an idle gnubg process."""
 
 
 class _Waiting(NamedTuple):
@@ -288,7 +289,7 @@ class _Waiting(NamedTuple):
 
 
 class IdleProcesses:
-    """Idle processes, and the timer that ends them."""
+    """Idle gnubg processes and the timer that ends them."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiting] = []
@@ -300,7 +301,7 @@ class IdleProcesses:
     def ask(self, program: str, settings: tuple[str, ...], question: str) -> str:
         """Return the answer of `program`, initialised by `settings`, to `question`.
 
-        Restarts it once if it exits.  Raises `PlayerError` as `GnubgProcess` does.
+        Restarts gnubg once if it exits. Raises `PlayerError` like `GnubgProcess`.
         """
         with suppress(GnubgEndedError):
             return self._ask_one(program, settings, question)
@@ -325,7 +326,7 @@ class IdleProcesses:
         return answer
 
     def _taken(self, program: str, settings: tuple[str, ...]) -> GnubgProcess | None:
-        """Return the process that became idle last, so that surplus ones expire."""
+        """Return the process that became idle last, so that surplus processes expire."""
         with self._lock:
             for waiting in reversed(self._waiting):
                 if waiting.kind == (program, settings):
@@ -356,4 +357,4 @@ class IdleProcesses:
 
 
 idle_processes = IdleProcesses()
-"""The idle processes of this process."""
+"""The idle gnubg processes of this process."""

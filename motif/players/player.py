@@ -23,7 +23,7 @@ _PLAYS_AT_ONCE = 4096
 
 
 class Player(ABC):
-    """Chooses plays; most players can also evaluate."""
+    """Base class of players, which choose plays; most players can also evaluate."""
 
     name: str
     evaluator: Evaluator | None = None
@@ -35,7 +35,7 @@ class Player(ABC):
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
-        """Return the boards int8 (n, 26) after the chosen plays, seen by the next player on roll.
+        """Return the boards int8 (n, 26) after the chosen plays, from the next player's perspective.
 
         `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed random choices.
         """
@@ -76,7 +76,7 @@ class Player(ABC):
 
 
 class CompiledPlayer(Player):
-    """Plays by a compiled model, without lookahead."""
+    """A player that uses a compiled model, without lookahead."""
 
     _choose_boards = staticmethod(choose_boards)
     """The kernel that chooses plays."""
@@ -103,7 +103,7 @@ class CompiledPlayer(Player):
 
 
 class EvaluatorPlayer(Player):
-    """Plays the best play by any evaluator."""
+    """A player that chooses the best play by an evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.name = evaluator.name
@@ -171,17 +171,17 @@ def as_player(player: PlayerLike) -> Player:
     Parameters
     ----------
     player
-        A name such as ``"latest@1"``, weights, an object with ``evaluate_many(boards)``, or a player.
+        A name such as ``"latest@1"``, weights, an object with ``evaluate_many(boards)`` or a player.
 
     Returns
     -------
     Player
-        The player; an evaluator plays the play that it values highest.
+        The player; for an evaluator, a player that chooses the plays with the highest value.
 
     Raises
     ------
     PlayerError
-        For an unknown name, and for objects of other types.
+        For an unknown name or an object of another type.
     """
     if isinstance(player, Player):
         return player

@@ -1,11 +1,11 @@
 """Ranked legal plays, with one equity per play and its source.
 
-`hint`, `explain`, the tutor, match analysis, the page and the library all use this ranking, so a play has the
+`hint`, `explain`, the tutor, match analysis, the web page and the library use this ranking, so a play has the
 same equity everywhere.
 
-A lookahead evaluator evaluates only the most promising plays to full depth (`MoveFilter`).  The `FULL_DEPTH`
-best plays, and requested ones, are always evaluated to full depth; other plays keep their shallower equity,
-capped by the lowest of those.
+A lookahead evaluator evaluates only the most promising plays to full depth (`MoveFilter`). The `FULL_DEPTH`
+best plays and requested plays are always evaluated to full depth; other plays keep their shallower equity,
+but at most the lowest equity at full depth.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,21 +30,21 @@ from motif.runtime.layout import html_table, side_by_side, text_table
 
 ROLLOUT, EXACT = "rollout", "exact"
 FULL_DEPTH = 5
-"""Best plays per roll that are always evaluated to full depth."""
+"""Number of best plays per roll that are always evaluated to full depth."""
 EXACT_SOURCE = 11
 """Value in `PlayEstimates.sources`: exact, from cubeful bearoff tables."""
 ALL = 10_000
-"""More plays than any roll has."""
+"""Upper limit on the number of plays of a roll."""
 _SHOWN = 10
 _HOME = 7
 _PLY = "-ply"
 
 
 class CubeContext(NamedTuple):
-    """The match score and cube, or the money game, for which plays are ranked."""
+    """The match score and cube, or the money game, for which to rank plays."""
 
     state: MatchState | None = None
-    """From the mover's side; None for cubeless money play."""
+    """State of the match from the mover's perspective; None for cubeless money play."""
     has_cube: bool = True
     """Whether the cube is in use."""
 
@@ -83,7 +83,7 @@ class RankedPlay:
 
     @property
     def chances(self) -> Probabilities:
-        """The `probabilities`, which must have been requested."""
+        """The `probabilities`; they must have been requested."""
         assert self.probabilities is not None
         return self.probabilities
 
@@ -94,7 +94,7 @@ class RankedPlay:
 
     @property
     def shown_difference(self) -> str:
-        """The difference with three decimals, without a negative zero."""
+        """The difference with three decimals, and without a negative zero."""
         return f"{round(self.difference, 3) + 0.0:.3f}"
 
     def __str__(self) -> str:
@@ -213,7 +213,7 @@ def rank_plays(
     full_depth
         Number of best plays that are always evaluated to full depth.
     asked
-        Other plays to evaluate to full depth.
+        Other plays that are evaluated to full depth.
     chances_for
         Number of best plays to return with probabilities.
     name
@@ -222,7 +222,7 @@ def rank_plays(
     Returns
     -------
     Ranking
-        All legal plays, best first; ties in the order of the legal plays.
+        All legal plays, best first; ties are in the order of the legal plays.
 
     Raises
     ------
@@ -246,9 +246,9 @@ def estimate_plays(
     full_depth: int = FULL_DEPTH,
     asked: npt.NDArray[np.bool_] | None = None,
 ) -> PlayEstimates:
-    """Return the estimates of all plays (m,) of the decisions on `before` (n, 26), in one context.
+    """Return the estimates (m,) of all plays of the decisions on `before` (n, 26), in one context.
 
-    The `full_depth` best plays of each decision and those `asked` for (m,) are evaluated to full depth.
+    The `full_depth` best plays of each decision, and those in `asked` (m,), are evaluated to full depth.
     """
     cube_model = context.cube_model
     estimates = evaluator.play_estimates(before, batch, cube_model)
@@ -264,7 +264,7 @@ def estimate_plays(
         opponents = evaluator.with_cube(cube_model, side=1)
         values[deeper] = switched_equities(opponents.equity_many(batch.boards[deeper]))
         sources[deeper] = full[deeper]
-    # Plays seen with fewer plies rank below those seen to full depth.
+    # Plays with fewer plies rank below those evaluated to full depth.
     seen = (sources == full) | known
     least = np.full(len(batch.offsets) - 1, np.inf)
     np.minimum.at(least, batch.decision[best & seen], values[best & seen])
@@ -280,7 +280,7 @@ def _set_exact(
     values: npt.NDArray[np.float64],
     sources: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
-    """Write exact cubeful equities; return which plays (m,) have one."""
+    """Write exact cubeful equities; return which plays have one, bool (m,)."""
     known = np.zeros(len(values), np.bool_)
     if context.state is None or not context.has_cube:
         return known
@@ -364,7 +364,7 @@ def _valued_for(context: CubeContext) -> str:
 def probabilities_of(
     evaluator: Evaluator, context: CubeContext, boards: Board, sources: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Return the mover's probabilities (n, 5) after plays to `boards` (n, 26), as deep as the equities."""
+    """Return the mover's probabilities (n, 5) after plays to `boards` (n, 26), at the equities' depth."""
     chances = np.empty((len(boards), len(OUTPUTS)))
     for source in np.unique(sources).tolist():
         same = sources == source

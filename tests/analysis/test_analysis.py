@@ -97,7 +97,7 @@ def test_equity_is_in_points(boards):
 
 
 def test_players_without_such_weights_are_refused(boards):
-    with pytest.raises(PlayerError, match="'pubeval' has no parameters to analyse"):
+    with pytest.raises(PlayerError, match="'pubeval' has no weights"):
         analysis_of(load_static("pubeval"), boards, source="made")
     race = evaluator_of(made_weights(classes={"contact": ["win"], "race": ["win_gammon"]}))
     with pytest.raises(PlayerError, match="no head 'win' for race positions: it has win_gammon"):

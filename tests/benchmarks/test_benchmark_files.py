@@ -203,7 +203,7 @@ def test_bad_lines_are_named_by_their_number(tmp_path, line, problem, before):
 def test_a_file_without_decisions(tmp_path):
     for text in ("", "\n\n", f"# {START}\n", "r 1\n"):
         path = written(tmp_path, text)
-        assert complaint(path) == f"{path}: contains no decision (no line starting with 'm')"
+        assert complaint(path) == f"{path}: the file has no decisions (no line starts with 'm')"
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -116,8 +116,8 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(path, interrupted, tmp_pat
     ("resume", "change", "boards", "said"),
     [
         (False, {}, BOARDS, "contains an interrupted run; continue it with --resume"),
-        (True, {"se": 0.04, "seed": 9}, BOARDS, "was started with other settings (se, seed)"),
-        (True, {}, BOARDS[:50], "was started with other positions or another version of motif"),
+        (True, {"se": 0.04, "seed": 9}, BOARDS, "the run was started with other settings (se, seed)"),
+        (True, {}, BOARDS[:50], "the run was started with other positions or another version of motif"),
     ],
 )
 def test_a_run_goes_on_only_as_it_was_begun(path, interrupted, resume, change, boards, said):

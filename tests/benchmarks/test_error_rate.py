@@ -195,7 +195,7 @@ def test_only_classes_that_occur():
 
 
 def test_no_file_at_all():
-    with pytest.raises(BenchmarkError, match="no benchmark file is given"):
+    with pytest.raises(BenchmarkError, match="at least one benchmark file is needed"):
         error_rates(load("pubeval"), [])
 
 

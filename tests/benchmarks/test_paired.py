@@ -56,5 +56,5 @@ def test_one_decision_has_no_error():
 
 
 def test_no_file_at_all():
-    with pytest.raises(BenchmarkError, match="no benchmark file is given"):
+    with pytest.raises(BenchmarkError, match="at least one benchmark file is needed"):
         paired([], [])

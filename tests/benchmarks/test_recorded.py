@@ -122,7 +122,7 @@ class Obstinate(Player):
     "player", [load("random"), load("best-of-four"), Obstinate()], ids=lambda it: it.name
 )
 def test_who_does_not_choose_by_value_is_refused(player):
-    with pytest.raises(PlayerError, match=f"'{player.name}' does not choose by values of positions"):
+    with pytest.raises(PlayerError, match=f"'{player.name}' does not choose plays by values of positions"):
         choosing_by_value(player)
 
 

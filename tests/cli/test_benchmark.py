@@ -152,8 +152,8 @@ def test_datasets_that_cannot_be_measured(fault, dataset, tmp_path):
     assert fault(empty, *WORDS) == f"{empty}: not a dataset (there is no _manifest.json)"
     assert "cannot be measured together" in fault(path, dataset, *WORDS)
     for name in ("random", "best-of-four"):
-        assert f"'{name}' does not choose by values of positions" in fault(dataset, "--player", name)
-        assert f"'{name}' does not choose by values" in fault(dataset, *WORDS, "--versus", name)
+        assert f"'{name}' does not choose plays by values of positions" in fault(dataset, "--player", name)
+        assert f"'{name}' does not choose plays by values" in fault(dataset, *WORDS, "--versus", name)
     assert "--worst and --html: a dataset" in fault(dataset, *WORDS, "--worst", 3)
     assert "--worst and --html: a dataset" in fault(dataset, *WORDS, "--html", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()

@@ -78,12 +78,12 @@ def test_weights_that_have_seen_the_games(motif, motif_json, chances, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--share", 1), "--share must lie between 0 and 1"),
+        (("--share", 1), "--share must be between 0 and 1"),
         (
             ("--player", "pubeval", "--out", "made.yaml"),
-            "'pubeval' has no weights to put a calibration beside",
+            "'pubeval' has no weights: name a weight file",
         ),
-        (("--player", "bras@1", "--out", "made.yaml"), "'bras@1' has no weights to put a calibration beside"),
+        (("--player", "bras@1", "--out", "made.yaml"), "'bras@1' has no weights: name a weight file"),
         (("--player", "random"), "cannot evaluate"),
         (("--player", "bras", "--out", "made.txt"), "a weight file's name must end in .yaml or .yml"),
         (("--player", "bras", "--plot", "made.gif"), "the name of a picture must end in .png or .svg"),
@@ -172,7 +172,7 @@ def test_scores_become_the_calibration_of_the_player_that_gave_them(motif, motif
     [
         ("a.csv", "score,outcome\n50,2\n", "a.csv: line 2: outcome must be 0 or 1, not '2'"),
         ("a.csv", "50,1\n", "the first line must name the columns"),
-        ("a.csv", "score,outcome\n50,1\n", "too few games to fit on some and measure on others"),
+        ("a.csv", "score,outcome\n50,1\n", "too few games for a fit and a measurement"),
         ("a.mat", "hello\n", "a.mat: "),
         ("a.json", "{}", "a.json: "),
     ],

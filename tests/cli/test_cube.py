@@ -196,7 +196,10 @@ def test_measured_windows(motif, motif_json, tmp_path):
     ("words", "said"),
     [
         (("--games", 1), "--games must be at least 2, not 1"),
-        (("--score", "pubeval"), "the score S is that of bras or bras:FILE.yaml, not of 'pubeval'"),
+        (
+            ("--score", "pubeval"),
+            "the player must be bras or bras:FILE.yaml, not 'pubeval': only BRAS has a score S",
+        ),
         (("--score", "bras:none.yaml"), "none.yaml: no such file of BRAS weights"),
         (("--plot", "windows.gif"), "the name of a picture must end in .png or .svg"),
         (("--plot", "."), "is a folder, not a file"),

@@ -50,7 +50,7 @@ def test_bad_input(motif, weight_file, tmp_path):
     torn = tmp_path / "torn.onnx"
     torn.write_bytes(b"\x08\x07\x12")
     cases = [
-        (("export", "pubeval", "--onnx", "x"), "'pubeval' has no weights to export"),
+        (("export", "pubeval", "--onnx", "x"), "'pubeval' has no weights: name a weight file"),
         (("export", "motif-v1+bearoff", "--onnx", "x"), r"'motif-v1\+bearoff' has bearoff tables"),
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),
@@ -59,7 +59,7 @@ def test_bad_input(motif, weight_file, tmp_path):
         (("export", weight_file), "--onnx"),
         (("evaluate", START, "--player", f"onnx:{torn}"), "torn.onnx: not an ONNX net"),
         (("evaluate", START, "--player", f"onnx:{tmp_path}/no"), "no: no such net"),
-        (("evaluate", START, "--player", "onnx:"), "needs the path of a net"),
+        (("evaluate", START, "--player", "onnx:"), "must be followed by the path of a net"),
     ]
     before = weight_file.read_bytes()
     for words, message in cases:

@@ -42,7 +42,7 @@ def test_without_a_usable_fit_there_is_no_file_and_the_code_is_1(motif, dataset,
         assert (ending.code, ending.out) == (1, "")
         assert ending.err == (
             "motif: error: no usable fit of contact win: not-a-descent-direction: "
-            "the step that was computed leads uphill\n"
+            "the computed step raises the error\n"
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -54,8 +54,8 @@ def test_a_fit_that_failed_on_its_way_is_kept_and_said(motif, dataset, tmp_path,
     assert ending.code == 0
     lines = ending.err.splitlines()
     assert lines[0] == (
-        "motif: contact win: not-a-descent-direction: the step that was computed leads uphill; "
-        "the weights are those of the pass before"
+        "motif: contact win: not-a-descent-direction: the computed step raises the error; "
+        "the weights are those of the previous pass"
     )
     assert "not-a-descent-direction" in ending.out
     assert read_weight_file(path).fit["stopped"] == "not-a-descent-direction"
@@ -77,7 +77,7 @@ def test_a_weight_that_grows_without_end_is_named(motif, dataset, tmp_path):
     ending = motif(*words, "--ridge", 0)
     name = parameter_set("keith").names[0]
     assert ending.code == 0
-    assert f"motif: contact win: the weight of {name} grows without end (it stopped at " in ending.err
+    assert f"motif: contact win: the weight of {name} grows without bound (it stopped at " in ending.err
     assert motif(*words, "--ridge", 5).err == ""
 
 

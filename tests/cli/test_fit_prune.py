@@ -44,7 +44,7 @@ def test_the_threshold(motif, dataset, tmp_path, words, z):
 def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
     out = ("fit", dataset, "--out", tmp_path / "x.yaml")
     for words, message in (
-        (("--prune", "--hidden", 4), "--prune: hidden units are fitted without"),
+        (("--prune", "--hidden", 4), "--prune: not available with hidden units"),
         (("--prune-z", "nan"), "--prune-z must be finite and at least 0, not nan"),
         (("--term-table", tmp_path), "is a folder, not a file"),
     ):

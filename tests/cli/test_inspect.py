@@ -34,7 +34,7 @@ def test_text_names_the_page(motif, dataset, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("pubeval",), "'pubeval' has no parameters to analyse"),
+        (("pubeval",), "'pubeval' has no weights"),
         (("nobody",), "no player is called 'nobody'"),
         (("bras@1",), "'bras@1' looks ahead"),
         (("none.yaml",), "none.yaml: no such weight file"),

@@ -72,11 +72,11 @@ def test_every_field_is_an_option(command):
         ),
         (
             ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--heads", "win"),
-            "--hidden: hidden units go with heads all and terms pairs",
+            "--hidden: hidden units need heads all and terms pairs",
         ),
         (
             ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--prune"),
-            "--prune: hidden units are fitted without",
+            "--prune: not available with hidden units",
         ),
         (("match", "bras", "bras", "--error-rate", "2"), "--error-rate must be above 0 and below 1, not 2.0"),
         (

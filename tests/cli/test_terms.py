@@ -159,13 +159,13 @@ def test_a_page(motif_json, weight_file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("pubeval",), "'pubeval' has no weights to report on"),
+        (("pubeval",), "'pubeval' has no weights: name a weight file"),
         (("nobody",), "no player is called"),
         (("missing.yaml",), "missing.yaml: no such weight file"),
         (("{weights}", "--head", "equity"), "have no head 'equity' for contact positions; there are win, "),
         (("{weights}", "--class", "crashed"), "has no weights of its own for crashed positions"),
         (("{weights}", "--terms", "missing.parquet"), "missing.parquet: there is no such file"),
-        (("{weights}", "--terms", "{weights}"), "small.yaml: no table of terms"),
+        (("{weights}", "--terms", "{weights}"), "small.yaml: not a table of terms"),
         (("{weights}", "--data", "nowhere"), "nowhere"),
         (("{weights}", "--positions", "nowhere.txt"), "nowhere.txt: cannot be read"),
         (("{weights}", "--data", "a", "--terms", "b"), "--terms and --data cannot be combined"),

@@ -179,7 +179,7 @@ def test_names_that_are_no_scores(tmp_path):
     assert formula_of("bras") is ARTICLE
     with pytest.raises(PlayerError, match="not of 'phase'"):
         formula_of("phase")
-    with pytest.raises(PlayerError, match="needs the path of a YAML file"):
+    with pytest.raises(PlayerError, match="must be followed by the path of a YAML file"):
         load_evaluator("bras:")
     with pytest.raises(MotifError, match="no such file of BRAS weights"):
         load_evaluator(f"bras:{tmp_path / 'none.yaml'}")

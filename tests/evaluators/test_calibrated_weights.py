@@ -174,9 +174,18 @@ WRONG = [
     ("calibration: {race: {win: [[.nan, 0.2]]}}", "calibration.race.win.1: must be a finite number, not nan"),
     ("calibration: {race: {win: [[0, .nan]]}}", "calibration.race.win.1: must be a finite number, not nan"),
     ("calibration: {race: {win: [[0, '1']]}}", "calibration.race.win.1: must be a number, not '1'"),
-    ("calibration: {race: {win: [[0, 1.0]]}}", "calibration.race.win.1: the chance must lie between 0 and 1"),
-    ("calibration: {race: {win: [[0, 0.0]]}}", "calibration.race.win.1: the chance must lie between 0 and 1"),
-    ("calibration: {race: {win: [[0, -1]]}}", "calibration.race.win.1: the chance must lie between 0 and 1"),
+    (
+        "calibration: {race: {win: [[0, 1.0]]}}",
+        "calibration.race.win.1: the chance must be above 0 and below 1",
+    ),
+    (
+        "calibration: {race: {win: [[0, 0.0]]}}",
+        "calibration.race.win.1: the chance must be above 0 and below 1",
+    ),
+    (
+        "calibration: {race: {win: [[0, -1]]}}",
+        "calibration.race.win.1: the chance must be above 0 and below 1",
+    ),
     ("calibration: {race: {win: [[0, 0.2], [0, 0.3]]}}", "calibration.race.win.2: scores must rise"),
     ("calibration: {race: {win: [[0, 0.2], [1, 0.2]]}}", "calibration.race.win.2: chances must rise"),
 ]

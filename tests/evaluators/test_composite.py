@@ -59,9 +59,12 @@ def test_it_is_a_player_everywhere():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("composite:", "'' is no part of a composition: composite:race=PLAYER,contact=PLAYER,"),
-        ("composite:race=bras", "a composition needs an evaluator for contact and crashed: composite:race="),
-        ("composite:race=bras,contact=", "'contact=' is no part of a composition"),
+        ("composite:", "invalid part '': the composition must be composite:race=PLAYER,contact=PLAYER,"),
+        (
+            "composite:race=bras",
+            "the composition needs an evaluator for contact and crashed: composite:race=",
+        ),
+        ("composite:race=bras,contact=", "invalid part 'contact='"),
         ("composite:rase=bras,contact=bras", "no position class is called 'rase'; did you mean 'race'?"),
         ("composite:race=bras,race=bras", "'composite:race=bras,race=bras' names race twice"),
         ("composite:race=nobody,contact=bras", "no player is called 'nobody'"),

@@ -385,6 +385,6 @@ def test_the_depth_is_in_the_name():
     assert load_evaluator("pubeval@2:normal").name == "pubeval@2"
     assert load_evaluator("pubeval@2:wide").name == "pubeval@2:wide"
     with pytest.raises(
-        PlayerError, match=r"pubeval@2:deep: after the plies there may be narrow, normal, wide"
+        PlayerError, match=r"pubeval@2:deep: the depth after the plies must be one of narrow, normal, wide"
     ):
         load_evaluator("pubeval@2:deep")

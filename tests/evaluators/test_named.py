@@ -92,7 +92,7 @@ def no_weights(tmp_path, monkeypatch):
 def test_missing_weights_have_no_substitute(name):
     assert default_player() == LATEST
     for loader in (load, load_evaluator):
-        with pytest.raises(PlayerError, match=r"^no weights came with this motif for 'latest' to play by: "):
+        with pytest.raises(PlayerError, match=r"^this installation of motif has no weights for 'latest': "):
             loader(name)
     with pytest.raises(PlayerError, match=r"^no player is called 'motif-v1'; there are pubeval, "):
         load("motif-v1")

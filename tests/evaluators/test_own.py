@@ -63,7 +63,9 @@ def test_an_invalid_evaluator_is_reported(tmp_path):
     with pytest.raises(PlayerError, match=r"none\.py: no such file"):
         load_evaluator(str(path))
     path.write_text("x = 1 / 0")
-    with pytest.raises(PlayerError, match=r"none\.py: it cannot be run: ZeroDivisionError: division by zero"):
+    with pytest.raises(
+        PlayerError, match=r"none\.py: the file cannot be executed: ZeroDivisionError: division by zero"
+    ):
         load_evaluator(str(path))
     path.write_text("x = 1")
     with pytest.raises(PlayerError, match=r"none\.py: no object with a method evaluate_many"):
@@ -122,7 +124,7 @@ def test_models_of_scikit_learn():
     with pytest.raises(PlayerError, match="was fitted to 19 columns, but the parameters motif"):
         from_sklearn(LinearRegression().fit(rows, data.y()))
     for wrong in (3, LinearRegression):
-        with pytest.raises(PlayerError, match="is no fitted estimator: it has no method predict"):
+        with pytest.raises(PlayerError, match="is not a fitted estimator: it has no method predict"):
             from_sklearn(wrong)
 
 

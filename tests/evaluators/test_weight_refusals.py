@@ -167,12 +167,14 @@ WRONG: list[tuple[str, str, str]] = [
     (
         r"    hidden:\n",
         "    plans: {}\n    hidden:\n",
-        "classes.contact.plans: heads of game plans are of an older form of weights, which is no longer read",
+        "classes.contact.plans: heads of game plans belong to an older form of weights, which is no longer "
+        "supported",
     ),
     (
         r"    hidden:\n",
         "    patterns: {}\n    hidden:\n",
-        "classes.contact.patterns: hidden units that add to an equity head are of an older form of weights",
+        "classes.contact.patterns: hidden units that add to an equity head belong to an older form of "
+        "weights",
     ),
     (r"    hidden:\n(      .*\n)*", "    hidden: 3\n", "classes.contact.hidden: must be a mapping, not 3"),
     (

@@ -347,7 +347,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "more than 50 columns",
     ),
     "rows": ("history", "history.csv", lambda _: b"a,b\n" + b"1\n" * (3 * MB), "more than 100,000 lines"),
-    "far tensor": ("net", "a.onnx", lambda _: far_tensor(), "a tensor lies in another file"),
+    "far tensor": ("net", "a.onnx", lambda _: far_tensor(), "a tensor is stored in another file"),
     "large tensor": ("net", "b.onnx", lambda _: large_tensor("ConstantOfShape"), "numbers in one tensor"),
     "expanded tensor": ("net", "c.onnx", lambda _: large_tensor("Expand"), "numbers in one tensor"),
     "loop": ("net", "d.onnx", lambda _: endless_loop(), "the operator Loop"),

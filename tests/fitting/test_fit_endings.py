@@ -90,7 +90,7 @@ def test_the_matrix_of_terms_is_never_held(solve):
         ({"tolerance": np.nan}, "the tolerance must be finite and at least 0, not nan"),
         ({"patience": 0}, "the patience must be at least 1 pass, not 0"),
         ({"patience": 2}, "stopping by the validation error needs validation samples"),
-        ({"start": np.zeros(3)}, "the start must hold 10 weights, not an array of shape (3,)"),
+        ({"start": np.zeros(3)}, "the start must have 10 weights, not an array of shape (3,)"),
         ({"start": np.full(10, np.inf)}, "weight 0 of the start is inf"),
     ],
 )

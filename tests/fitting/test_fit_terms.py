@@ -143,7 +143,7 @@ def test_slope_is_the_derivative():
 
 @pytest.mark.parametrize("bounds", [(1.0, 1.0), (1.0, 0.0), (0.0, np.inf), (np.nan, 1.0)])
 def test_bounds_must_rise(bounds):
-    with pytest.raises(FitError, match="the bounds of a link must be finite and rising"):
+    with pytest.raises(FitError, match="the bounds of a link must be finite and ascending"):
         Link(*bounds)
 
 

@@ -10,7 +10,7 @@ from motif.board.position import Position
 from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.probabilities import OUTPUTS
 from motif.fitting import hidden_fit
-from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
+from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 
 SIZE = 6
 SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, seed=2)
@@ -31,12 +31,12 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
 
 def shown(fit: HiddenFit, rows: HiddenRows) -> np.ndarray:
     """The probabilities of `rows` by the weights as they would be in a file."""
-    squashed = squash_units(fit.hidden.sums(rows.features, pack_many(rows.boards)))
+    squashed = squash_units(fit.weights.hidden.sums(rows.features, pack_many(rows.boards)))
     found = []
-    for number, head in enumerate(fit.heads.values()):
+    for number, head in enumerate(fit.weights.heads.values()):
         products = rows.features[:, head.pairs[:, 0]] * rows.features[:, head.pairs[:, 1]]
         raw = head.bias + rows.features @ head.linear + products @ head.quadratic
-        found.append((np.tanh(raw + squashed @ fit.hidden.outputs[number]) + 1) / 2)
+        found.append((np.tanh(raw + squashed @ fit.weights.hidden.outputs[number]) + 1) / 2)
     return np.stack(found, axis=1)
 
 
@@ -124,7 +124,7 @@ def test_an_interrupted_fit_goes_on(tmp_path):
 def test_a_fit_that_starts_from_weights_begins_with_their_values():
     rows = planted()
     fit = fit_hidden(rows, replace(SETTINGS, passes=20, rate=0.03))
-    on = fit_hidden(rows, replace(SETTINGS, passes=1, rate=0.0), start=FittedClass(fit.heads, fit.hidden))
+    on = fit_hidden(rows, replace(SETTINGS, passes=1, rate=0.0), start=fit.weights)
     assert shown(on, rows) == pytest.approx(shown(fit, rows), abs=1e-5)
     assert on.best.between_plays == pytest.approx(fit.best.between_plays, rel=1e-3)
 
@@ -147,7 +147,7 @@ def test_without_validation_the_last_pass_counts():
 
 
 def bytes_of(fit: HiddenFit) -> bytes:
-    heads = [(head.linear, head.quadratic, np.array(head.bias)) for head in fit.heads.values()]
-    units = fit.hidden
+    heads = [(head.linear, head.quadratic, np.array(head.bias)) for head in fit.weights.heads.values()]
+    units = fit.weights.hidden
     arrays = [*sum(heads, ()), units.bias, units.inputs, units.points, units.outputs]
     return b"".join(each.tobytes() for each in arrays)

@@ -157,11 +157,11 @@ def test_repeated_rows_do_not_make_errors_smaller():
 def test_bad_clusters_are_named():
     problem = noisy_problem(40, 3, ranking=1.0)
     weights, half = np.zeros(problem.terms.count), PLAYS // 2
-    with pytest.raises(FitError, match=r"one whole cluster number a row \(40\)"):
+    with pytest.raises(FitError, match=r"one integer cluster number per row \(40\)"):
         significance(problem, weights, np.arange(39))
-    with pytest.raises(FitError, match="one whole cluster number"):
+    with pytest.raises(FitError, match="one integer cluster number"):
         significance(problem, weights, np.arange(40.0))
-    with pytest.raises(FitError, match=f"decision of training row {half} lies in more than one cluster"):
+    with pytest.raises(FitError, match=f"decision of training row {half} belongs to more than one cluster"):
         significance(problem, weights, np.arange(40) // half)
     with pytest.raises(FitError, match="at least 2 clusters of training rows, not 1"):
         significance(problem, weights, np.full(40, 7))

@@ -105,14 +105,14 @@ def test_faults_are_named(tmp_path, column, value, words):
 def test_files_that_are_no_tables(tmp_path):
     with pytest.raises(DatasetError, match="there is no such file"):
         read_terms(tmp_path / "missing")
-    with pytest.raises(DatasetError, match="no table of terms"):
+    with pytest.raises(DatasetError, match="not a table of terms"):
         read_terms(tmp_path)
     path = tmp_path / "text"
     path.write_text("motif")
-    with pytest.raises(DatasetError, match="no table of terms"):
+    with pytest.raises(DatasetError, match="not a table of terms"):
         read_terms(path)
     pq.write_table(pa.table({"weight": [1.0]}), path)
-    with pytest.raises(DatasetError, match="its columns are not class, head"):
+    with pytest.raises(DatasetError, match="the columns must be class, head"):
         read_terms(path)
     first, second = _heads()[:2]
     write_terms(path, [first, second, first])

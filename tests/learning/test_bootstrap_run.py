@@ -141,15 +141,15 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
     steps = (replace(STEP, fit={"hidden": 3, "passes": 3}),)
     config = replace(TINY, fit={"parameters": "keith"}, versions=steps)
     run_bootstrap(tmp_path / "whole", config, jobs=1)
-    noted, passes = _FitState.note, []
+    recorded, passes = _FitState.record, []
 
-    def note(state, done):
-        noted(state, done)
+    def record(state, done):
+        recorded(state, done)
         passes.append(done.number)
         if len(passes) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_FitState, "note", note)
+    monkeypatch.setattr(_FitState, "record", record)
     with pytest.raises(KeyboardInterrupt):
         run_bootstrap(tmp_path / "run", config, jobs=1)
     run_bootstrap(tmp_path / "run", config, jobs=1)
@@ -163,7 +163,7 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
 def test_terms_of_hidden_units_have_no_table(tmp_path):
     steps = (replace(STEP, fit={"hidden": 3}),)
     config = replace(TINY, fit={"parameters": "keith"}, terms=True, versions=steps)
-    with pytest.raises(SettingError, match="terms: terms that are fitted together with hidden units"):
+    with pytest.raises(SettingError, match="terms: terms fitted together with hidden units"):
         run_bootstrap(tmp_path, config, jobs=1)
 
 
@@ -290,14 +290,18 @@ def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
 def test_another_configuration_is_refused(whole, changed):
     folder, _, _, _ = whole
     before = kept_bytes(folder)
-    with pytest.raises(SettingError, match=r"holds a run with another config\.yaml; choose another folder$"):
+    with pytest.raises(
+        SettingError, match=r"contains a run with another config\.yaml; choose another folder$"
+    ):
         run_bootstrap(folder, changed)
     assert kept_bytes(folder) == before
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("three years of work")
-    with pytest.raises(SettingError, match=r"is not empty and holds no config\.yaml: not a bootstrap run$"):
+    with pytest.raises(
+        SettingError, match=r"not a bootstrap run: the folder is not empty and has no config\.yaml$"
+    ):
         run_bootstrap(tmp_path, TINY)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -337,7 +341,7 @@ def test_a_damaged_summary_is_named(whole, tmp_path):
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text("{")
     with pytest.raises(
-        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it again$"
+        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete the file to make it again$"
     ):
         run_bootstrap(tmp_path, TINY)
 
@@ -400,7 +404,7 @@ def test_a_foreign_summary_is_named(tmp_path, text):
     TINY.save(tmp_path)
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text(text)
-    with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it again$"):
+    with pytest.raises(SettingError, match=r"not a summary of version 0; delete the file to make it again$"):
         run_bootstrap(tmp_path, TINY)
 
 

@@ -130,7 +130,7 @@ def test_lookahead_is_measured_by_any_number_of_workers(boards, tmp_path):
     path = stored(tmp_path / "few", labelled(load_static("bras"), boards[:240]), rows_a_part=240)
     one, two = (calibrate(path, ahead, jobs=jobs) for jobs in (1, 2))
     assert one.groups == two.groups
-    with pytest.raises(PlayerError, match="'bras@1' has no weights to put a calibration beside"):
+    with pytest.raises(PlayerError, match="'bras@1' has no weights: name a weight file"):
         calibrated_weights(ahead, one, "ahead")
 
 
@@ -191,10 +191,10 @@ def test_a_dataset_that_the_weights_know(folder):
 
 def test_what_is_refused(folder, boards, tmp_path):
     for share in (0.0, 1.0, -1.0, float("nan")):
-        with pytest.raises(SettingError, match="share must lie between 0 and 1"):
+        with pytest.raises(SettingError, match="share must be between 0 and 1"):
             calibrate(folder, load_static("bras"), share=share)
     samples = labelled(load_static("bras"), boards[:A_GAME])
-    with pytest.raises(FitError, match="too few games to fit on some and measure on others"):
+    with pytest.raises(FitError, match="too few games for a fit and a measurement"):
         calibrate(stored(tmp_path / "one", samples, 100), load_static("bras"))
     samples = labelled(load_static("bras"), boards[: 4 * A_GAME])
     samples.probabilities[3, 0] = np.nan

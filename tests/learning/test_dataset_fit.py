@@ -246,10 +246,10 @@ def only(samples: Dataset, class_name: str) -> Dataset:
 def test_a_class_that_is_missing(tmp_path, monkeypatch, samples):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     other = stored(tmp_path / "contact", only(samples, "contact"), 10**6)
-    with pytest.raises(FitError, match="the dataset holds no race positions to train on"):
+    with pytest.raises(FitError, match="the dataset has no race positions to train on"):
         fitted([other])
     assert [path.name for path in tmp_path.iterdir()] == ["contact"]
-    with pytest.raises(FitError, match="no dataset is given"):
+    with pytest.raises(FitError, match="at least one dataset is needed"):
         fitted([])
 
 
@@ -307,8 +307,8 @@ def test_a_fit_with_hidden_units_starts_from_weights(folder):
     ("name", "change", "message"),
     [
         ("keith-v1", {}, "start: keith-v1 has 0 hidden units, not 5"),
-        ("motif-v14", {}, "start: motif-v14 has other parameters than keith"),
-        ("motif-v14", {"hidden": 0}, "start: only a fit with hidden units starts from weights"),
+        ("motif-v14", {}, "start: the parameters of motif-v14 must be keith"),
+        ("motif-v14", {"hidden": 0}, "start: only a fit with hidden units can start from weights"),
     ],
 )
 def test_weights_from_which_a_fit_cannot_start(folder, name, change, message):
@@ -321,16 +321,16 @@ def test_weights_from_which_a_fit_cannot_start(folder, name, change, message):
 def test_weights_without_a_head_are_no_start(folder):
     first = fitted([folder], HIDDEN).weights
     heads = {of: {k: v for k, v in each.items() if k != "win_gammon"} for of, each in first.classes.items()}
-    with pytest.raises(FitError, match="start: made lacks the head win_gammon of"):
+    with pytest.raises(FitError, match="start: made has no head win_gammon in class"):
         fit_dataset([folder], HIDDEN, name="on", start=replace(first, classes=heads))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"prune": 2.0}, "prune: hidden units are fitted without"),
-        ({"heads": "win"}, "hidden: hidden units go with heads all and terms pairs"),
-        ({"terms": "linear"}, "hidden: hidden units go with heads all and terms pairs"),
+        ({"prune": 2.0}, "prune: not available with hidden units"),
+        ({"heads": "win"}, "hidden: hidden units need heads all and terms pairs"),
+        ({"terms": "linear"}, "hidden: hidden units need heads all and terms pairs"),
         ({"hidden": 513}, "hidden must be 0 to 512 units, not 513"),
         ({"passes": 0}, "passes must be at least 1, not 0"),
     ],

@@ -93,10 +93,10 @@ def test_heads_that_no_fit_leads_to(fitted):
     weights = fit.weights
     with _rows(folder, weights) as rows:
         others = {name: found for name, found in rows.items() if name != "race"}
-        with pytest.raises(FitError, match="holds no race positions to fit the win weights to"):
+        with pytest.raises(FitError, match="has no race positions for the fit of the win weights"):
             term_errors(others, weights, _SETTINGS, "race", "win")
     for fact in ({"ridge": "much"}, {"ridge": -1.0}, {"seed": [3]}):
-        with pytest.raises(FitError, match="the weights 'made' describe a fit that is impossible"):
+        with pytest.raises(FitError, match="the weights 'made' have an invalid record of their fit"):
             settings_of(replace(weights, fit={**weights.fit, **fact}))
     assert settings_of(replace(weights, fit={})).seed == 0
     assert set(weights.classes) <= set(CLASS_NAMES)

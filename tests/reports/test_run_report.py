@@ -359,7 +359,7 @@ def spoil_summary(folder: Path, **values: object) -> None:
         ),
         (lambda f: (f / "v0" / "weights.yaml").unlink(), r"weights\.yaml: no such weight file"),
         (lambda f: (f / "v0" / "weights.yaml").write_text("a: ["), r"weights\.yaml: "),
-        (lambda f: (f / "v0" / "terms.parquet").write_text("torn"), r"terms\.parquet: no table of terms"),
+        (lambda f: (f / "v0" / "terms.parquet").write_text("torn"), r"terms\.parquet: not a table of terms"),
         (lambda f: (f / "v0" / "history.csv").unlink(), r"history\.csv: cannot be read"),
         (lambda f: (f / "v0" / "history.csv").write_bytes(b"\xff\n"), r"history\.csv: cannot be read"),
         (lambda f: (f / "v0" / "history.csv").write_text("class\nrace\n"), r"v0: not the history of a fit"),

@@ -1,4 +1,4 @@
-"""Exact endings: bearoff tables, computed from the rules on first use."""
+"""Bearoff tables, computed from the rules on first use."""
 
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.bearoff.race import (

@@ -1,4 +1,4 @@
-"""Numbers of home positions, and lookups in the tables, for kernels.
+"""Numbers of home positions, and table lookups for kernels.
 
 With at most six checkers on both sides the win probability is exact. Otherwise each side is assumed to
 minimise its own mean number of rolls. With N rolls needed by the player on roll to bear off all checkers and
@@ -8,7 +8,7 @@ F to bear off the first, and N', F' by the opponent,
     win gammon  = sum over n of P(N = n) P(F' >= n)         when the opponent has all fifteen, else 0
     lose gammon = sum over n of P(N' = n) P(F >= n + 1)     when the player has all fifteen, else 0
 
-because the player on roll has had n rolls, and the opponent n - 1, when the player's n-th is played.
+because the opponent has had n - 1 rolls when the player on roll plays the n-th one.
 Backgammons are impossible, because all checkers are home.
 
 Each home position has a number. With ``s_k`` checkers on the k rearmost home points (6, 5, ...) it is the sum
@@ -38,18 +38,18 @@ TWO_SIDED_CHECKERS = 6
 
 
 def positions_of(checkers: int) -> int:
-    """Return the number of home positions with at most `checkers` checkers; they are numbered below it."""
+    """Return the number of home positions with at most `checkers` checkers; their numbers are below it."""
     return comb(checkers + HOME, HOME)
 
 
 HOME_POSITIONS = positions_of(CHECKERS)
-"""All home positions, the empty one included: 54,264."""
+"""Number of home positions, including the empty one: 54,264."""
 FIRST_FULL = positions_of(CHECKERS - 1)
-"""The lowest number with all fifteen checkers on the board; 15,504 numbers are from here on."""
+"""Number of the first position with all fifteen checkers on the board; there are 15,504 of these."""
 FIRST_OFF = HOME_POSITIONS - FIRST_FULL
 """Offset from the number of a position with all fifteen checkers to the row of its first checker."""
 TWO_SIDED_POSITIONS = positions_of(TWO_SIDED_CHECKERS)
-"""924"""
+"""Number of positions of one side in the two-sided table: 924."""
 _TERMS = np.array([[comb(s + k, k + 1) for s in range(CHECKERS + 1)] for k in range(HOME)], np.int64)
 _BYTE = np.uint64(0xFF)
 _HOME_BYTES = np.uint64(0xFFFFFFFFFFFF)
@@ -61,7 +61,7 @@ _S8, _S16, _S24, _S32, _S40 = (np.uint64(bits) for bits in (8, 16, 24, 32, 40))
 def home_number(word):
     """Return the number of the home position whose points 1 to 6 are the low six bytes of the int64 `word`.
 
-    That is the first word of a half of a packed board; the number is an int64 from 0 to 54,263.
+    `word` is the first word of one half of a packed board; the result is an int64 from 0 to 54,263.
     """
     counts = np.uint64(word) & _HOME_BYTES
     # Byte p - 1 of the product counts points 1 to p; the total minus that, one byte up, counts p to 6.
@@ -76,7 +76,7 @@ def home_words(count: int) -> npt.NDArray[np.int64]:
     """Return the words int64 (count,) of the home positions 0 to `count` - 1, as read by `home_number`."""
     words, left, in_front = np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64)
     for k in range(HOME - 1, -1, -1):
-        # The checkers on the k + 1 rearmost points, from all six down to the 6 point alone.
+        # The checkers on the k + 1 rearmost points: from all six points down to only the 6 point.
         rear = np.searchsorted(_TERMS[k], left, side="right") - 1
         left -= _TERMS[k, rear]
         if k < HOME - 1:
@@ -115,9 +115,9 @@ def covered(tables, words, packed):
 
 @inline_kernel
 def chance_before(rows, values, row, others_row, head_start):
-    """Return the probability that `row` takes n rolls and `others_row` at least n + `head_start`, for any n.
+    """Return the probability that `others_row` takes at least `head_start` more rolls than `row`.
 
-    `rows` and `values` are those of `BearoffTables`; the two numbers of rolls are independent.
+    `rows` and `values` are those of `BearoffTables`; the two numbers of rolls are assumed to be independent.
     """
     other, others_end = np.int64(rows[others_row, 0]), np.int64(rows[others_row + 1, 0])
     # Number of entries from `other` on with fewer rolls than required.
@@ -159,5 +159,5 @@ def bearoff_probabilities(tables, words, packed, row):
         row[WIN_GAMMON] = chance_before(rows, values, own, opponent + FIRST_OFF, 0)
     if own >= FIRST_FULL:
         row[LOSE_GAMMON] = chance_before(rows, values, opponent, own + FIRST_OFF, 1)
-    # Sums of rounded probabilities may exceed 0 to 1 in the last bit.
+    # Because of rounding, sums of probabilities may lie outside 0 to 1 by the last bit.
     make_consistent(row, 0, 0)

@@ -1,20 +1,20 @@
-"""One side alone: how many rolls it takes to bear off every checker, and to bear off the first.
+"""How many rolls one side needs to bear off, and the exact equities of small two-sided bearoffs.
 
-With p(i, n) the chance that home position i takes exactly n rolls,
+Let p(i, n) be the probability that home position i takes exactly n rolls:
 
     p(i, n) = sum over the 36 rolls of p(best(i, roll), n - 1) / 36,    p(empty, 0) = 1
 
-where best(i, roll) is the play that leaves the least mean number of rolls.  The same holds for the
-first checker, with plays of their own: those after which the first checker is off in the fewest rolls
-on average, as a side plays that is about to lose and still has all fifteen.  Of plays with the same mean
-the one with the lowest number is taken, so that the order of plays does not matter.
+where best(i, roll) is the play that leaves the lowest mean number of rolls. The distribution for the first
+checker is computed in the same way, but with the plays that bear off the first checker in the fewest rolls on
+average: a side that is about to lose and still has all fifteen checkers plays like this. Among plays with
+equal means, the one that leads to the lowest number is used, so the order of plays does not matter.
 
-Chances are added in a fixed order, times 1 or 2, and divided by 36; so the tables are the same bits on
+Probabilities are added in a fixed order, times 1 or 2, and divided by 36, so the tables are bit-identical on
 every machine with IEEE arithmetic, whether or not it fuses multiplications and additions.
 
-Both sides at once, where each has six checkers at most: the exact equity of best play.
+The two-sided table has the exact equity under best play for at most six checkers on each side.
 
-With E(i, j) the cubeless equity of the player on roll, whose home position is i while the opponent's is j,
+Let E(i, j) be the cubeless equity of the player on roll with home position i against the opponent's j:
 
     E(i, j) = sum over the 36 rolls of (max over plays i -> k of -E(j, k)) / 36,    E(i, empty) = -1
 
@@ -40,15 +40,15 @@ from motif.evaluators.probabilities import switch_value
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
-"""The start of the mover's half in the generator's boards."""
+"""Start of the mover's half in the boards of the move generator."""
 
 
 @lean_kernel(WHOLE)
 def home_plays(word, high, low, board, buffer, after):
     """Write the numbers of the home positions after each play of a roll to int64 `after`; return their count.
 
-    `word` is the side's, as read by `home_number`; the packed board `board` int64[8] must be empty except for
-    its first word, and `buffer` is the generator's. There is at least one play.
+    `word` describes the side as for `home_number`; the packed board `board` int64[8] must be empty except for
+    its first word, and `buffer` belongs to the move generator. The result is at least 1.
     """
     board[0] = word
     count = generate(board, high, low, buffer)
@@ -64,20 +64,20 @@ _THROWS = ROLL_COUNTS.sum()
 
 
 class OneSided(NamedTuple):
-    """The result of `build_one_sided`."""
+    """One-sided bearoff distributions of all home positions."""
 
     all_off: npt.NDArray[np.float64]
     """(54264, 32): probability of each number of rolls until all checkers are off."""
     first_off: npt.NDArray[np.float64]
-    """(54264, 32): the same until the first is off; no roll if one is off already."""
+    """(54264, 32): the same until the first checker is off; 0 rolls if one is off already."""
     mean: npt.NDArray[np.float64]
     """(54264,): mean rolls until all checkers are off."""
     variance: npt.NDArray[np.float64]
-    """(54264,): their variance."""
+    """(54264,): variance of the number of rolls until all checkers are off."""
 
 
 def build_one_sided(advance: Advance) -> OneSided:
-    """Compute both distributions of every home position; `advance` is called for each."""
+    """Compute both distributions of every home position; `advance` is called for each position."""
     words = home_words(HOME_POSITIONS)
     chances, first_chances = np.zeros((2, HOME_POSITIONS, MAX_ROLLS))
     chances[0, 0] = 1
@@ -104,7 +104,7 @@ def _best(after, count, means):
 
 @inline_kernel
 def _add_roll(times, after, number, chances, means):
-    """Add the distribution of the position `after`, in `times` of 36 rolls, to position `number`."""
+    """Add the distribution of `after`, reached by `times` of 36 rolls, to that of position `number`."""
     means[number] += times * means[after]
     for n in range(1, chances.shape[1]):
         chances[number, n] += times * chances[after, n - 1]
@@ -119,7 +119,7 @@ def _divide(number, chances, means):
 
 @lean_kernel(NOTHING)
 def _add_positions(start, stop, words, buffer, board, after, chances, means, first_chances, first_means):
-    """Fill the rows `start` to `stop` - 1; all lower ones must be filled."""
+    """Fill the rows `start` to `stop` - 1; all lower rows must be filled already."""
     for number in range(start, stop):
         for roll in range(ROLLS.shape[0]):
             times = ROLL_COUNTS[roll]
@@ -148,7 +148,7 @@ _PLAYS_A_POSITION = 512
 def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
     """Return the equities (924, 924) of the player on roll, by own home position and the opponent's.
 
-    `advance` is called for each of the 1,845 sums of two numbers.
+    `advance` is called for each of the 1,845 sums of two position numbers.
     """
     words, board = home_words(TWO_SIDED_POSITIONS), np.zeros(PACKED_WORDS, np.int64)
     starts = np.zeros((TWO_SIDED_POSITIONS, len(ROLLS) + 1), np.int64)
@@ -172,8 +172,8 @@ def fill_plays(
 ) -> npt.NDArray[np.int64]:
     """Return the home positions after each roll of the `wanted` (n,) home positions, with `words` (n,).
 
-    Those of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is returned and
-    `starts` (n, 22) filled. Positions reached from a wanted one are also set in `wanted`.
+    The positions after roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is
+    the result; `starts` (n, 22) is filled in. Positions reached from a wanted one are also set in `wanted`.
     """
     after = np.empty(_PLAYS_A_POSITION * len(words), np.int64)
     return after[: _fill_plays(words, wanted, buffer, board, starts, after)]
@@ -198,7 +198,7 @@ def _fill_plays(words, wanted, buffer, board, starts, after):
 
 @lean_kernel(NOTHING)
 def _add_sums(start, stop, starts, after, equities):
-    """Fill the pairs whose numbers add up to `start` to `stop` - 1; those with lower sums must be filled."""
+    """Fill the pairs whose numbers add up to `start` to `stop` - 1; lower sums must be filled already."""
     positions = equities.shape[0]
     for total in range(start, stop):
         for own in range(max(1, total - positions + 1), min(positions, total)):

@@ -1,4 +1,4 @@
-"""Bearoffs for people and programs: rolls that a side needs, and both sides' probabilities."""
+"""Bearoff statistics: the distribution of the rolls that a side needs, and the probabilities of a race."""
 
 import math
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from motif.runtime.errors import PositionError
 
 
 class RaceDistribution(NamedTuple):
-    """Number of rolls of a side with all checkers home that minimises its mean."""
+    """Distribution of the number of rolls that a side needs if it minimises the mean."""
 
     all_off: npt.NDArray[np.float64]
     """Probability of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
@@ -33,16 +33,18 @@ class RaceDistribution(NamedTuple):
     mean: float
     """Mean rolls until all checkers are off."""
     sd: float
-    """Their standard deviation."""
+    """Standard deviation of the number of rolls until all checkers are off."""
 
 
 class BearoffChances(NamedTuple):
     """Probabilities of a position that the tables cover."""
 
     probabilities: Probabilities
-    """Of the player on roll, before the roll."""
+    """Probabilities of the player on roll, before the roll."""
     exact: bool
-    """Whether they assume best play; otherwise each side minimises its mean number of rolls."""
+    """Whether the probabilities are those of best play; otherwise each side minimises its mean number of
+    rolls.
+    """
 
     def to_dict(self) -> dict[str, float | bool]:
         """Return the probabilities and the equity by name, and whether they are exact."""
@@ -50,7 +52,7 @@ class BearoffChances(NamedTuple):
 
 
 def race_distribution(position: Position) -> RaceDistribution:
-    """Return the rolls that the player on roll needs to bear off.
+    """Return the distribution of the number of rolls that the player on roll needs to bear off.
 
     Use ``position.switch_sides()`` for the opponent.
 

@@ -1,10 +1,10 @@
-"""The tables of a process: loaded from a file in the cache folder, or built and stored there.
+"""Bearoff tables, loaded from a file in the cache folder or built and stored there.
 
 Kernels receive two plain read-only arrays. There are only two because a kernel that counts references updates
 the count of each array whenever it passes the tables on.
 
-The file consists of a header of 64 bytes (format, length of the values, a CRC-32 of the rest), the rows, and
-from the next multiple of 64 bytes on the values. An invalid file is replaced by newly built tables, so a
+The file consists of a 64-byte header (format, length of the values, CRC-32 of the rest), the rows, and the
+values, which start at the next multiple of 64 bytes. An invalid file is replaced by newly built tables, so a
 change of the contents needs a new format.
 """
 
@@ -35,20 +35,21 @@ CHANCES = VARIANCES + HOME_POSITIONS
 class BearoffTables(NamedTuple):
     """All bearoff tables.
 
-    A pickle holds no arrays: it becomes the identical tables of the process that reads it.
+    A pickle contains no arrays: unpickling returns the tables of the receiving process.
     """
 
     rows: npt.NDArray[np.int32]
-    """(69769, 2): for each distribution the index in `values` of its first chance, and the number of rolls
-    that it belongs to; the next chance belongs to one roll more, and the last one is followed by the next
-    row's first. Rows 0 to 54,263 are the rolls until all checkers are off, by the position's number; then
-    come the rolls until the first is off, for the 15,504 positions that have all fifteen on the board; the
-    last row only ends the one before it.
+    """(69769, 2): for each distribution, the index in `values` of its first probability, and the number of
+    rolls for that probability. The probabilities of one more roll, two more rolls, ... follow, up to the
+    first one of the next row. Rows 0 to 54,263 are the distributions until all checkers are off, by position
+    number; the next 15,504 rows are the distributions until the first checker is off, for the positions with
+    all fifteen on the board; the last row only marks the end.
     """
     values: npt.NDArray[np.float64]
-    """Equities of the player on roll, by own position and then the opponent's (924 x 924); from `MEANS` on
-    mean rolls until all checkers are off (54,264), from `VARIANCES` on their variances (54,264), from
-    `CHANCES` on the chances of all distributions, none of them zero, those of one adding up to 1."""
+    """Equities of the player on roll, by own position and then the opponent's (924 x 924); from `MEANS` on,
+    the mean numbers of rolls until all checkers are off (54,264); from `VARIANCES` on, their variances
+    (54,264); from `CHANCES` on, the nonzero probabilities of all distributions, which add up to 1 in each.
+    """
 
     def __reduce__(self) -> tuple[Callable[[], "BearoffTables"], tuple[Any, ...]]:
         return (bearoff_tables if len(self.rows) else no_tables), ()
@@ -135,7 +136,7 @@ def load_tables(path: Path) -> BearoffTables | None:
 def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Write `values` (n,) to the file `path` and return them mapped from it, read only.
 
-    They follow a header with `kind`. If the file cannot be written, `values` are returned.
+    The file starts with a header that contains `kind`. If it cannot be written, `values` are returned.
     """
     start = _HEADER.itemsize
     contents = np.zeros(start + values.nbytes, np.uint8)
@@ -165,7 +166,7 @@ def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
 
 
 def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
-    """Return the file `path`, if it is valid, of that kind, and as long as its header says."""
+    """Return the mapped file `path`; None unless it is valid and of this kind."""
     try:
         contents = np.asarray(np.memmap(path, np.uint8, "r"))
     except (OSError, ValueError):  # unreadable or empty
@@ -180,7 +181,7 @@ def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
 
 
 def _checksum(contents: _Bytes) -> int:
-    """Return the CRC-32 of everything but the checksum itself, which ends the header."""
+    """Return the CRC-32 of everything except the checksum itself, which is at the end of the header."""
     header, rest = contents[: _HEADER.itemsize], contents[_HEADER.itemsize :]
     return zlib.crc32(rest.data, zlib.crc32(header[: -_HEADER["crc"].itemsize].data))
 
@@ -189,24 +190,24 @@ _one_at_a_time = Lock()
 
 
 class LoadedTables(NamedTuple):
-    """Tables, and their origin."""
+    """Bearoff tables and their origin."""
 
     tables: BearoffTables
     file: Path | None
-    """The file; None if the cache folder could not be written and they are only in memory."""
+    """Path of the file; None if the cache folder could not be written and the tables are only in memory."""
     built: bool
-    """Whether they were built, because the file was missing or damaged."""
+    """Whether the tables were built because the file was missing or damaged."""
     seconds: float
-    """Time to load or build them, including the compilation of the builders."""
+    """Seconds to load or build the tables, including the compilation of the builders."""
 
 
 def bearoff_tables() -> BearoffTables:
-    """Return the tables, loaded or built by the first call in this process and never changed."""
+    """Return the bearoff tables, which the first call in this process loads or builds."""
     return loaded_tables().tables
 
 
 def loaded_tables() -> LoadedTables:
-    """Return the tables, and their origin."""
+    """Return the bearoff tables and their origin."""
     with _one_at_a_time:
         return _kept(cache_folder("bearoff") / FILE_NAME)
 
@@ -223,14 +224,14 @@ def load_or_build(path: Path) -> LoadedTables:
     tables = build_tables()
     with suppress(FileError):
         save_tables(path, tables)
-    # Mapped from the file, their memory is shared by all processes.
+    # Tables mapped from the file share their memory with all processes.
     mapped = load_tables(path)
     seconds = stopwatch.seconds
     return LoadedTables(mapped or tables, path if mapped else None, True, seconds)
 
 
 def build_tables() -> BearoffTables:
-    """Return the tables built from the rules; shows a bar on a terminal if this takes more than a second."""
+    """Return the tables built from the rules; shows a progress bar if this takes more than a second."""
     with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
         one = build_one_sided(advance)
         equities = build_two_sided(advance)

@@ -1,19 +1,19 @@
-"""Exact bearoff equities of both sides with the cube, by recursion over rolls.
+"""Exact cubeful equities of bearoffs, by recursion over rolls.
 
 Positions are pairs of home positions in which neither side has all fifteen checkers left, so that gammons are
-impossible. N(s, i, j) is the value to a player on roll who rolls now: the cube is in state s, the own home
-position is i and the opponent's j. V(s, i, j) is the value before a possible double,
+impossible. N(s, i, j) is the value for the player on roll without a double: the cube is in state s, their
+home position is i, and the opponent's is j. V(s, i, j) is the value before a possible double,
 
     V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))   if a double is allowed, else N(s, i, j)
     N(s, i, j) = sum over the 36 rolls of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
 
 d(s) is the state after a double and a take, s' the state s from the opponent's side, and f the value of a
-unit of the doubled cube in units of the cube before. Every play is the best one for its state of the cube.
+unit of the doubled cube in units of the old cube. The best play is found for each cube state.
 
-For money there are three states, with equities in units of the cube (f = 2), so a doubled cube has the same
-equities. In a match every cube level has its own states, with match winning chances (f = 1).
+In money play there are three states. Equities are in units of the cube (f = 2), so they do not depend on its
+value. In a match every cube level has its own states, and values are match winning chances (f = 1).
 
-For money, the pairs of at most six checkers are stored in a file beside the other tables.
+The money equities for at most six checkers on each side are stored in a file beside the other tables.
 """
 
 from functools import cache
@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 CENTRED, OWN, OPPONENTS = range(3)
-"""The cube's states for money: in the centre, with the player on roll, with the opponent."""
+"""Cube states in money play: centred, owned by the player on roll, owned by the opponent."""
 MONEY_STATES = 3
 _DOUBLED_UNIT = 2.0
 _THROWS = ROLL_COUNTS.sum()
@@ -46,12 +46,12 @@ _ROWS_AT_ONCE = 32
 
 
 class CubeRules(NamedTuple):
-    """Values of results in each of S states of the cube, for each of two players on roll."""
+    """Values of results for each player on roll and each of S cube states."""
 
     whole: float
     """The sum of both players' values: 0 for equities, 1 for match winning chances."""
     unit: float
-    """Value of a unit of the doubled cube in units before: 2, or 1 if values have no unit."""
+    """Value of a unit of the doubled cube in units of the old cube: 2, or 1 if values have no unit."""
     lost: Floats
     """(2, S): the value of a lost game."""
     passed: Floats
@@ -75,14 +75,14 @@ def money_rules() -> CubeRules:
 
 
 class HomePlays(NamedTuple):
-    """Home positions that one side can reach, from the empty one upwards, and its plays between them."""
+    """Home positions that one side can reach, in ascending order, and the plays between them."""
 
     numbers: Numbers
     """(n,): the numbers of the positions, ascending; the first one is 0."""
     starts: Numbers
     """(n, 22): the plays of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``."""
     after: Numbers
-    """Places in `numbers` of the positions after each play."""
+    """Indices in `numbers` of the positions after each play."""
 
 
 def home_plays_from(number: int) -> HomePlays:
@@ -111,9 +111,9 @@ def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
 def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> Floats:
     """Return the values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
 
-    They belong to the first player, on roll, and to the second, on roll, by the first's position, the
-    second's, and the state of the cube from the side of the player on roll, without a double before this
-    roll. `advance` is called for each position of the first.
+    The axes are the player on roll, the first player's position, the second player's position, and the cube
+    state from the perspective of the player on roll. Values are without a double before this roll. `advance`
+    is called for each position of the first player.
     """
     first, second = sides
     shape = 2, len(first.numbers), len(second.numbers), len(rules.turned)
@@ -134,7 +134,7 @@ def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: A
 def _add_rows(first, last, own_plays, others_plays, rules, rolled, best, scratch):
     """Fill `rolled` and `best` for the positions `first` to `last` - 1 of the first player.
 
-    Those of lower positions must be filled.
+    The values of lower positions must be filled already.
     """
     starts, after = own_plays
     others_starts, others_after = others_plays
@@ -150,7 +150,7 @@ def _add_rows(first, last, own_plays, others_plays, rules, rolled, best, scratch
 def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch):
     """Return the first player's values in position `own` against all of the second's, (m, S).
 
-    The plays are the same against each of them, so whole rows are compared at once.
+    The plays do not depend on the opponent's position, so whole rows are compared.
     """
     positions, states = rolled.shape
     worst, sums = scratch[0], scratch[1]
@@ -206,7 +206,7 @@ def _roll_second(starts, after, whole, turned, others_best, rolled, values):
 
 @inline_kernel
 def _double(rolled, unit, passed, doubled, best):
-    """Write the values (m, S) for the player who may double first."""
+    """Write the values (m, S) for the player on roll, who may double first."""
     positions, states = rolled.shape
     for place in range(1, positions):
         for state in range(states):
@@ -225,9 +225,9 @@ _one_at_a_time = Lock()
 def money_cubes() -> Floats:
     """Return the exact money equities (924, 924, 3) without a double before this roll, read only.
 
-    They are indexed by the number of the player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`;
-    in units of the cube. They are loaded or built by the first call in this process. There is no equity if
-    either side has borne off everything, because the game is over.
+    The axes are the position number of the player on roll, that of the opponent, and the cube state
+    `CENTRED`, `OWN` or `OPPONENTS`; equities are in units of the cube. The first call in this process loads
+    or builds them. Entries of finished games, in which one side has borne off all checkers, have no meaning.
     """
     with _one_at_a_time:
         return _kept(cache_folder("bearoff") / FILE_NAME)

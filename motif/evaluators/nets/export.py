@@ -1,4 +1,4 @@
-"""A fitted evaluator as one ONNX graph: from features to consistent probabilities and the ranking equity.
+"""Export of a fitted evaluator as an ONNX graph, from features to consistent probabilities and equity.
 
 Everything is computed in double precision, so the graph is more accurate than the compiled evaluator, which
 sums in single precision. Rows of all classes go through the same multiplication; then each row's own class is
@@ -57,7 +57,7 @@ OPSET, IR_VERSION = 13, 7
 
 
 class GraphBuilder:
-    """Collects nodes; values are identified by name."""
+    """An ONNX graph under construction; values are identified by name."""
 
     def __init__(self) -> None:
         self._onnx = onnx_package()
@@ -65,7 +65,7 @@ class GraphBuilder:
         self._constants: dict[str, Any] = {}
 
     def constant(self, array: npt.ArrayLike) -> str:
-        """Return the name of a constant, whole numbers as int64; equal constants are stored once."""
+        """Return the name of a constant; whole numbers are int64, and equal constants are stored once."""
         values = np.asarray(array)
         if values.dtype.kind == "i":
             values = values.astype(np.int64)
@@ -97,7 +97,7 @@ class GraphBuilder:
     ) -> bytes:
         """Return the checked ONNX file.
 
-        `inputs` and `outputs` map names to type and shape; a text is a dimension of any size.
+        `inputs` and `outputs` map names to type and shape; a text in a shape is a dimension of any size.
         """
         helper = self._onnx.helper
         ends = [
@@ -141,15 +141,15 @@ def write_exported(weights: WeightFile, out: Path | str) -> Path:
 def exported(weights: WeightFile) -> bytes:
     """Return the ONNX file of `weights`.
 
-    Its inputs are those of `graph_inputs` for its description: `EVALUATOR_INPUTS`, or `CHECKERS_INPUTS` for
-    weights with a hidden layer.
+    Its inputs are those of `graph_inputs`: `EVALUATOR_INPUTS`, or `CHECKERS_INPUTS` for weights with a hidden
+    layer.
 
-    Outputs: ``probabilities`` float32 (n, 5), cumulative, of the player on roll, made consistent as
-    everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's if the class has one,
-    the win head's if it is the file's only head, otherwise that of the probabilities. A graph cannot contain
-    the bearoff tables: if the file uses them, the graph returns the values of the weights, and the
-    description tells programs to use the tables' values instead, as motif does. Raises `PlayerError` if the
-    package onnx is missing, and for weights with a calibration, which a graph does not support.
+    Its outputs are ``probabilities`` float32 (n, 5), the consistent cumulative probabilities of the player on
+    roll, and ``equity`` float64 (n,), which ranks plays: the equity of the equity head if the class has one,
+    of the win head if the file has no other head, otherwise of the probabilities. A graph cannot contain the
+    bearoff tables: if the file uses them, the graph returns the values of the weights, and the description
+    says that programs must use the tables' values instead, as motif does. Raises `PlayerError` if the package
+    onnx is missing, and for weights with a calibration, which a graph does not support.
     """
     if weights.calibration:
         raise PlayerError(
@@ -252,7 +252,7 @@ def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
 
 
 def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: str) -> str:
-    """Return the contributions of units (n, those of all classes) to the heads, each in its own class."""
+    """Return the contributions of `units` (n, units of all classes) to the heads, each in its own class."""
     own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in layers.items()])
     outputs = np.zeros((len(own), len(HEADS)))
     outputs[:, : len(OUTPUTS)] = np.concatenate([of.outputs.T for of in layers.values()])
@@ -262,9 +262,9 @@ def _output_sums(graph: GraphBuilder, layers: Mapping[str, HiddenLayer], units: 
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:
-    """Return the inputs of the weights of points, (50, n) each.
+    """Return the inputs that the weights of points apply to, (50, n) each.
 
-    They are whether a point has exactly 1, exactly 2, at least 3 checkers, and how many above 3.
+    The inputs are whether a point has exactly 1, exactly 2 or at least 3 checkers, and the number above 3.
     """
     counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
     three = graph.constant(3)
@@ -288,7 +288,7 @@ def _weight_matrix(
 
 
 def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
-    """Return the raw sums of all heads (n, heads) by each row's class, and 1 where it has the head."""
+    """Return the raw sums of all heads (n, heads) of each row's class, and 1 where it has the head."""
     own = _class(graph)
     own_numbers = graph.add("Gather", graph.constant(np.maximum(numbers, 0)), own, axis=0)
     raw = graph.add("GatherElements", sums, own_numbers, axis=1)
@@ -308,7 +308,7 @@ def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:
 
 
 def _consistent(graph: GraphBuilder, chances: str) -> str:
-    """Do the same as `motif.evaluators.probabilities.make_consistent` for probabilities within 0 and 1."""
+    """Apply `motif.evaluators.probabilities.make_consistent` to probabilities of 0 to 1."""
     none = graph.constant(0.0)
 
     def unless_off(side: int, head: int) -> str:
@@ -343,7 +343,7 @@ def _ranking_equity(graph: GraphBuilder, squashed: str, present: str, by_chances
 
 
 def _agreeing(graph: GraphBuilder, chances: str, missing: str) -> str:
-    """Make `chances` that lack `missing` equity agree with it, like `probabilities.agree_with_equity`."""
+    """Change the equity of `chances` by `missing` if possible, like `probabilities.agree_with_equity`."""
     win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
         graph.column(chances, k) for k in range(len(OUTPUTS))
     )

@@ -1,7 +1,7 @@
-"""One ONNX model, ready for evaluation, and its description: a few texts in the metadata of its file.
+"""ONNX models, and their descriptions in the metadata of the file.
 
-It runs on one thread, with the same bits for each row in any number of rows. The packages for nets are
-imported when a net is loaded.
+A model runs on one thread, and the outputs of a row are bit-identical for any number of rows. The packages
+for nets are imported when a net is loaded.
 
 ========================  ==============================================================
 ``motif.format``          ``motif-net/1``
@@ -53,9 +53,11 @@ WHOLE_EVALUATORS = (EVALUATOR_INPUTS, CHECKERS_INPUTS)
 INPUTS = (WILDBG_CONTACT, WILDBG_RACE, FEATURES, *WHOLE_EVALUATORS)
 
 EXCLUSIVE_CHANCES = "six exclusive chances"
-"""(n, 6), adding to 1: the player on roll wins single, gammon, backgammon, loses single, and so on."""
+"""(n, 6), adding up to 1: the player on roll wins a single game, a gammon, a backgammon, or loses one of
+these.
+"""
 MOVER_SCORE = "score of the player who has just moved"
-"""(n,) or (n, 1): a score of the position for the player who is NOT on roll, 0 to 1."""
+"""(n,) or (n, 1): a score of the position for the player who is not on roll, 0 to 1."""
 CHANCES_AND_EQUITY = "probabilities, equity"
 """(n, 5) cumulative probabilities and (n,) the equity that ranks plays, both of the player on roll."""
 
@@ -72,7 +74,8 @@ FINISHED_NAMES = ("won or lost single", "gammon", "backgammon")
 """Numbers of ``position_class`` after those of `CLASS_NAMES`: how a finished game ended."""
 
 BY_EQUITY, BY_WIN = BEAROFF_RANKINGS = ("equity", "win")
-"""How the tables' values rank plays: like the evaluator's own, by all five or by the win probability alone.
+"""How the tables' values rank plays, like the evaluator: by all five probabilities or only the win
+probability.
 """
 
 _PREFIX = "motif."
@@ -86,7 +89,7 @@ def onnx_package() -> Any:
 
 
 def onnx_runtime() -> Any:
-    """Return the package onnxruntime, which evaluates them; raises `PlayerError` if it is missing."""
+    """Return the package onnxruntime, which evaluates models; raises `PlayerError` if it is missing."""
     return _imported("onnxruntime")
 
 
@@ -103,8 +106,8 @@ _ROWS = "positions"
 def freed_batch(model: bytes) -> bytes:
     """Return the ONNX file `model` with a first dimension of any size.
 
-    It is changed in the shapes of inputs and outputs, in intermediate shapes, and in the constant shapes of
-    Reshape. Raises `PlayerError` if the package onnx is missing.
+    The shapes of inputs, outputs and intermediate values and the constant shapes of Reshape nodes are
+    changed. Raises `PlayerError` if the package onnx is missing.
     """
     onnx = onnx_package()
     proto = onnx.load_model_from_string(model)
@@ -135,11 +138,11 @@ def _freed(onnx: Any, tensor: Any) -> Any:
 
 
 _ROWS_AT_ONCE = 64
-"""Number of rows in every call of the runtime, the last one padded: its sums may have a different order for
-another number of rows, and results would then depend on how a caller divides the work.
+"""Number of rows in every call of the runtime; the last call is padded. With another number of rows the
+runtime may sum in another order, and results would depend on how a caller divides the work.
 """
 _FATAL = 4
-"""Severity from which the runtime itself writes to stderr."""
+"""Minimum severity of the messages that the runtime writes to stderr."""
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
 
 
@@ -168,13 +171,13 @@ def check_model(model: bytes, where: str) -> None:
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         if node.op_type in _LOOPS:
-            raise PlayerError(f"{where}: the net has the operator {node.op_type}, which is not run here")
+            raise PlayerError(f"{where}: the net has the operator {node.op_type}, which is not allowed")
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 tensors[node.output[0] if node.output else ""] = attribute.t
     for tensor in (*tensors.values(), *graph.initializer):
         if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
-            raise PlayerError(f"{where}: a tensor lies in another file, which is not read")
+            raise PlayerError(f"{where}: a tensor is stored in another file, which is not allowed")
         NET_NUMBERS.check(math.prod(tensor.dims), where, PlayerError)
     for node in graph.node:
         if (place := _SIZED_BY_VALUE.get(node.op_type)) is not None and place < len(node.input):
@@ -237,11 +240,11 @@ class Net:
             _rows_of(output, self.where)[:here] for output in _outputs(self._session, feed, self.where)
         ]
         if not all(np.isfinite(output).all() for output in outputs):
-            raise PlayerError(f"{self.where}: the net gives a value that is not finite")
+            raise PlayerError(f"{self.where}: the net returned a value that is not finite")
         return outputs
 
     def _check_many_rows(self, row_by_row: Any) -> None:
-        """Raise `PlayerError` unless rows together have the same outputs as each alone."""
+        """Raise `PlayerError` unless rows have the same outputs together as one by one."""
         random, feed = np.random.default_rng(0), {}
         for value in row_by_row.get_inputs():
             if value.type not in _NUMPY_TYPES:
@@ -254,7 +257,7 @@ class Net:
             alone = _outputs(row_by_row, one_row, self.where)
             for many, one in zip(together.values(), alone, strict=True):
                 if not np.allclose(many[row].ravel(), np.ravel(one), rtol=1e-4, atol=1e-5):
-                    raise PlayerError(f"{self.where}: the net is made for one position at a time")
+                    raise PlayerError(f"{self.where}: the net accepts only one position at a time")
 
 
 def read_net(path: Path) -> Net:
@@ -266,7 +269,7 @@ def read_net(path: Path) -> Net:
 def _session(model: bytes, where: str) -> Any:
     runtime = onnx_runtime()
     options = runtime.SessionOptions()
-    # Work is distributed over processes, and sums have one order.
+    # One thread, so that sums have a fixed order; work is distributed over processes.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
     options.log_severity_level = _FATAL
@@ -286,7 +289,7 @@ def _outputs(session: Any, feed: Mapping[str, npt.NDArray[Any]], where: str) -> 
 
 def _rows_of(output: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
     if output.ndim == 0 or len(output) != _ROWS_AT_ONCE:
-        raise PlayerError(f"{where}: the net does not give one row of outputs for each row of inputs")
+        raise PlayerError(f"{where}: the net must return one row of outputs for each row of inputs")
     return output
 
 
@@ -314,11 +317,11 @@ class NetDescription:
 
     @property
     def outputs(self) -> str:
-        """The outputs."""
+        """Kind of the outputs, one of `OUTPUTS_OF`."""
         return OUTPUTS_OF[self.inputs]
 
     def metadata(self) -> dict[str, str]:
-        """Return the description as texts for an ONNX file."""
+        """Return the description as metadata for an ONNX file."""
         texts = {"format": FORMAT, "name": self.name, "inputs": self.inputs, "outputs": self.outputs}
         if self.parameters is not None:
             texts["parameters"] = self.parameters.name

@@ -1,7 +1,7 @@
-"""Nets as evaluators: those that motif exported to ONNX, those of one output, and wildbg's.
+"""Nets as evaluators: those that motif exported, nets with one output, and wildbg's.
 
-The single output is a score of the position for the player who has just moved, 0 to 1.  The players are
-``wildbg``, and ``onnx:PATH``, where a net must match its description.
+A single output is a score of the position for the player who has just moved, 0 to 1. The players are
+``wildbg`` and ``onnx:PATH``; the net at PATH must match its description.
 
 wildbg has a net for races and one for all other positions; finished games have their exact value. Source:
 carsten-wenderdel/wildbg and wildbg-training.
@@ -76,7 +76,7 @@ PROBABILITIES_OUTPUT, EQUITY_OUTPUT = "probabilities", "equity"
 CHECKERS_WIDTH = 2 * (PACKED_BAR + 1)
 """Row length of the input ``checkers``."""
 LAST_CLASS = len(CLASS_NAMES) - 1
-"""Highest `position_class` of an unfinished game; a finished one adds the points, 1, 2 or 3."""
+"""Highest `position_class` of an unfinished game; for a finished game, the points, 1, 2 or 3, are added."""
 
 NUMBERS_A_COUNT = 4
 OFF_NUMBERS = 2
@@ -86,7 +86,7 @@ RACE_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS - 1)
 
 @inline_kernel
 def _write_count(count, row, place):
-    """Write one count to `row` from `place` on; return the next place."""
+    """Write the four numbers of a count to `row` from `place` on; return the next place."""
     row[place] = 1.0 if count == 1 else 0.0
     row[place + 1] = 1.0 if count == 2 else 0.0
     row[place + 2] = 1.0 if count >= 3 else 0.0
@@ -96,7 +96,7 @@ def _write_count(count, row, place):
 
 @inline_kernel
 def _write_off(board, row):
-    """Write the checkers that both sides have borne off."""
+    """Write the numbers of checkers that both sides have borne off."""
     own, opponent = 0, 0
     for place in range(board.shape[0]):
         own += max(board[place], 0)
@@ -149,7 +149,7 @@ EXCLUSIVE = 6
 
 
 class WildbgEvaluator(Evaluator):
-    """Evaluates with a net for contact and one for races."""
+    """An evaluator with a net for contact and one for races."""
 
     def __init__(self, name: str, contact: Net, race: Net | None) -> None:
         """Use the contact net for all positions if there is no `race` net."""
@@ -197,19 +197,19 @@ def _fill_cumulative(packed, exclusive, rows):
 def graph_inputs(
     parameters: ParameterSet, positions: npt.ArrayLike, inputs: str = EVALUATOR_INPUTS
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return what an exported evaluator takes, by the name of the input, for `positions` int8 (n, 26).
+    """Return the inputs of an exported evaluator, by name, for `positions` int8 (n, 26).
 
     * ``features`` float32 (n, len(parameters)): scaled, in the order of the set.
     * ``position_class`` int64 (n,): 0 contact, 1 crashed, 2 race; 3 a game that ended with a single win,
       4 with a gammon, 5 with a backgammon.
-    * ``checkers_off`` int64 (n, 2): what the player on roll and the opponent have borne off.
+    * ``checkers_off`` int64 (n, 2): checkers that the player on roll and the opponent have borne off.
 
-    With `inputs`, what the net's description says, `CHECKERS_INPUTS` also
+    If `inputs`, from the net's description, is `CHECKERS_INPUTS`, also
 
     * ``checkers`` int64 (n, 50): checkers of the player on roll on points 1 to 24 and the bar, then the
       opponent's on the opponent's points 1 to 24 and bar.
 
-    Raises `PositionError` naming the first row that is no position.
+    Raises `PositionError`, which names the first invalid row.
     """
     boards = as_boards(positions)
     packed = pack_many(boards)
@@ -236,7 +236,7 @@ def _checkers_off(packed):
 
 
 class GraphEvaluator(Evaluator):
-    """Evaluates with an exported graph, with the values and the ranking of its weight file.
+    """An evaluator that runs an exported graph, with the values and the ranking of its weight file.
 
     If the file uses the bearoff tables, their values replace those of the graph.
     """
@@ -272,13 +272,12 @@ class GraphEvaluator(Evaluator):
 
 
 _STRAIGHT = 0.98
-"""Equities up to this, in either direction, are those of the score; beyond it they are compressed, see
-`_within`.
+"""Equities up to this magnitude are those of the score; larger ones are compressed, see `_within`.
 """
 
 
 class MoverScoreEvaluator(Evaluator):
-    """Ranks plays by the score of such a net, which ignores gammons.
+    """An evaluator that ranks plays by the score of a net with one output, which ignores gammons.
 
     The win probability of the player on roll is 1 - score, limited to 0 and 1.
     """
@@ -297,7 +296,7 @@ class MoverScoreEvaluator(Evaluator):
         return rows
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """See `Evaluator.equity_many`; a win is worth 1 and a loss -1, whatever its size."""
+        """See `Evaluator.equity_many`; every win counts 1 and every loss -1, whatever its size."""
         boards = as_boards(boards)
         points = finished_points_many(pack_many(boards).view(np.int64))
         return np.where(points, np.sign(points), switched_equities(_within(self._mover_equities(boards))))
@@ -309,9 +308,9 @@ class MoverScoreEvaluator(Evaluator):
 
 
 def _within(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return `equities` in the same order, but all between -1 and 1.
+    """Return `equities` compressed to between -1 and 1, in the same order.
 
-    A net's last layer may be a plain sum, so a score can exceed that of a win.
+    The last layer of a net may be a plain sum, so a score can exceed that of a win.
     """
     room = 1 - _STRAIGHT
     beyond = np.maximum(np.abs(equities) - _STRAIGHT, 0)
@@ -329,11 +328,13 @@ def check_fits(net: Net, description: NetDescription) -> None:
     widths = list(net.inputs.values())
     if len(widths) != 1 or widths[0] not in (width, None):
         what = ", ".join(str(number or "unknown") for number in widths)
-        raise PlayerError(f"{net.where}: one input of width {width} is needed, not width {what}")
+        raise PlayerError(f"{net.where}: the net must have one input of width {width}, not {what}")
     given = net.run_one(np.zeros((1, width), np.float32))
     numbers = EXCLUSIVE if description.outputs == EXCLUSIVE_CHANCES else 1
     if given.size != numbers:
-        raise PlayerError(f"{net.where}: the net must give {numbers} numbers per position, not {given.size}")
+        raise PlayerError(
+            f"{net.where}: the net must return {numbers} numbers per position, not {given.size}"
+        )
 
 
 def _check_evaluator(net: Net, description: NetDescription) -> None:
@@ -375,7 +376,7 @@ def load_net(path: str) -> Evaluator:
     name, place = NET_PREFIX + path, Path(path)
     where = plain_text(path)
     if not path:
-        raise PlayerError(f"{NET_PREFIX!r} needs the path of a net behind it")
+        raise PlayerError(f"{NET_PREFIX!r} must be followed by the path of a net")
     if not _is_folder(place):
         return _single(name, read_net(place))
     files = sorted(
@@ -384,8 +385,8 @@ def load_net(path: str) -> Evaluator:
     if {CONTACT_FILE, RACE_FILE} <= {file.name for file in files}:
         return _composite(name, place)
     if len(files) != 1:
-        needed = f"one, or {CONTACT_FILE} and {RACE_FILE}, must be there"
-        raise PlayerError(f"{where}: a folder with {len(files)} {SUFFIX} files; {needed}")
+        needed = f"there must be one, or {CONTACT_FILE} and {RACE_FILE}"
+        raise PlayerError(f"{where}: the folder has {len(files)} {SUFFIX} files: {needed}")
     return _single(name, read_net(files[0]))
 
 
@@ -403,7 +404,7 @@ def _composite(name: str, folder: Path) -> WildbgEvaluator:
         net = read_net(folder / file)
         described = _description(net).inputs
         if described != inputs:
-            raise PlayerError(f"{net.where}: a net for {inputs} must be there, not one for {described}")
+            raise PlayerError(f"{net.where}: the net must be for {inputs}, not for {described}")
         check_fits(net, NetDescription("", inputs))
         nets.append(net)
     return WildbgEvaluator(name, *nets)
@@ -415,7 +416,9 @@ def _single(name: str, net: Net) -> Evaluator:
     if description.inputs == WILDBG_CONTACT:
         return WildbgEvaluator(name, net, None)
     if description.inputs == WILDBG_RACE:
-        raise PlayerError(f"{net.where}: a net for races alone; {CONTACT_FILE} must be beside {RACE_FILE}")
+        raise PlayerError(
+            f"{net.where}: the net is for races only: {CONTACT_FILE} must be beside {RACE_FILE}"
+        )
     assert description.parameters is not None  # guaranteed by `read_description`
     if description.inputs in WHOLE_EVALUATORS:
         return GraphEvaluator(name, net, description)
@@ -423,7 +426,7 @@ def _single(name: str, net: Net) -> Evaluator:
 
 
 def _description(net: Net) -> NetDescription:
-    """Return the description of `net`, or one from its width."""
+    """Return the description of `net`, or one derived from its width."""
     try:
         description = read_description(net.metadata, Path(net.where).parent)
     except PlayerError as error:

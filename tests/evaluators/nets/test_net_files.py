@@ -96,14 +96,14 @@ def test_descriptions_that_cannot_be_followed(tmp_path, key, value, message):
 
 def test_paths_without_a_net(tmp_path):
     refused(str(tmp_path / "none.onnx"), r"none\.onnx: no such net$")
-    refused("", "^'onnx:' needs the path of a net behind it$")
+    refused("", "^'onnx:' must be followed by the path of a net$")
     refused("a\0b", "cannot be read")
     refused("x" * 5000, "cannot be read")
 
 
 def test_folders(tmp_path):
     where = re.escape(str(tmp_path))
-    refused(str(tmp_path), f"^{where}: a folder with 0 .onnx files; one, or contact.onnx and race.onnx, must")
+    refused(str(tmp_path), f"^{where}: the folder has 0 .onnx files: there must be one, or contact.onnx and")
     model = described(score_net(), SCORE)
     write(tmp_path / "only.onnx", model)
     write(tmp_path / ".only.1.tmp.onnx", b"left by a process that was killed")
@@ -112,7 +112,7 @@ def test_folders(tmp_path):
         Position.start()
     )
     write(tmp_path / "other.onnx", model)
-    refused(str(tmp_path), f"^{where}: a folder with 2 .onnx files")
+    refused(str(tmp_path), f"^{where}: the folder has 2 .onnx files")
 
 
 def test_folders_of_two_nets(tmp_path):
@@ -121,8 +121,8 @@ def test_folders_of_two_nets(tmp_path):
     shutil.copy(WILDBG / "contact.onnx", tmp_path / "older.onnx")
     assert load_net(str(tmp_path)).evaluate(Position.start()) == load_wildbg().evaluate(Position.start())
     shutil.copy(WILDBG / "contact.onnx", tmp_path / "race.onnx")
-    refused(str(tmp_path), "race.onnx: a net for wildbg-race must be there, not one for wildbg-contact$")
-    refused(str(WILDBG / "race.onnx"), "a net for races alone; contact.onnx must be beside race.onnx$")
+    refused(str(tmp_path), "race.onnx: the net must be for wildbg-race, not for wildbg-contact$")
+    refused(str(WILDBG / "race.onnx"), "the net is for races only: contact.onnx must be beside race.onnx$")
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 500_000, 751_987])
@@ -155,19 +155,19 @@ def test_nets_of_another_width(tmp_path):
     )
     refused(write(tmp_path / "net.onnx", two), "must have 202 .*, not 2 inputs$")
     short = described(linear_net(47, 1), SCORE)
-    refused(write(tmp_path / "net.onnx", short), "one input of width 48 is needed, not width 47$")
+    refused(write(tmp_path / "net.onnx", short), "the net must have one input of width 48, not 47$")
     short = described(softmax_net(202), NetDescription("made", WILDBG_RACE))
-    refused(write(tmp_path / "net.onnx", short), "one input of width 186 is needed, not width 202$")
+    refused(write(tmp_path / "net.onnx", short), "the net must have one input of width 186, not 202$")
 
 
 def test_nets_with_other_outputs(tmp_path):
     wide = described(linear_net(48, 2), SCORE)
-    refused(write(tmp_path / "net.onnx", wide), "the net must give 1 numbers per position, not 2$")
-    refused(write(tmp_path / "net.onnx", linear_net(202, 5)), "must give 6 numbers per position, not 5$")
+    refused(write(tmp_path / "net.onnx", wide), "the net must return 1 numbers per position, not 2$")
+    refused(write(tmp_path / "net.onnx", linear_net(202, 5)), "must return 6 numbers per position, not 5$")
     total = made_model([helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], {}, [("x", ["n", 48])], [])
     refused(
         write(tmp_path / "net.onnx", described(total, SCORE)),
-        "does not give one row of outputs for each row of inputs$",
+        "must return one row of outputs for each row of inputs$",
     )
 
 
@@ -195,7 +195,7 @@ def test_values_that_are_not_finite(tmp_path):
         [("x", ["n", 48])],
         ["n", 1],
     )
-    refused(write(tmp_path / "net.onnx", described(model, SCORE)), "gives a value that is not finite$")
+    refused(write(tmp_path / "net.onnx", described(model, SCORE)), "returned a value that is not finite$")
 
 
 # --- nets stored for one position
@@ -246,7 +246,7 @@ def test_nets_that_mix_rows_are_refused(tmp_path):
     ]
     constants = {"A": np.random.default_rng(3).normal(size=(202, 6)).astype(np.float32)}
     model = made_model(nodes, constants, [("x", [1, 202])], [1, 6])
-    refused(write(tmp_path / "net.onnx", model), "the net is made for one position at a time$")
+    refused(write(tmp_path / "net.onnx", model), "the net accepts only one position at a time$")
 
 
 def test_one_row_or_many_are_the_same_for_a_stored_row():

@@ -284,7 +284,7 @@ class MadeBenchmark:
     open: int
     """Decisions with a play that is neither certainly worse nor known to the required standard error."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
         return asdict(self) | {"path": str(self.path)}
 

@@ -9,7 +9,7 @@ Measure fitted weights on a dataset that they were not fitted to.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -231,7 +231,7 @@ class ErrorRate:
     unlisted: int
     """Choices that the file does not list; each counts as the worst listed play."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name."""
         return asdict(self)
 
@@ -242,7 +242,7 @@ class ErrorRates(Tabular, ByGroup[ErrorRate]):
 
     distribution: LossDistribution
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name."""
         return asdict(self) | {"distribution": self.distribution.to_dict()}
 
@@ -315,7 +315,7 @@ class WorstDecision:
         """The plays without a loss."""
         return tuple(play for play in self.listed if play.loss == 0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return files and lines, identifiers and plays, for JSON."""
         return {
             "file": self.path,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,7 @@ class LossDistribution:
         shares = [high - low for low, high in pairwise((0.0, *self.at_most.values(), 1.0))]
         return [LossRange(*row) for row in zip(names, shares, (0.0, *self.lost), strict=True)]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name; `above` is called "above_100", after the last of `LIMITS`."""
         fields = asdict(self)
         return {f"above_{LIMITS[-1]}" if name == "above" else name: it for name, it in fields.items()}

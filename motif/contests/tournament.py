@@ -119,7 +119,7 @@ class TournamentResult(Tabular):
             games[pairing.second] += pairing.result.losses
         return games
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the results, for JSON.
 
         The ``table`` has one row per player, best first; ``without_luck`` names the judge of luck-adjusted
@@ -144,7 +144,7 @@ class TournamentResult(Tabular):
             ],
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return one row per player, best first."""
         rows = [self._row(player) for player in self.order]
         return [{name: value for name, value in row.items() if name != "against"} for row in rows]

@@ -15,7 +15,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,7 +101,7 @@ class BrasEvaluator(StaticEvaluator):
         weights = WeightFile(name, 0, None, BRAS_SET, {"contact": heads})
         super().__init__(name, weights_model(weights), weights)
 
-    def details(self, position: Position) -> dict[str, Any]:
+    def details(self, position: Position) -> dict[str, object]:
         """Return the features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
         score = float(self.formula.raw_scores(position.board[None])[0])
         g = math.tanh(score / self.formula.sigma)

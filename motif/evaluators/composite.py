@@ -7,7 +7,6 @@ composition.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,8 +70,8 @@ class CompositeEvaluator(Evaluator):
     def _fill(
         self,
         boards: Board,
-        values: npt.NDArray[Any],
-        of_part: Callable[[Evaluator, Board], npt.NDArray[Any]],
+        values: npt.NDArray[np.floating],
+        of_part: Callable[[Evaluator, Board], npt.NDArray[np.floating]],
     ) -> None:
         codes = classify_many(pack_many(boards))
         for code, part in enumerate(self.parts):

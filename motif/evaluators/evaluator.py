@@ -1,7 +1,7 @@
 """The base class of all evaluators, which estimate the probabilities of positions."""
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -216,7 +216,7 @@ class Evaluator(ABC):
         """Return the cubeful `play_equities` of `side`, who moves."""
         return switched_equities(self.cubeful_equities(plays.boards, cube_model, 1 - side))
 
-    def details(self, position: Position) -> dict[str, Any]:
+    def details(self, position: Position) -> dict[str, object]:
         """Return details of the evaluation of a position: ``features`` (name -> value), raw sums and scores.
 
         Raises `PlayerError` if the evaluator has no details.
@@ -261,6 +261,6 @@ class CubefulEvaluator(Evaluator):
         values = self._base.choosing_equities(before, plays, self.cube_model, self._side)
         return without_ties(values, before, plays, self._base.without_lookahead)
 
-    def details(self, position: Position) -> dict[str, Any]:
+    def details(self, position: Position) -> dict[str, object]:
         """See `Evaluator.details`."""
         return self._base.details(position)

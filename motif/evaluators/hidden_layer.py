@@ -9,7 +9,7 @@ with the parameters and the checkers on each point as z. `squash` is a rational 
 needs one division and is bit-identical on every machine.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ def no_hidden_layers() -> HiddenTables:
     return HiddenTables(np.zeros(0, np.int64), np.zeros((0, WIDTH), np.float32), inputs, points, outputs)
 
 
-_Floats = npt.NDArray[np.floating[Any]]
+_Floats = npt.NDArray[np.floating]
 
 
 def squash_units(sums: _Floats) -> _Floats:

@@ -6,8 +6,6 @@ of the parameter set ``phase``, so the heuristic is a weight file like any other
 probabilities, so reading it as a win probability is motif's own interpretation.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -67,11 +65,12 @@ class PhaseEvaluator(StaticEvaluator):
         weights = WeightFile("phase", 0, None, PHASE_SET, {"contact": heads})
         super().__init__("phase", weights_model(weights), weights)
 
-    def details(self, position: Position) -> dict[str, Any]:
+    def details(self, position: Position) -> dict[str, object]:
         """Return the features for the phase of the player who moved last, and the score."""
         boards = position.board[None]
         phase = PHASES[int(mover_phases(pack_many(boards))[0])]
         gated = super().details(position)["features"]
+        assert isinstance(gated, dict)
         of_phase = {name: value for name, value in gated.items() if name.startswith(phase)}
         score = float(phase_scores(boards)[0])
         return {"features": of_phase, "phase": phase, "score_of_player_who_moved_last": score}

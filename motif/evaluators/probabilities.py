@@ -10,7 +10,7 @@ Keith, "How Motif Works" (2004), with low = 0 and high = 1. Fits use the same ma
 """
 
 import math
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammo
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
 HEADS = (*OUTPUTS, "equity")
 EQUITY_HEAD = HEADS.index("equity")
-_Number = TypeVar("_Number", bound=np.number[Any])
+_Number = TypeVar("_Number", bound=np.number)
 EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 

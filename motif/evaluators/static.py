@@ -174,7 +174,7 @@ class StaticEvaluator(Evaluator):
             space.row.copy(),
         )
 
-    def details(self, position: Position) -> dict[str, Any]:
+    def details(self, position: Position) -> dict[str, object]:
         """Return the features of a weight file, raw sums and hidden units; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)

@@ -199,7 +199,7 @@ class WeightFile:
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int = DIGITS) -> npt.NDArray[np.float32]:
+def to_digits(weights: npt.NDArray[np.floating], digits: int = DIGITS) -> npt.NDArray[np.float32]:
     """Return `weights` rounded to significant digits; those below 1e-4 are rounded as if they were 1e-4."""
     places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _MIN_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)

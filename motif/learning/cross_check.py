@@ -6,7 +6,6 @@ is fastest to fit is checked, so the check takes little time compared with the f
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class CrossCheck:
     weight_difference: float
     """Largest difference between weights, relative to the largest weight."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the numbers for a report."""
         return asdict(self)
 

@@ -1,7 +1,7 @@
 """Errors of fitted weights on their dataset: errors of probabilities and of the chosen plays."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -130,7 +130,9 @@ def overall_errors(
     return errors
 
 
-def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+def _validation(
+    rows: Mapping[str, ClassRows], weights: WeightFile
+) -> Iterator[tuple[npt.NDArray[np.number], ...]]:
     """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
     for class_name, part in rows.items():
         validation = slice(part.training, None)

@@ -104,7 +104,7 @@ class FittedWeights(Tabular):
             "cross_check": None if self.check is None else self.check.to_dict(),
         }
 
-    def history_rows(self) -> list[dict[str, Any]]:
+    def history_rows(self) -> list[dict[str, object]]:
         """Return one row per pass of each fit, with the columns `HISTORY_COLUMNS`.
 
         The last column, the noise of the labels, is the same for all passes.

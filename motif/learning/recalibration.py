@@ -135,7 +135,7 @@ class Calibration(Tabular):
     facts: dict[str, Any]
     """Record of the calibration for the weight file."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return scores and knots for JSON."""
 
         def scores(name: str) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class Calibration(Tabular):
             "knots": {name: rows.tolist() for name, rows in self.knots.items()},
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return a row for each class and for all."""
         return [
             {

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from motif.sampling.samples import drawn_games
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
 _SIDES = ("training", "validation")
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 _MIN_MAPPED = 1 << 26
 """Minimum size in bytes of a selection of rows that is stored in a file."""
 _ROWS_AT_ONCE = 1 << 16
@@ -92,7 +93,7 @@ def class_rows(
         yield rows
 
 
-def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def rows_where(values: npt.NDArray[_Scalar], mask: npt.NDArray[np.bool_]) -> npt.NDArray[_Scalar]:
     """Return the rows of `values` (n, ...) where `mask` (n,) is true.
 
     If all rows are selected, `values` itself is returned. A large selection is stored in a memory-mapped

@@ -10,7 +10,7 @@ but at most the lowest equity at full depth.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,7 @@ class RankedPlay:
     def __str__(self) -> str:
         return f"{self.play} {self.equity:+.3f}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields for JSON; `moves` are (from, to) with 25 for the bar and 0 for off."""
         chances = {} if self.probabilities is None else self.probabilities._asdict()
         return {
@@ -147,7 +147,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
     def __iter__(self) -> Iterator[RankedPlay]:
         return iter(self.plays)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields for JSON."""
         return {
             "plays": [one.to_dict() for one in self.plays],
@@ -157,7 +157,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
             **({"valued_for": self.valued_for} if self.valued_for else {}),
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return one row per play."""
         rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
         names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]

@@ -1,4 +1,4 @@
-"""Making benchmarks from positions: what is selected and written, and that only the seed matters."""
+"""Making benchmarks from positions: selection, contents, and dependence on the seed only."""
 
 import json
 from dataclasses import replace

@@ -83,7 +83,7 @@ def test_the_excerpts_match_their_captions(name):
 
 
 class Chooses(Player):
-    """Chooses by a function of the plays listed for each decision."""
+    """A player that chooses by a function of the plays listed for each decision."""
 
     def __init__(self, benchmark, pick) -> None:
         self.name = "chooses"

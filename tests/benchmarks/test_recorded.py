@@ -34,7 +34,9 @@ def samples(tmp_path_factory) -> Dataset:
 
 
 def plain_losses(samples: Dataset, name: str) -> list[tuple[float, str]]:
-    """Loss and class of each decision, one position at a time, from the side of the mover's opponent."""
+    """Loss and class of each decision, one position at a time, from the perspective of the mover's
+    opponent.
+    """
     evaluator, found = load(name).evaluator, []
     for decision in sorted(set(samples.decision.tolist())):
         rows = [row for row, it in enumerate(samples.decision.tolist()) if it == decision]
@@ -108,7 +110,7 @@ def test_choosing_by_the_labels_loses_nothing(samples):
 
 
 class Obstinate(Player):
-    """Evaluates by one rule and plays by another."""
+    """A player that evaluates by one rule and plays by another."""
 
     def __init__(self) -> None:
         self.name = "obstinate"

@@ -8,11 +8,11 @@ import pytest
 from motif.benchmarks.verdict import Roller, Rule, rolled_plays
 
 PACKED = np.arange(4)[:, None] * np.ones((1, 64), np.int8)
-"""Four "boards", each of which says which play it is."""
+"""Four "boards" that consist of the number of the play."""
 
 
 def roller(name, wins, noise=1.0, portion=36, cost=1.0, played=None):
-    """Win trials around the probabilities `wins`; the more luck two plays share in a trial, the lower the
+    """Trials of wins with the probabilities `wins`; the more luck two plays share in a trial, the lower the
     `noise`.
     """
 
@@ -91,7 +91,7 @@ def test_a_decision_has_the_same_dice_again():
 
 @pytest.mark.slow
 def test_a_pilot_plans_the_trials_and_does_not_count():
-    """If few trials can decide by luck, the mean of many verdicts is still unbiased."""
+    """Although a few trials may decide by luck, the mean of many verdicts is unbiased."""
     rule = Rule(se=0.1, certain=2)
     stopped, planned = (
         np.array(
@@ -109,7 +109,7 @@ def test_a_pilot_plans_the_trials_and_does_not_count():
 
 @pytest.mark.parametrize("pilot", [False, True])
 def test_the_best_play_never_loses_anything(pilot):
-    """Even if another play led at first and was the one compared with."""
+    """This holds even if another play was ahead at first and was the reference."""
     for item in range(40):
         rule = Rule(se=0.05, certain=2, pilot=pilot)
         plays = rolled_plays([roller("one", [0.5, 0.51, 0.52, 0.53], 0.5)], PACKED, item, rule)

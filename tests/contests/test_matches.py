@@ -22,7 +22,7 @@ def played(first: str, second: str, length: int, matches: int, **rest):
 
 
 def test_a_player_against_itself_wins_one_of_each_pair():
-    """The same dice from both seats: all luck cancels."""
+    """The same dice from both seats: all luck cancels out."""
     result = played("motif-v1", "motif-v1", 3, 60, seed=4)
     assert (result.wins, result.losses, result.mwc, result.se, result.p_value) == (30, 30, 0.5, 0, 1)
     assert result.games >= 60 * 1
@@ -149,7 +149,7 @@ def test_luck_adjusted_matches_and_money_games_are_more_certain():
 
 
 def test_the_luck_of_a_match_is_reported_in_match_winning_chances():
-    """A player against itself wins one half after luck adjustment, too."""
+    """A player against itself wins one half after luck adjustment as well."""
     left = played("motif-v1", "motif-v1", 3, 8, seed=4, luck_adjusted=JUDGE).luck_adjusted
     assert left.mean == pytest.approx(0.5)
 

@@ -240,7 +240,7 @@ def test_a_match_of_fixed_length_has_an_interval_too():
     assert (result.cubeless.stopped, result.cubeless.error_rate) == (ALL_PLAYED, 0.01)
     assert result.cubeless.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
     low, high = result.cubeless.interval
-    # Wider than the interval for the last game alone.
+    # The interval is wider than one for the last game only.
     assert low < result.ppg - 2.58 * result.se < result.ppg + 2.58 * result.se < high
 
 
@@ -251,7 +251,7 @@ def test_a_bad_error_rate(rate):
 
 
 def test_the_luck_of_rolls_has_mean_zero():
-    """Over the 36 rolls of any position, and over the 30 opening rolls."""
+    """The mean luck is 0 over the 36 rolls of any position, and over the 30 opening rolls."""
     boards = np.stack([Position.start().board, Position.of("4HPwATDgc/ABMA").board])
     shares, openings = ROLL_COUNTS / 36, np.where(ROLLS[:, 0] == ROLLS[:, 1], 0, 1 / 15)
     for opening, weights in ((False, shares), (True, openings)):

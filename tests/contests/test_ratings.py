@@ -95,7 +95,7 @@ def test_elo_by_another_algorithm():
 
 @pytest.mark.parametrize("paired", [0.0, 0.8])
 def test_errors_of_elo_are_their_scatter(paired):
-    """Also if luck dominates, and most pairs of games are split: players who play much alike."""
+    """This holds even if luck dominates and most pairs of games are split, as between similar players."""
     rng = np.random.default_rng(4)
     truth, pairs = np.array([0.8, 0.1, -0.2, -0.7]), 200
     chances = expit(differences(truth))[:, None]

@@ -49,7 +49,7 @@ def test_a_judge_takes_the_luck_off_points_alone(result):
         assert it.result == match
         assert (it.ahead, it.se) == (match.luck_adjusted.mean, match.luck_adjusted.se)
         assert raw.se == match.se
-    # For a random player, the judge's luck is not its own luck, but only the others'.
+    # The luck in a random player's choices remains after the adjustment for dice.
     assert judged.pairings[2].se < 0.7 * result.pairings[2].se
     assert judged.elo.values.tolist() == result.elo.values.tolist()
     assert judged.to_dict()["without_luck"] == "motif-v1"

@@ -38,7 +38,7 @@ def made_weights(
 ) -> WeightFile:
     """Random weights for the listed heads of each class; by default all probabilities in all classes.
 
-    With `kept` it has a random move filter; `hidden` is the number of hidden units per class.
+    With `kept` the file has a random move filter; `hidden` is the number of hidden units per class.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)

@@ -1,7 +1,7 @@
-"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, computed afresh for every play.
+"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, computed anew for every play.
 
-A board is a tuple of 26 numbers from the mover's side; the position after the play is scored from the same
-side, with race or contact weights chosen by the position before it.
+A board is a tuple of 26 numbers from the mover's perspective; the position after the play is scored from the
+same perspective, with race or contact weights chosen by the position before it.
 """
 
 import json
@@ -27,11 +27,11 @@ def weights_for(before: PlainBoard) -> list[float]:
 
 
 def score(after: PlainBoard, weights: list[float]) -> float:
-    """Score of the board after a play, from the mover's side."""
+    """Score of the board after a play, from the mover's perspective."""
     return sum(weight * value for weight, value in zip(weights, inputs(after), strict=True))
 
 
 def scores(before: PlainBoard, roll: tuple[int, int]) -> dict[PlainBoard, float]:
-    """Every board after a play of `roll`, from the next player's side, with its score."""
+    """All boards after a play of `roll`, from the next player's perspective, with their scores."""
     weights = weights_for(before)
     return {result: score(other_view(result), weights) for result in legal_results(before, roll)}

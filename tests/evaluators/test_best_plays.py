@@ -11,7 +11,7 @@ from tests.games import some_decisions
 
 
 class Flat(Evaluator):
-    """All positions are worth the same."""
+    """An evaluator for which all positions have the same value."""
 
     name = "flat"
 

@@ -28,7 +28,7 @@ def switched(boards: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """10,000 random positions: up to 15 checkers per side anywhere, stacks, bars and bearoffs included."""
+    """10,000 random positions: up to 15 checkers per side anywhere, including stacks, bars and bearoffs."""
     random = np.random.default_rng(5)
     found: list[np.ndarray] = []
     while len(found) < 10_000:

@@ -47,7 +47,7 @@ def by_numpy(chances: np.ndarray, boards: np.ndarray) -> np.ndarray:
         rows = classify_many(pack_many(boards)) == code
         x, y = KNOTS[name].astype(np.float64).T
         y = np.log(y / (1 - y)) / 2
-        # Beyond the outer knots the shift is constant: knots far away have the same one.
+        # Beyond the outer knots the shift is constant: distant knots have the same shift.
         x, y = (np.r_[values[0] - 30, values, values[-1] + 30] for values in (x, y))
         raw = np.log(found[rows] / (1 - found[rows])) / 2
         found[rows] = 1 / (1 + np.exp(-2 * np.interp(raw, x, y)))
@@ -62,7 +62,7 @@ def test_shown_probabilities_follow_the_knots(weights):
     expected = by_numpy(plain[:, 0], BOARDS)
     assert np.abs(shown[:, 0] - expected).max() < 2e-6
     assert np.abs(shown[:, 0] - plain[:, 0]).max() > 0.1
-    # Gammon probabilities stay, except those above the probability of the win or loss.
+    # Gammon probabilities are unchanged, except those above the probability of the win or loss.
     limits = np.column_stack([expected, expected, 1 - expected, 1 - expected])
     assert np.abs(shown[:, 1:] - np.minimum(plain[:, 1:], limits)).max() < 2e-6
     crashed = classify_many(pack_many(BOARDS)) == CLASS_NAMES.index("crashed")

@@ -37,7 +37,7 @@ def test_crashed_positions_count_as_contact_by_default():
 
 
 def test_of_one_evaluator_it_is_that_evaluator():
-    """Choices and lookahead too, although these use other code."""
+    """This includes choices and lookahead, although these use other code."""
     boards, rolls = some_decisions("motif-v1", 60, 8)
     states = np.zeros(len(boards), np.uint64)
     same = load("composite:race=motif-v1,contact=motif-v1")

@@ -1,4 +1,4 @@
-"""Hidden units: what they add to each probability, alone and beside others, and their storage in files."""
+"""Hidden units: their contribution to each probability, alone and with others, and their storage in files."""
 
 from dataclasses import replace
 

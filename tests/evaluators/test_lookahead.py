@@ -50,7 +50,7 @@ every_base = pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 
 
 def worth(base: Evaluator, before: Position, after: Position) -> float:
-    """The value of a play to its mover; for PubEval by the class before the play."""
+    """The value of a play for its mover; for PubEval, by the class before the play."""
     if base is not BASES["pubeval"] or outcome(after):
         return -float(base.equity_many(after.board[None])[0])
     plain = tuple(before.board.tolist())
@@ -63,7 +63,7 @@ def worth(base: Evaluator, before: Position, after: Position) -> float:
 def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.ndarray, float]:
     """Probabilities and ranking equity of the player on roll at `plies`, by brute force.
 
-    Replies are the best ones by static evaluation.
+    Replies are the best plays by static evaluation.
     """
     if plies == 0 or outcome(position):
         return (
@@ -237,7 +237,7 @@ def test_the_evaluator_behind_the_lookahead_is_the_one_that_was_given():
 
 
 class General(Evaluator):
-    """An evaluator that motif does not know to be compiled."""
+    """An evaluator that motif treats as not compiled."""
 
     def __init__(self, base: Evaluator) -> None:
         self.base, self.name = base, base.name
@@ -340,7 +340,7 @@ def test_thin_lookahead_comes_near_to_the_whole():
     static = base.equity_many(boards)
     error = thin.equity_many(boards) - whole.equity_many(boards)
     assert np.sqrt(np.mean(error**2)) < 0.25 * np.sqrt(np.mean((static - whole.equity_many(boards)) ** 2))
-    # A single ply sees every roll.
+    # A single ply uses every roll.
     one = LookaheadEvaluator(base, 1, "thin")
     equities = one.equity_many(boards)
     one.depth = one.depth._replace(thin=False)

@@ -85,7 +85,7 @@ def test_an_invalid_evaluator_is_reported(tmp_path):
 
 @pytest.mark.parametrize("scaled", [True, False])
 def test_a_model_has_the_features_of_the_dataset(scaled):
-    """`Dataset.X` and `from_sklearn` agree on what is measured, and on its scale."""
+    """`Dataset.X` and `from_sklearn` measure the same parameters, in the same scale."""
     data = Dataset.from_frame(
         {"position": ["4HPwATDgc/ABMA", "dPexAAB07zMAAA"], **{name: [0.5, 0.25] for name in OUTPUTS}}
     )

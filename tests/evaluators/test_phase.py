@@ -33,7 +33,7 @@ def boards() -> np.ndarray:
 
 
 def test_the_range_of_scores():
-    """The largest of each positive row and the smallest of each negative one, added up."""
+    """The sum of the largest value of each positive row and the smallest value of each negative row."""
     assert pytest.approx(1.7 + 8.0 + 1.7 + 1.1 + 3.2) == HIGHEST
     assert pytest.approx(-0.5 - 0.6 - 1.3 - 0.7) == LOWEST
 

@@ -71,7 +71,7 @@ def test_it_chooses_what_the_122_inputs_choose(decisions):
 
 
 def test_weights_are_chosen_by_the_position_before_the_play():
-    # Every play enters from the bar and leads to a race, in which the race weights prefer a different one.
+    # Every play enters from the bar and leads to a race, for which the race weights prefer a different play.
     before, roll = Position.from_points({6: 5, 8: 3, 13: 5, 20: 1, 25: 1}, {1: 8}), (6, 3)
     contact = tesauro.scores(tuple(before.board.tolist()), roll)
     race = {play: tesauro.score(tesauro.other_view(play), tesauro.WEIGHTS["race"]) for play in contact}
@@ -109,7 +109,7 @@ def test_more_winning_positions_have_higher_probabilities(name):
 
 
 def test_the_tables_of_a_move_filter(decisions):
-    """Steps: the values of 1, 2 and 3 checkers on a place, and of each further one; a missing class uses
+    """Steps: the values of 1, 2 and 3 checkers on a place, and of each further checker; a missing class uses
     contact's.
     """
     rng = np.random.default_rng(1)

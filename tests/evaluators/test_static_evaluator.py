@@ -100,8 +100,8 @@ def test_probabilities_of_any_position_are_consistent(position):
 
 @every_made
 def test_ranking_equities(weights, boards):
-    """The equity head's value if there is one; the tanh of ``win`` if it is alone; otherwise the equity of
-    the probabilities.
+    """The equity head's value if there is one; the tanh of ``win`` if it is the only head; otherwise the
+    equity of the probabilities.
     """
     found = evaluator_of(weights).equity_many(boards)
     for board, equity in zip(boards, found, strict=True):
@@ -122,7 +122,7 @@ def test_players_choose_the_play_that_ranks_best(weights):
     (batch,) = play_batches(before, rolls)
     equity = evaluator.equity_many(batch.boards)
     for k, (start, end) in enumerate(zip(batch.offsets[:-1], batch.offsets[1:], strict=True)):
-        # Best for the mover is worst for the next player on roll.
+        # The best play for the mover is the worst position for the next player on roll.
         assert (chosen[k] == batch.boards[start + np.argmin(equity[start:end])]).all()
 
 

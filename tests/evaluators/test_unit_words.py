@@ -1,4 +1,6 @@
-"""Names and words of hidden units: planted inputs are found, and the same file has the same words."""
+"""Names and descriptions of hidden units: planted inputs are found, and a file always has the same
+descriptions.
+"""
 
 import re
 
@@ -82,7 +84,7 @@ def test_planted_inputs_are_named(unit, name, words):
 
 
 def test_only_inputs_that_a_unit_has_are_reported():
-    """Pips correlate with bringing checkers home, and would explain as much."""
+    """Pips correlate with bringing checkers home, and would explain equally much."""
     (told,) = unit_words(planted(bring_home=1), MOTIF, BOARDS)
     assert told.words == "many own pips to bring home"
 

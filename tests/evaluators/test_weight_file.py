@@ -56,7 +56,7 @@ def same_bits(one: HeadWeights, other: HeadWeights) -> bool:
 
 
 def same_heads(one: Mapping[str, Heads], other: Mapping[str, Heads]) -> bool:
-    """Whether the heads by class are the same, in any order."""
+    """Whether the heads of all classes are the same, in any order."""
     return {name: set(heads) for name, heads in one.items()} == {
         name: set(heads) for name, heads in other.items()
     } and all(same_bits(head, other[name][key]) for name, heads in one.items() for key, head in heads.items())

@@ -46,7 +46,7 @@ def test_textbook_openings(state, roll, plays, why):
 
 
 def test_gammon_values():
-    """From the match equity table: all or nothing if the match depends on it."""
+    """Values from the match equity table: 1 or 0 if the game decides the match."""
     assert gammon_values(cube_model_for(MONEY)) == gammon_values(NO_CUBE) == (0.5, 0.5)
     assert gammon_values(cube_model_for(MATCH_POINT)) == (0, 0)
     assert gammon_values(cube_model_for(GAMMON_GO)) == pytest.approx((1, 0))
@@ -64,7 +64,7 @@ def test_for_money_without_a_cube_nothing_changes():
 @pytest.mark.parametrize("state", [MONEY, MatchState(7, 2, 4, 2, "me"), GAMMON_GO])
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_kernel_and_the_general_way_agree(state, side):
-    """By the five probabilities, which the general code has in single precision."""
+    """Values from the five probabilities, which the general code has in single precision."""
     cube_model, boards = cube_model_for(state), random_boards(200, seed=3)
     rows = NEWEST.evaluate_many(boards).astype(np.float64)
     expected = cubeful_values(cube_model, side, pack_many(boards), rows)
@@ -74,7 +74,7 @@ def test_the_kernel_and_the_general_way_agree(state, side):
 
 
 def test_a_dead_cube_ranks_by_the_ends_of_the_game():
-    """For money this is the equity, if gammons are no more likely than wins."""
+    """In money play this is the equity, if gammons are no more likely than wins."""
     cube_model, boards = without_cube(cube_model_for(MONEY)), random_boards(100, seed=4)
     rows = NEWEST.evaluate_many(boards).astype(np.float64)
     plain = 2 * rows[:, 0] - 1 + rows[:, 1] + rows[:, 2] - rows[:, 3] - rows[:, 4]

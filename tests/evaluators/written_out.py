@@ -1,4 +1,4 @@
-"""Values of a weight file, written out term by term from the file's own description."""
+"""Values of a weight file, written out term by term from the description in the file."""
 
 import math
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from motif.fitting.problem import PROBABILITY, Link, Problem
 from motif.fitting.terms import Terms
 
 PLAYS = 10
-"""Rows of each decision."""
+"""Number of rows of each decision."""
 
 
 def correlated_features(count: int, size: int, seed: int = 0) -> np.ndarray:
@@ -30,7 +30,7 @@ def correlated_features(count: int, size: int, seed: int = 0) -> np.ndarray:
 
 
 def random_boards(count: int, seed: int = 0) -> np.ndarray:
-    """Boards int8 (count, 26) with some of each side's checkers anywhere, stacks and both bars included."""
+    """Boards int8 (count, 26) with some of each side's checkers anywhere, including stacks and both bars."""
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, 26), np.int8)
     for board in boards:

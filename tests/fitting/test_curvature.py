@@ -39,7 +39,7 @@ def test_all_rows_give_the_curvature_of_the_error(terms):
 
 
 def test_of_some_rows_only_those_are_compared():
-    """As in a problem of only these rows, each with its share of the weight."""
+    """The result is that of a problem of only these rows, each with its share of the weight."""
     count, terms = 600, Terms.all_pairs(4)
     problem, objective, point = made_problem(count, terms)
     rows = np.flatnonzero(np.random.default_rng(4).random(count) < 0.4)
@@ -70,7 +70,7 @@ def test_features_that_are_always_alike(terms, always):
 
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_few_rows_stand_for_many(share):
-    """No direction looks much flatter or steeper than it is."""
+    """No direction seems much flatter or steeper than it is."""
     count, terms = 30_000, Terms.linear(5)
     problem, objective, point = made_problem(count, terms)
     rows = np.flatnonzero(np.random.default_rng(5).random(count) < share)

@@ -24,7 +24,7 @@ def test_as_many_steps_as_unknowns_solve_a_system(shape):
     for _, (direction, promise) in zip(range(6), steps, strict=False):
         promises.append(promise)
         flat = direction.ravel()
-        # The promise of the steps so far is twice the decrease of the quadratic model.
+        # The expected gain of the steps so far is twice the decrease of the quadratic model.
         fall = -(gradient @ flat + flat @ matrix @ flat / 2)
         assert sum(promises) == pytest.approx(2 * fall)
     np.testing.assert_allclose(direction.ravel(), np.linalg.solve(matrix, -gradient), rtol=1e-6)

@@ -21,7 +21,7 @@ REVERSED = np.negative
 
 
 def lost(values: np.ndarray) -> np.ndarray:
-    """The same with one value replaced by NaN."""
+    """The same values with one replaced by NaN."""
     changed = np.array(values)
     changed.flat[-1] = np.nan
     return changed
@@ -152,7 +152,7 @@ def test_a_saturated_start_is_no_convergence(method, bias):
 
 @every_solver
 def test_failures_at_a_minimum_are_convergence(method, monkeypatch):
-    """Where the gradient is small there is nothing to gain, whatever the step."""
+    """Where the gradient is small, no step can gain anything."""
     problem = noisy_problem(3000, 5, ridge=1e-4)
     weights = SOLVERS["gauss-newton"](problem, tolerance=1e-9).weights
     spoil(monkeypatch, method, REVERSED)
@@ -172,7 +172,7 @@ def test_whatever_has_converged_has_a_small_gradient(method):
 
 
 def test_linear_passes_that_gain_nothing_are_no_convergence():
-    """A label that is the product of two features: no linear weight alone helps."""
+    """A label that is the product of two features: linear weights do not help."""
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], np.float32)
     features = np.tile(signs, (500, 1))
     labels = PROBABILITY.inverse_link(0.7 * features[:, 0] * features[:, 1])
@@ -190,7 +190,7 @@ def test_separable_labels_name_the_weight_that_grows(method):
     result = SOLVERS[method](problem)
     assert result.diverging == 2
     assert abs(result.weights[2]) > 10
-    # A tiny ridge does not limit it.
+    # A tiny ridge does not limit the weight.
     assert SOLVERS[method](replace(problem, ridge=1e-12)).diverging == 2
     held = SOLVERS[method](replace(problem, ridge=1e-3))
     assert held.diverging is None

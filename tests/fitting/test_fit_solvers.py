@@ -187,7 +187,7 @@ def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
     ids=["coordinate", "gauss-newton"],
 )
 def test_rare_terms_do_not_slow_a_fit(solve, passes):
-    """Terms that hardly occur in the curvature's rows."""
+    """Terms that occur rarely in the curvature's rows."""
     count = 60_000
     features = correlated_features(count, 6)
     features[:, 3] = 0

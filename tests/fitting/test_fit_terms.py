@@ -1,4 +1,4 @@
-"""Terms, the products with their matrix, and the link.  Oracles: obvious loops and numpy."""
+"""Terms, the products with their matrix, and the link.  The references are simple loops and NumPy."""
 
 import numpy as np
 import pytest

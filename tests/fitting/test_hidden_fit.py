@@ -1,4 +1,4 @@
-"""The joint fit of pairs and hidden units: gradients, planted weights, and reproducible bytes."""
+"""The joint fit of pairs and hidden units: gradients, planted weights, and bit-identical results."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, seed=2)
 
 
 def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
-    """Rows whose probabilities depend on a product of two features, and on a bend of two others."""
+    """Rows whose probabilities depend on a product of two features, and on a bent function of two others."""
     random = np.random.default_rng(seed)
     features = random.random((count, SIZE)).astype(np.float32)
     bend = squash_units(5 * features[:, 2] + 5 * features[:, 3] - 5)
@@ -30,7 +30,7 @@ def planted(count: int = 4000, seed: int = 0) -> HiddenRows:
 
 
 def shown(fit: HiddenFit, rows: HiddenRows) -> np.ndarray:
-    """The probabilities of `rows` by the weights as they would be in a file."""
+    """The probabilities of `rows` by the weights in the form of a file."""
     squashed = squash_units(fit.weights.hidden.sums(rows.features, pack_many(rows.boards)))
     found = []
     for number, head in enumerate(fit.weights.heads.values()):

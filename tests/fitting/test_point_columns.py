@@ -1,4 +1,4 @@
-"""Checkers on points as columns.  Oracles: an obvious loop, and a point table of a weight file."""
+"""Checkers on points as columns.  The references are a simple loop and a point table of a weight file."""
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from tests.fitting.fitting_samples import random_boards
 
 
 def obvious_columns(board: np.ndarray) -> list[float]:
-    """The definition: own then opponent, each in their own numbering, 1, 2, 3 checkers and those beyond."""
+    """The definition: own points, then the opponent's, each in their own numbering; 1, 2, 3 and further
+    checkers.
+    """
     columns = []
     for counts in (board[1:26], -board[24::-1]):
         for count in np.maximum(counts, 0):

@@ -1,4 +1,4 @@
-"""Pruning with planted weights: real terms stay, others go."""
+"""Pruning with planted weights: real terms are kept, others are dropped."""
 
 from dataclasses import replace
 

@@ -111,7 +111,7 @@ def test_errors_are_those_of_a_bootstrap_over_games():
         repeats.append(solve_gauss_newton(again, start=fit.weights, tolerance=1e-5).weights)
     spread = np.std(repeats, axis=0)
     np.testing.assert_allclose(found.errors, spread, rtol=0.2)
-    # Clustering by decision is not enough: it ignores what a game shares.
+    # Clustering by decision is not enough: it ignores what the positions of a game share.
     assert np.median(significance(problem, fit.weights).errors / spread) < 0.8
 
 

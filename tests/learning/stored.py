@@ -1,4 +1,4 @@
-"""Datasets stored again, in different parts or larger."""
+"""Datasets stored again, in different parts or repeated."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def stored(folder: Path, samples: Dataset, rows_a_part: int, times: int = 1) -> 
 
 
 def put_behind(first: Dataset, second: Dataset) -> Dataset:
-    """Both, with new game and decision numbers for the second."""
+    """Both datasets, with new game and decision numbers for the second."""
     return joined(
         [
             first,

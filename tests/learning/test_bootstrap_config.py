@@ -1,4 +1,4 @@
-"""Configurations of bootstrap runs: how they are shown, and bad ones."""
+"""Configurations of bootstrap runs: their text, and invalid ones."""
 
 from dataclasses import replace
 

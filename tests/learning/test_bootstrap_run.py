@@ -28,7 +28,7 @@ from tests.sampling.folders import on_call
 
 
 class StoppedError(Exception):
-    """Stands for Ctrl-C."""
+    """Represents Ctrl-C."""
 
 
 def stop(*arguments, **options):
@@ -347,11 +347,11 @@ def test_a_damaged_summary_is_named(whole, tmp_path):
 
 
 class KilledError(BaseException):
-    """Stands for the end of the process: nothing catches it."""
+    """Represents the end of the process: nothing catches it."""
 
 
 def die_at(patch, name: str, when: str) -> None:
-    """End the process before or after the file `name` of the last version gets its final name."""
+    """End the process before or after the file `name` of the last version is given its final name."""
     real = Path.replace
 
     def replace_or_die(temporary, target):
@@ -392,7 +392,7 @@ def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, nam
         die_at(patch, name, when)
         with pytest.raises(KilledError):
             run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
-    # What a real crash leaves beside them.
+    # A file that a real crash leaves beside them.
     for home in (folder, folder / "v0", folder / "v1"):
         (home / ".weights.77.tmp.yaml").write_text("half")
     run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)

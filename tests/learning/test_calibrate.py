@@ -25,7 +25,7 @@ EQUITY = evaluator_of(
 
 
 def bent(chances: np.ndarray) -> np.ndarray:
-    """The true probabilities behind a too cautious player's."""
+    """The true probabilities for the estimates of a player who is too cautious."""
     odds = chances / (1 - chances)
     return odds**2 / (1 + odds**2)
 
@@ -102,7 +102,7 @@ def test_the_same_figures_as_the_file(found, folder, boards, tmp_path):
     order = np.argsort(np.r_[np.flatnonzero(~on_held(found, boards)), np.flatnonzero(on_held(found, boards))])
     after = np.r_[found.fitted.after, found.held.after][order]
     assert np.abs(loaded.evaluate_many(boards)[:, 0] - after).max() < 1e-6
-    # Plays of one class keep their order.
+    # Plays of the same class keep their order.
     race = classify_many(pack_many(boards)) == CLASS_NAMES.index("race")
     before = load_static("bras").equity_many(boards[race])
     assert (

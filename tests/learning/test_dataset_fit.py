@@ -71,7 +71,7 @@ def steps_of(fit: FittedWeights) -> dict[str, np.ndarray]:
 def in_memory(
     samples: Dataset, held: np.ndarray, class_name: str, head: str, settings: FitSettings = SETTINGS
 ) -> np.ndarray:
-    """The weights of one head, by the definition of its problem, from all samples at once."""
+    """The weights of one head, by the definition of its problem, from all samples together."""
     on_board = np.maximum(np.stack([samples.boards, -samples.boards]), 0).sum(axis=2)
     rows = samples.position_class == CLASS_NAMES.index(class_name)
     if head.startswith("win_"):
@@ -154,7 +154,7 @@ def test_choice_errors_are_those_of_the_plays_it_would_choose(folder, samples, p
     for decision in np.unique(games.decision):
         rows = np.flatnonzero(games.decision == decision)
         if len(rows) > 1:
-            # Both are from the side of the player next on roll.
+            # Both are from the perspective of the next player on roll.
             best, chosen = rows[games.equity[rows].argmin()], rows[values[rows].argmin()]
             loss = float(games.equity[chosen]) - float(games.equity[best])
             for name in ("all", CLASS_NAMES[games.position_class[best]]):
@@ -313,9 +313,7 @@ def test_a_fit_with_hidden_units_starts_from_weights(folder):
 )
 def test_weights_from_which_a_fit_cannot_start(folder, name, change, message):
     with pytest.raises(FitError, match=message):
-        fit_dataset(
-            [folder], replace(HIDDEN, **change), name="on", start=weights_called(name, "to start from")
-        )
+        fit_dataset([folder], replace(HIDDEN, **change), name="on", start=weights_called(name))
 
 
 def test_weights_without_a_head_are_no_start(folder):

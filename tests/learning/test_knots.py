@@ -20,7 +20,7 @@ def labels(rng: np.random.Generator, chances: np.ndarray, trials: int = TRIALS) 
 
 
 def bent(shown: np.ndarray) -> np.ndarray:
-    """True probabilities of a player who is too cautious, and wrong in the middle."""
+    """True probabilities for a player who is too cautious, and wrong in the middle."""
     raw = np.log(shown / (1 - shown))
     return 1 / (1 + np.exp(-(1.8 * raw + 0.4)))
 

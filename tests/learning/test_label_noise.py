@@ -1,4 +1,4 @@
-"""Noise of labels: the dataset's estimate, compared with new rollouts, and errors without noise."""
+"""Noise of labels: estimates from datasets, compared with new rollouts, and errors without noise."""
 
 import math
 from dataclasses import replace

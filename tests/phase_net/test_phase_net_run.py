@@ -118,7 +118,7 @@ def test_what_the_net_is_shown():
     assert 0 <= min(samples.targets) < max(samples.targets) <= 1
     outcomes = outcome_samples(replace(TINY, round_games=400), seed=4)
     assert set(outcomes.targets) == {0, 1}
-    # Each side makes half of the boards of a game, plus or minus one.
+    # Each side makes half of the boards of a game, give or take one.
     assert outcomes.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 400**0.5)
 
 
@@ -198,7 +198,7 @@ def test_restarted_training_forgets_the_steps_but_not_the_net():
     first = list(net.train(*samples, 3, 0.001))
     again = list(net.train(*samples, 2, 1e-6))
     assert again[0] < first[-1]
-    # Such small steps do not change it.
+    # Such small steps do not change the net.
     assert again[1] == pytest.approx(again[0], rel=0.1)
 
 
@@ -304,7 +304,7 @@ def test_settings_out_of_range(changed, message):
 
 
 def test_opponents_share_the_games_and_begin_half_of_them():
-    """Whether the boards after the first play are those of one player, game by game."""
+    """Whether the boards after the first play are those of the same player, game by game."""
     simple, chance = load("simple"), load("random")
     played = play_games(simple, 6, 5, chance)
     assert set(played.game) == set(range(6))
@@ -344,7 +344,7 @@ def test_one_stage_after_the_other(tmp_path):
     assert second["stage_1"] is None
     assert min(row.round for row in epochs) == 1
     assert not (tmp_path / "2" / "pretrained.onnx").exists()
-    # It starts from the end of stage 1.
+    # The net starts from the end of stage 1.
     errors = [run["stage_2"]["rmse_validation_before"] for run in (both, second)]
     assert errors[0] == pytest.approx(errors[1], abs=1e-6)
     assert {match["player"] for match in second["matches"]} == {"start", "refined"}
@@ -373,7 +373,7 @@ def test_a_training_goes_on_from_the_file(learnt, tmp_path):
     for scaling in (True, False):
         again = PhaseNet(50, seed=9, start=read_layers(path), scaling=scaling)
         np.testing.assert_allclose(again.scores(inputs), net.scores(inputs), atol=1e-5)
-        # It is the same after a round trip, whatever the training device.
+        # The net is the same after a round trip, with or without scaling in training.
         (tmp_path / "again.onnx").write_bytes(onnx_bytes(again, "again"))
         for one, other in zip(read_layers(tmp_path / "again.onnx"), read_layers(path), strict=True):
             for ours, theirs in zip(one, other, strict=True):
@@ -385,7 +385,7 @@ def test_without_scaling_the_net_learns_from_plain_counts(tmp_path):
     samples, validation = heuristic_samples(settings, seed=1)
     net = PhaseNet(50, seed=2, scaling=False)
     epochs, _ = learn_heuristic(net, settings, samples, validation)
-    # It learns, but far more slowly: the reason for scaling.
+    # The net learns, but far more slowly: this is the reason for scaling.
     assert 0.05 < epochs[-1].rmse_validation < 0.75 * epochs[0].rmse_validation
     # The file expects scaled inputs, like all players.
     boards = some_boards("random", 200, seed=3)

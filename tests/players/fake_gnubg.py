@@ -1,4 +1,4 @@
-"""A stand-in for gnubg that listens and answers like gnubg, or fails as a test demands.
+"""A stand-in for gnubg that listens and answers like gnubg, or fails in a way that a test specifies.
 
 It runs as a separate program; the environment variable FAKE_GNUBG names the folder with its script.json. It
 records everything that it receives in files there.
@@ -15,7 +15,7 @@ FOREVER = 1000.0
 
 
 def main() -> None:
-    """Read commands; at ``external HOST:PORT`` listen there and answer until the caller is gone."""
+    """Read commands; at ``external HOST:PORT`` listen there and answer until the caller disconnects."""
     folder = Path(os.environ["FAKE_GNUBG"])
     script = json.loads((folder / "script.json").read_text())
     start = {"pid": os.getpid(), "session": os.getsid(0), "folder": str(Path.cwd()), "words": sys.argv[1:]}
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def called(host: str, port: int) -> socket.socket:
-    """The next caller; gnubg listens again when one has gone."""
+    """The next caller; gnubg listens again when a caller has disconnected."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

@@ -16,7 +16,7 @@ COUNT = 20_000
 
 
 def draws(position: Position, roll: tuple[int, int]) -> dict[str, int]:
-    """How often each legal play is chosen in many draws."""
+    """Number of times each legal play is chosen in many draws."""
     plays = legal_plays(position, roll)
     boards = np.repeat(position.board[None], COUNT, axis=0)
     chosen = load("best-of-four").choose_many(

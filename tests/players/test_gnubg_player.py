@@ -52,7 +52,7 @@ def as_gnubg_writes(play: Play) -> str:
 
 
 class Fake:
-    """The stand-in's folder: its script and what it received."""
+    """The stand-in's folder, with its script and its record."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,8 +64,8 @@ class Fake:
     def does(self, answers=None, fails: str = "", dies_at=(), waits_for: int = 0, taken: int = 0) -> None:
         """`answers`: question -> answer, "" for any other; `dies_at`: numbers of questions from 1 on.
 
-        It does not answer before `waits_for` questions have been asked; `taken`: starts that find no free
-        port.
+        The stand-in does not answer before `waits_for` questions have been asked; `taken`: starts without a
+        free port.
         """
         known = {"": CHANCES} if answers is None else answers
         script = {"answers": known, "fails": fails, "dies_at": list(dies_at), "waits_for": waits_for}
@@ -96,7 +96,7 @@ def is_living(pid: int) -> bool:
 
 
 PATIENCE = 300.0
-"""Seconds that only what hangs takes, also on a busy machine."""
+"""Seconds that only a program that hangs takes, even on a busy machine."""
 
 
 def wait_until(happened) -> None:
@@ -129,7 +129,7 @@ def stop_clock() -> None:
 
 @pytest.fixture
 def other_temporary_folder(tmp_path_factory, monkeypatch):
-    """An empty folder with a short name, in which temporary ones are made."""
+    """An empty folder with a short name, in which temporary folders are made."""
     with tempfile.TemporaryDirectory(prefix="m") as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield Path(folder)
@@ -191,7 +191,7 @@ def test_its_surroundings_are_its_own(fake, monkeypatch):
     assert start["environment"]["HOME"] == start["folder"] == start["words"][3].removeprefix("--prefsdir=")
     assert start["environment"]["LC_ALL"] == "C"
     assert not {"PYTHONHOME", "DISPLAY"} & set(start["environment"])
-    # A terminal's Ctrl-C reaches only its own session.
+    # Ctrl-C in a terminal reaches only its own session.
     assert start["session"] == start["pid"]
 
 

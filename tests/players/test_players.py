@@ -1,4 +1,4 @@
-"""Players choose legal plays, the same alone or among many, and the best ones by their evaluator."""
+"""Players choose legal plays, the same for one decision as for many, and the best ones by their evaluator."""
 
 import pickle
 
@@ -36,7 +36,7 @@ every_player = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def decisions():
-    """Boards and rolls of ordinary and of wild games."""
+    """Boards and rolls of ordinary games and of random play."""
     sets = [some_decisions("pubeval", 200, seed=1), some_decisions("random", 100, seed=2)]
     return np.concatenate([boards for boards, _ in sets]), np.concatenate([rolls for _, rolls in sets])
 
@@ -74,7 +74,7 @@ def test_the_dice_may_come_in_any_order():
 
 @pytest.mark.parametrize("evaluator", MADE.values(), ids=MADE)
 def test_compiled_choices_are_those_of_the_evaluator(evaluator, decisions):
-    """By equity, because two plays may have exactly the same value."""
+    """Compared by equity, because two plays may have exactly the same value."""
     boards, rolls = decisions
     compiled = CompiledPlayer("compiled", evaluator.model)
     slow = EvaluatorPlayer(evaluator)

@@ -1,4 +1,4 @@
-"""Rankings of plays: a play's value follows from the opponent's, cube included."""
+"""Rankings of plays: a play's value follows from the opponent's, including the cube."""
 
 import numpy as np
 import pytest

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -83,17 +84,17 @@ _SEPARATOR = ","
 """Names of plans contain commas."""
 
 
-def onnx_package() -> Any:
+def onnx_package() -> ModuleType:
     """Return the package onnx, which reads and writes model files; raises `PlayerError` if it is missing."""
     return _imported("onnx")
 
 
-def onnx_runtime() -> Any:
+def onnx_runtime() -> ModuleType:
     """Return the package onnxruntime, which evaluates models; raises `PlayerError` if it is missing."""
     return _imported("onnxruntime")
 
 
-def _imported(name: str) -> Any:
+def _imported(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
@@ -129,7 +130,7 @@ def freed_batch(model: bytes) -> bytes:
     return bytes(proto.SerializeToString())
 
 
-def _freed(onnx: Any, tensor: Any) -> Any:
+def _freed(onnx: ModuleType, tensor: Any) -> Any:
     """Return the constant shape `tensor` with 0 (the size of the input) for a first size of 1."""
     shape = onnx.numpy_helper.to_array(tensor).copy()
     if shape.size and shape[0] == 1:
@@ -214,7 +215,7 @@ class Net:
         """Row length of each input by name; None if the model does not specify it, 1 for a single number."""
         return {value.name: _width(value.shape) for value in self._session.get_inputs()}
 
-    def run(self, rows: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    def run(self, rows: Mapping[str, npt.NDArray[np.number]]) -> dict[str, npt.NDArray[np.number]]:
         """Return the outputs by name, (n, ...), for `rows` (n, ...) of each input by name.
 
         Raises `PlayerError` if the model cannot take them or returns a non-finite value.
@@ -225,11 +226,13 @@ class Net:
         names = (value.name for value in self._session.get_outputs())
         return {name: np.concatenate(pieces) for name, pieces in zip(names, outputs, strict=True)}
 
-    def run_one(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+    def run_one(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.number]:
         """Return the first output of a model with one input, for `rows` (n, width)."""
         return next(iter(self.run({next(iter(self.inputs)): rows}).values()))
 
-    def _padded(self, rows: Mapping[str, npt.NDArray[Any]], start: int, count: int) -> list[npt.NDArray[Any]]:
+    def _padded(
+        self, rows: Mapping[str, npt.NDArray[np.number]], start: int, count: int
+    ) -> list[npt.NDArray[np.number]]:
         """Return the outputs for the rows from `start` on, for one call."""
         here = min(_ROWS_AT_ONCE, count - start)
         feed = {}
@@ -279,7 +282,9 @@ def _session(model: bytes, where: str) -> Any:
         raise PlayerError(f"{where}: not an ONNX net that onnxruntime can run, or cut short") from None
 
 
-def _outputs(session: Any, feed: Mapping[str, npt.NDArray[Any]], where: str) -> list[npt.NDArray[Any]]:
+def _outputs(
+    session: Any, feed: Mapping[str, npt.NDArray[np.number]], where: str
+) -> list[npt.NDArray[np.number]]:
     try:
         return [np.asarray(output) for output in session.run(None, dict(feed))]
     except Exception as error:
@@ -287,7 +292,7 @@ def _outputs(session: Any, feed: Mapping[str, npt.NDArray[Any]], where: str) -> 
         raise PlayerError(f"{where}: the net cannot be evaluated: {what}") from None
 
 
-def _rows_of(output: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
+def _rows_of(output: npt.NDArray[np.number], where: str) -> npt.NDArray[np.number]:
     if output.ndim == 0 or len(output) != _ROWS_AT_ONCE:
         raise PlayerError(f"{where}: the net must return one row of outputs for each row of inputs")
     return output

@@ -17,7 +17,6 @@ Inputs have the layout of the author's training code.  Counts of checkers become
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -196,7 +195,7 @@ def _fill_cumulative(packed, exclusive, rows):
 
 def graph_inputs(
     parameters: ParameterSet, positions: npt.ArrayLike, inputs: str = EVALUATOR_INPUTS
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, npt.NDArray[np.number]]:
     """Return the inputs of an exported evaluator, by name, for `positions` int8 (n, 26).
 
     * ``features`` float32 (n, len(parameters)): scaled, in the order of the set.
@@ -214,7 +213,7 @@ def graph_inputs(
     boards = as_boards(positions)
     packed = pack_many(boards)
     points = np.abs(finished_points_many(packed.view(np.int64))).astype(np.int64)
-    arrays: dict[str, npt.NDArray[Any]] = {
+    arrays: dict[str, npt.NDArray[np.number]] = {
         FEATURES_INPUT: features(parameters, boards),
         CLASS_INPUT: np.where(points, LAST_CLASS + points, classify_many(packed).astype(np.int64)),
         OFF_INPUT: _checkers_off(packed),
@@ -262,7 +261,7 @@ class GraphEvaluator(Evaluator):
         values[known] = 2 * exact[:, WIN] - 1 if self._bearoff == BY_WIN else equities(exact)
         return values
 
-    def _run(self, positions: npt.ArrayLike) -> Mapping[str, npt.NDArray[Any]]:
+    def _run(self, positions: npt.ArrayLike) -> Mapping[str, npt.NDArray[np.number]]:
         return self._net.run(graph_inputs(self._parameters, positions, self._inputs))
 
     def _bearoffs(self, positions: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:

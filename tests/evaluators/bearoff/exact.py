@@ -1,6 +1,6 @@
-"""Bearoffs in fractions, straight from the rules, sharing nothing with motif's tables.
+"""Bearoffs computed in fractions from the rules, independently of motif's tables.
 
-A side is a tuple of six numbers: its checkers on the points 1 to 6.
+A side is a tuple of six numbers: its checkers on points 1 to 6.
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ Side = tuple[int, ...]
 Chances = dict[int, Fraction]
 
 THROWS = Counter(tuple(sorted(dice, reverse=True)) for dice in product(range(1, 7), repeat=2))
-"""How many of the 36 rolls show each roll, the higher die first."""
+"""The number of ways to roll each roll, of 36, with the higher die first."""
 CHECKERS = 15
 
 
 def sides(most: int) -> list[Side]:
-    """Every side of at most `most` checkers, in the order of their numbers.
+    """All sides with at most `most` checkers, in the order of their numbers.
 
     The order: fewer checkers first; then fewer beyond the 1 point, beyond the 2 point and so on.
     """
@@ -34,26 +34,28 @@ def order(side: Side) -> Side:
 
 @cache
 def after(side: Side, roll: tuple[int, int]) -> frozenset[Side]:
-    """Every side that a legal play of `roll` can leave."""
+    """All sides that a legal play of `roll` can lead to."""
     board = (0, *side, *[0] * 19)
     return frozenset(left[1:7] for left in boards_after(board, roll))
 
 
 @cache
 def all_off(side: Side) -> Chances:
-    """Probabilities of each number of rolls until all checkers are off, with plays that need the fewest."""
+    """Probabilities of each number of rolls until all checkers are off, with plays that need the fewest on
+    average.
+    """
     return {0: Fraction(1)} if not any(side) else _one_roll_more(side, all_off)
 
 
 @cache
 def first_off(side: Side) -> Chances:
-    """The same until the first of fifteen checkers is off."""
+    """The same, until the first of fifteen checkers is off."""
     return {0: Fraction(1)} if sum(side) < CHECKERS else _one_roll_more(side, first_off)
 
 
 @cache
 def equity(own: Side, opponent: Side) -> Fraction:
-    """Equity of the player on roll when both play to win, without gammons."""
+    """Equity of the player on roll under best play by both sides, without gammons."""
     if not any(opponent):
         return Fraction(-1)
     best = {roll: max(-equity(opponent, left) for left in after(own, roll)) for roll in THROWS}

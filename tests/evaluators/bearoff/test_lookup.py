@@ -53,14 +53,14 @@ def sides(draw, most: int = 15) -> dict[int, int]:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """Load and compile everything before any test measures time."""
+    """Load and compile everything before tests that measure time."""
     bearoff_chances(Position.from_points({1: 1}, {1: 1}))
     race_distribution(Position.from_points({1: 1}, {1: 1}))
     looked_up(Position.from_points({1: 1}, {1: 1}))
 
 
 def homes(most: int = 15) -> st.SearchStrategy[Position]:
-    """Both sides home with 1 to `most` checkers each."""
+    """Positions with both sides home and 1 to `most` checkers each."""
     return st.builds(Position.from_points, sides(most), sides(most))
 
 
@@ -145,7 +145,8 @@ def test_a_gammon_worked_out_by_hand():
     # Any roll bears off both checkers; the opponent's fifteen are on the 6 point.
     won = looked_up(Position.from_points({1: 2}, {6: 15}))
     assert won.tolist() == [1, 1, 0, 0, 0]
-    # Now the opponent rolls first: 17 rolls take one off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1 each).
+    # Now the opponent rolls first: 17 rolls take a checker off (11 have a six, 4-2 2, 5-1 2, 2-2, 3-3 1
+    # each).
     lost = looked_up(Position.from_points({6: 15}, {1: 2}))
     assert lost == pytest.approx([0, 0, 0, 19 / 36, 0], abs=1e-15)
 

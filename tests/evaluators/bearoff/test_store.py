@@ -122,7 +122,7 @@ def test_processes_may_write_and_read_at_once(sound, path, tmp_path):
     while any(writer.poll() is None for writer in writers):
         found.append(load_tables(path) is not None)
     assert [writer.wait() for writer in writers] == [0, 0]
-    # None until the first of them has written it; complete from then on.
+    # The file is missing until the first process has written it, and complete from then on.
     assert found == sorted(found)
     assert path.read_bytes() == sound
     assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]

@@ -46,7 +46,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def dense(tables):
-    """Every distribution (69768, 32), zeros included."""
+    """All distributions (69768, 32), including zeros."""
     rows = np.zeros((ROWS, 32))
     for row in range(ROWS):
         chances = distribution(tables, row)
@@ -140,7 +140,7 @@ def test_the_first_checker_is_never_off_later_than_the_last(dense):
 
 
 def test_a_checker_less_never_hurts(tables, checkers):
-    # One pip fewer may hurt: (7, 1, 6, 0, 0, 0) takes fewer rolls than (8, 0, 6, 0, 0, 0).
+    # One pip fewer may be worse: (7, 1, 6, 0, 0, 0) needs fewer rolls than (8, 0, 6, 0, 0, 0).
     words = home_words(HOME_POSITIONS)
     means, values = mean_rolls(tables), equities(tables)
     for point in range(6):

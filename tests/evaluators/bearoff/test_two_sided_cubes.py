@@ -46,7 +46,7 @@ def test_more_checkers_against_fractions(cubes, own, opponent):
 
 
 def test_a_last_roll(cubes):
-    """19 of 36 rolls win: every equity is 1/18, since nobody who could lose by it turns the cube."""
+    """19 of 36 rolls win: every equity is 1/18, because no player who would lose by it turns the cube."""
     assert cubes[number_of((0, 1, 0, 0, 1, 0)), 1] == pytest.approx(np.full(3, 1 / 18))
 
 

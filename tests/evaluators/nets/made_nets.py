@@ -54,7 +54,7 @@ def linear_parts(model: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def softmax_net(width: int, rows: Any = "n", seed: int = 0) -> bytes:
-    """Six chances that add to 1."""
+    """Six probabilities that add up to 1."""
     rng = np.random.default_rng(seed)
     constants = {"A": rng.normal(size=(width, 6)).astype(np.float32)}
     nodes = [

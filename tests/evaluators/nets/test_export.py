@@ -58,7 +58,7 @@ MADE = {
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """10,000 positions from all stages and in all classes, finished ones included."""
+    """10,000 positions from all stages and in all classes, including finished games."""
     ended = [position.board for won in ENDED for position in (won, won.switch_sides())]
     parts = some_boards("pubeval", 6_000, seed=1), some_boards("random", 3_990, seed=2), np.array(ended)
     boards = np.concatenate(parts)
@@ -113,7 +113,9 @@ def test_plays_are_ranked_alike(tmp_path):
 
 
 def test_plays_tied_by_tanh_in_single_precision(tmp_path):
-    """Near certainty, equities differ by less than float32 can represent; the ranking must not suffer."""
+    """Near certainty, equities differ by less than float32 can represent; the ranking must still be
+    correct.
+    """
     weights = made_weights("keith", classes={"contact": ["win"]}, seed=9)
     head = weights.classes["contact"]["win"]
     sure = replace(weights, classes={"contact": {"win": replace(head, bias=8.0)}})

@@ -26,7 +26,7 @@ BENCHMARK_FOLDER = Path(__file__).resolve().parents[2] / "data"
 LAYERS = ("hidden1", "hidden2", "hidden3", "output")
 
 START = (0.38713, 0.15152, 0.00619, 0.34263, 0.10826, 0.00427)
-"""Of wildbg's contact net: wins single, gammon, backgammon, then the same losses."""
+"""Outputs of wildbg's contact net: single win, gammon, backgammon, then the same losses."""
 
 
 def slow_net(kind: str, inputs: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ _ENDS = 4
 """Number of points of a curve: no wins, the two cash points, only wins."""
 
 NO_DOUBLE = -1
-"""In place of a cube state, for a double that is useless or not allowed."""
+"""Marks a double that is useless or not allowed, in place of the cube state after it."""
 MAX_STATES = 16
 """Maximum number of distinct cube states: see `CubeModel.like`."""
 _OPPONENT = PACKED_WORDS // 2

@@ -58,14 +58,14 @@ from motif.runtime.streams import next_below
 RANDOM, TABLE, WEIGHTS = range(3)
 """Kinds of model."""
 ABSENT = -1
-"""In place of the number of a head's weights, if a class does not have the head."""
+"""Marks a head that a class does not have, in place of the number of its weights."""
 SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 """Sources of a value; the first one that applies is used."""
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
 _COMPLETE = np.int64(-1)
-"""In place of a class, if no hidden layer must be added to a score."""
+"""Marks a score to which no hidden layer must be added, in place of a class."""
 _NOWHERE = (np.uint64(0), np.uint64(0))
 RIVALS_WITHIN = 0.2
 """A play that is worse than another play of the same roll by more than this, in cubeless money equity, is

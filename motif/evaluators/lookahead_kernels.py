@@ -41,7 +41,9 @@ possible; the last one has no double.
 _THROWS = 36
 _SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
 _SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
-"""Probability of each roll within its group, allowing for the probability of the group."""
+"""Weight of each roll when only its group is used, such that the mean over all groups is that over all
+rolls.
+"""
 _THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
 """A number 0 to 35 for each roll, evenly spread."""
 EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
@@ -307,9 +309,10 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
     The values without a double before this roll are written to ``tree.cube.held[0]``, for each of the states
     ``tree.cube.states[0]``.
 
-    Both sides make the best cube decision at every later node. A reply is the play that is best without
-    lookahead in the present cube state, or in its own cube state if that play is clearly better. `last` and
-    `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
+    Both sides make the best cube decision at every later node. A reply is the play that is best, without
+    lookahead, for the present cube state, unless another play is clearly better for the cube state of the
+    branch. `last` and `wants_rows` are those of `look_ahead`; the probabilities are those of the present
+    state.
     """
     if plies == 0 or _is_settled(cube_model, tree.words[0]):
         trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])

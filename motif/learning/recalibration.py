@@ -102,7 +102,7 @@ class Change:
     difference: float
     """`after` - `before`; negative if the score has improved."""
     se: float
-    """Standard error of `difference`; clustered by game. NaN if there is only one game."""
+    """Standard error of `difference`, clustered by game; NaN if there is only one game."""
 
     @property
     def clear(self) -> bool:

@@ -177,7 +177,7 @@ def test_files_that_are_refused_by_their_key(tmp_path, text, said):
 
 def test_names_that_are_no_scores(tmp_path):
     assert formula_of("bras") is ARTICLE
-    with pytest.raises(PlayerError, match="not of 'phase'"):
+    with pytest.raises(PlayerError, match="not 'phase'"):
         formula_of("phase")
     with pytest.raises(PlayerError, match="must be followed by the path of a YAML file"):
         load_evaluator("bras:")

@@ -142,7 +142,7 @@ def test_results_show_themselves():
     assert str(explanation).startswith(explanation.summary)
     assert "8/5 6/5" in str(ranking)
     assert (
-        repr(motif.load("motif-v0@1")) == "<player motif-v0@1: weights that came with motif, 1-ply lookahead>"
+        repr(motif.load("motif-v0@1")) == "<player motif-v0@1: weights that come with motif, 1-ply lookahead>"
     )
 
 

@@ -1,4 +1,4 @@
-"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, computed anew for every play.
+"""PubEval as Gerald Tesauro wrote it: 122 inputs times 122 weights, computed again for every play.
 
 A board is a tuple of 26 numbers from the mover's perspective; the position after the play is scored from the
 same perspective, with race or contact weights chosen by the position before it.

@@ -224,7 +224,7 @@ def test_the_cube_is_that_of_the_command(position, capsys):
 
 
 def test_best_play_by_a_value_function_of_boards():
-    """The value is that of the opponent, the player on roll after the play."""
+    """The value belongs to the opponent, who is the player on roll after the play."""
     ranking = motif.rank(START, "31", PLAYER)
     evaluator = motif.load_static(PLAYER)
     assert motif.best_play(START, "31", value=evaluator.equity_many) == ranking.best

@@ -12,7 +12,7 @@ from motif.cli.main import app
 from motif.library_options import MatchKeywords
 
 PRINTING = {"json", "html", "detailed", "every", "moves", "jokers", "top", "boards_shown", "doubtful"}
-"""Options that say what is printed, or written beside it: results have `to_dict`, `to_frame` and `plot`."""
+"""Options for what is printed, or for further files: results have `to_dict`, `to_frame` and `plot`."""
 SHARED = {
     "cluster": "working_on",
     "identifier": "position",
@@ -27,7 +27,7 @@ SHARED = {
     "without_luck": "luck_adjusted",
     "plot": "",
 }
-"""Option -> keyword of another name; empty where the result does it."""
+"""Option -> keyword with another name; empty if a method of the result replaces the option."""
 FUNCTIONS = {
     "sample": ("sample", {}),
     "fit": ("fit", {"prune_z": "prune", "config": "settings"}),
@@ -65,7 +65,7 @@ FUNCTIONS = {
     "tournament": ("play_tournament", {"names": "players"}),
     "speed": ("speed", {}),
 }
-"""Command -> function of the library, and its own keywords; or another function for an option."""
+"""Command -> function of the library, and keywords with other names or functions for single options."""
 ELSEWHERE = {
     "terms": "motif.analysis.term_report:term_summaries",
     "inspect": "motif.reports.analysis_page:analyse",

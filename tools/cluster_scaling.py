@@ -1,6 +1,6 @@
 """Measure the cost of a label on a cluster with 1, 2 and 4 workers on this machine.
 
-`make cluster-scaling` runs it in some minutes on an idle machine, and writes the figures into
+`make cluster-scaling` runs it in a few minutes on an idle machine, and writes the figures into
 docs/how-to/cluster.md.
 """
 
@@ -30,9 +30,9 @@ PAGE = ROOT / "docs" / "how-to" / "cluster.md"
 REGION = "scaling"
 WORKERS = (1, 2, 4)
 LARGE_PART = 50_000
-"""Labels of a part of a large dataset."""
+"""Number of labels in a part of a large dataset."""
 WANTED = 50_000_000
-"""Labels of a run that is too large for one machine."""
+"""Number of labels in a run that is too large for one machine."""
 CORES = (2, 16, 64, 256)
 _FREE_PARTS = 64
 PLAYER = "motif-v1"
@@ -63,7 +63,7 @@ class Measured:
     labels: int
     seconds: float
     client: float
-    """Processor seconds of the process that writes."""
+    """Processor seconds of the client, which writes the dataset."""
     scheduler: float
     scheduler_bytes: int
     """Memory of the scheduler at the end."""

@@ -93,7 +93,7 @@ def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
 
 
 def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
-    """Roll out `boards` (n, 26) with cube, `trials` in each half."""
+    """Roll out `boards` (n, 26) with the cube, with `trials` in each half."""
     evaluator, maker = load_static(name), cube_maker(_STATE)
     taken = int(maker().doubled[0, 0])
     means, errors = [], []
@@ -116,7 +116,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
 
 
 def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
-    """Return the model's decisions for `chances` (n, 5), at efficiency `x` or gnubg's."""
+    """Return the model's decisions for `chances` (n, 5), with efficiency `x` or gnubg's."""
     share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
     return _decisions(cube_equities(chances, _STATE, share))
 

@@ -143,7 +143,7 @@ def _dress(axes: Axes, label: str) -> None:
 
 
 def table(curves: Sequence[Curve]) -> list[str]:
-    """Return the passes and seconds to several errors, as Markdown."""
+    """Return the passes and seconds that each method takes to several errors, as Markdown."""
     least = least_error(curves)
     lines = [
         f"{POSITIONS:,} positions, set `keith`, 210 columns with the bias; minimum error {least:.5f}. Passes "

@@ -1,7 +1,7 @@
 """Measure how fast motif's solvers and those of other libraries reach an error; part of `make bench`.
 
 ``python -m tools.fit_speed docs/explanation/fit-speed.md`` writes the table into the page; ``--json`` prints
-it as one JSON object. ``--size small`` skips the large problem, which needs 8 GB of memory and some ten
+it as one JSON object. ``--size small`` skips the large problem, which needs 8 GB of memory and about ten
 minutes.
 
 Positions are from PubEval's games against itself, features are those of a parameter set with all pairs, and
@@ -46,7 +46,7 @@ from motif.runtime.parallel import one_thread
 from tools.marked_page import reporting, write_region
 
 TOLERANCE = 1e-3
-"""Share by which an RMSE may exceed the lowest one."""
+"""Share by which an RMSE may exceed the lowest RMSE."""
 SIZES = {"large": ("motif", 250_000), "small": ("keith", 100_000)}
 """Parameter set and positions."""
 OWN = ("coordinate", "gauss-newton", "least-squares", "keith")
@@ -134,7 +134,7 @@ def _rmse(matrix: Array, labels: Array, weights: Array) -> float:
 
 
 def of_own(method: str, terms: Terms, values: Array, labels: Array, least: float, limit: float) -> Timed:
-    """Measure one of motif's solvers, stopped at the error."""
+    """Measure one of motif's solvers, stopped when it reaches the error."""
     ridge = _RIDGE / len(labels)
     try:
         few = Problem(values[:3000], labels[:3000], terms, ridge=ridge)
@@ -196,7 +196,7 @@ def _anderson(matrix: Array, labels: Array, ridge: float) -> Iterator[Array]:
 
 
 def of_peer(method: str, terms: Terms, values: Array, labels: Array, least: float, limit: float) -> Timed:
-    """Measure another library's solver on the linear problem, stopped at the error."""
+    """Measure another library's solver on the linear problem, stopped when it reaches the error."""
     exact = method == "lsq-linear"
     matrix = matrix_of(terms, values, np.float64 if exact else np.float32)
     labels = (labels - labels.mean()).astype(matrix.dtype)
@@ -293,7 +293,7 @@ def _in_process(folder: Path, method: str, least: float, limit: float) -> Timed:
 
 
 def measured(name: str, limit: float, positions: int | None = None) -> dict[str, Any]:
-    """Measure everything for one size; return it ready for JSON."""
+    """Measure all methods on the problem of one size; return the figures for JSON."""
     set_name, most = SIZES[name]
     parameters = parameter_set(set_name)
     with tempfile.TemporaryDirectory(prefix="motif-fit-speed-") as place:

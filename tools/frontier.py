@@ -2,7 +2,8 @@
 
 ``python -m tools.frontier docs/explanation/frontier.md`` lets the players take turns on the same benchmark
 lines, a few decisions each, in this process on one core (gnubg in its own), so that other work on the machine
-affects all alike. It writes the table into the page, and the figures to where `motif analyse` reads them.
+affects all players equally. It writes the table into the page, and the figures into the file that `motif
+analyse` reads.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from motif.runtime.streams import derive_states
 from tools.marked_page import reporting, write_region
 
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
-"""The file of the figures; an analysis shows those of its judge."""
+"""The file of the figures; an analysis shows the figures of its judge."""
 _TURN = 50
 """Number of decisions of one player before the next player's turn."""
 _MILLI = 1000
@@ -67,7 +68,7 @@ class Measured:
     """Millipoints lost per decision."""
     error_rate_se: float
     milliseconds: float
-    """Per decision, on the lines that all players choose on."""
+    """Milliseconds per decision, on the lines that all players decide."""
 
 
 def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
@@ -184,7 +185,7 @@ def _in_sight(tick: float, measured: Sequence[Measured]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and write table, picture and figures."""
     parser = argparse.ArgumentParser(prog="tools.frontier", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("page", type=Path, help="page with a region called frontier")
+    parser.add_argument("page", type=Path, help="page with a generated region 'frontier'")
     parser.add_argument("--decisions", type=int, default=400)
     parser.add_argument("--lines", default="data/bench/contact.bm.gz")
     options = parser.parse_args(arguments)

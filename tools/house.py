@@ -197,7 +197,7 @@ class CompiledCore:
             if path.parts[1] in CORE and self._files[module] not in self._within
         ]
         lines += [
-            f"{path}: kernels of other files call its own, and it imports {imported}"
+            f"{path}: its kernels are called from other files, but it imports {imported}"
             for path in self.walled
             for imported in sorted(self._graph[path])
             if imported not in self._within

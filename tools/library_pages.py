@@ -82,7 +82,7 @@ def library_page(name: str) -> str:
     """Return the page of one public name as Markdown."""
     thing = getattr(motif, name)
     kind = kind_of(thing)
-    # Behind the name autodoc would see the package.
+    # Under the library's name, autodoc would find the package of the same name.
     target = _place(thing) if inspect.ismodule(getattr(motif, name)) else f"motif.{name}"
     options = _MEMBERS.format(without=_WITHOUT) if kind in (_CLASS, _EXCEPTION) else ""
     directive = f".. currentmodule:: motif\n\n.. auto{kind}:: {target}\n{options}"

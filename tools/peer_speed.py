@@ -1,4 +1,4 @@
-"""Measure speed beside gnubg and bgsage: `make bench`.
+"""Compare motif's speed with that of gnubg and bgsage: `make bench`.
 
 All programs run in turn, on one core each. A peer is measured immediately before and after motif, because
 machines are noisy; ratios are those of the means.

@@ -62,7 +62,7 @@ PLAYERS = (
     *map(_known, ("random", "simple", "pubeval", "bras", "phase", "best-of-four")),
     Entry(
         "onnx:weights/phase-net/pretrained.onnx",
-        "a net of 48-64-64-1 that learned the evaluations of `phase` in random games",
+        "a 48-64-64-1 net that learned the evaluations of `phase` in random games",
     ),
     Entry(
         "onnx:weights/phase-net/refined.onnx",
@@ -108,14 +108,14 @@ class Record:
 
     conditions: Conditions
     date: str
-    """ISO 8601."""
+    """Date of the measurement, in ISO 8601."""
     error_rates: Mapping[str, ErrorRate] = field(default_factory=dict)
-    """By class."""
+    """Error rates by the class of the lines."""
     ppg: float | None = None
     """Points per game against the reference player; None for that player itself."""
     se: float | None = None
     evaluations_per_second: float | None = None
-    """On one core; None for a player that chooses plays without evaluating positions."""
+    """Speed on one core; None for a player that chooses plays without evaluating positions."""
     missing: str = ""
     """Why the player could not be measured; otherwise empty."""
 
@@ -245,7 +245,7 @@ SEED = 2
 _FOLDER = Path("data/bench")
 _SUFFIXES = (".bm.gz", ".bm")
 _MIN_GAMES = 2 * MIN_PAIRS
-"""Fewer games have no standard error."""
+"""Minimum number of games, since fewer have no standard error."""
 
 
 @dataclass(frozen=True)
@@ -253,9 +253,9 @@ class Lines:
     """The benchmark files."""
 
     files: Mapping[str, BenchmarkFile]
-    """By class."""
+    """Contents of the files, by class."""
     digests: Mapping[str, str]
-    """SHA-256 of each, in hexadecimal digits."""
+    """SHA-256 of each file in hexadecimal digits, by class."""
 
 
 def read_lines(folder: Path) -> Lines:

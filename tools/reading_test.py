@@ -103,7 +103,7 @@ FIRST = 2
 PLAYS, REASONS = 0.85, 0.85
 """Target shares."""
 SECOND_PLAYS, SECOND_REASONS = 0.9, 0.85
-"""The same for the second file."""
+"""Target shares for the second file."""
 
 
 @dataclass(frozen=True)

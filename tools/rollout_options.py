@@ -79,7 +79,7 @@ class Bias:
 
 
 def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
-    """Return the bias of `result` over the positions of both, which were rolled out with different dice.
+    """Return the bias of `result` against `truth`, over the same positions with different dice.
 
     For a difference d with standard error s, d^2 - s^2 estimates the squared bias b^2, with variance 4 b^2
     s^2 + 2 s^4.

@@ -165,7 +165,7 @@ def write(folder: Path, target: Path) -> None:
     """Write a benchmark file per class to the folder `target`."""
     state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
     results = results_of(folder)
-    # Whole rounds without a gap, so that slow decisions are not omitted.
+    # Only complete rounds are written, so that slow decisions are not omitted.
     whole = sum(record["decision"] == place for place, record in enumerate(results))
     whole -= whole % sum(SHARES.values())
     for name in SHARES:

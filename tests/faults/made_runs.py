@@ -46,7 +46,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def unlike(one: Path, other: Path) -> list[str]:
-    """Return names of the files that differ between two folders, except for timings."""
+    """Return the names of the files that differ between two folders, except for timings."""
     here, there = lasting(one), lasting(other)
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
 

@@ -93,7 +93,7 @@ def done(*words: object) -> tuple[int, str, str]:
 
 
 def living(group: int) -> list[int]:
-    """Return processes of a group that have not ended."""
+    """Return the processes of a group that have not ended."""
     return list(_processor_seconds(group))
 
 
@@ -123,7 +123,7 @@ def _processor_seconds(group: int) -> dict[int, float]:
 
 
 def wait_until(happened: Callable[[], object], process: subprocess.Popen | None = None) -> None:
-    """Wait for something, while `process` runs."""
+    """Wait until a condition is true, while `process` runs."""
     limit = time.monotonic() + PATIENCE
     while not happened():
         assert process is None or process.poll() is None, process.communicate()

@@ -113,7 +113,7 @@ def one_long_text(folder: Path) -> bytes:
             arrays[k] = pa.repeat(pa.scalar(0.5, field.type), rows)
     path = folder / "long.parquet"
     table = pa.Table.from_arrays(arrays, names=TERMS_SCHEMA.names)
-    # Without pyarrow's own type metadata, by which it would return a dictionary.
+    # With pyarrow's own type metadata, pyarrow would return a dictionary.
     pq.write_table(table, path, compression="zstd", store_schema=False)
     return path.read_bytes()
 

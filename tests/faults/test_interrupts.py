@@ -274,7 +274,7 @@ COORDINATE_FIT = replace(
     TINY, versions=TINY.versions[:1], fit={"parameters": "keith", "terms": "linear", "method": "coordinate"}
 )
 LONG_MATCH = replace(TINY, versions=TINY.versions[:1], strength_games=200_000_000)
-"""Lasts for hours."""
+"""A run with a match that takes hours."""
 
 STEPS = {
     "sampling": (SAMPLING, PART, 3),

@@ -80,7 +80,7 @@ def has_come(stop: Stop, process: subprocess.Popen) -> bool:
 
 
 def finished(folder: Path) -> dict[Path, int]:
-    """Return modification times of the files that no later run may lose or rewrite.
+    """Return the modification times of the files that no later run may lose or rewrite.
 
     These are the parts listed in a manifest, and all files of a finished version of a run.
     """

@@ -46,7 +46,7 @@ class ReaderFault(AssertionError):  # noqa: N818
 
 
 class ReaderProcess:
-    """Starts the process when it is first needed, and again after a crash or hang."""
+    """A process that is started when first needed, and again after a crash or a hang."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

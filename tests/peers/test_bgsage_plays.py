@@ -28,7 +28,7 @@ def sages_boards(position: Position, roll: tuple[int, int]) -> Counter[tuple[int
 def bears_the_last_off_with_one_die(board: tuple[int, ...], plays: list[Play]) -> bool:
     """Return whether bgsage bears the last checker off with one die although both can be played.
 
-    It then misses a hit on the way. The rules demand both dice, and gnubg agrees (`test_gnubg_plays`).
+    bgsage then misses a hit on the way. The rules demand both dice, and gnubg agrees (`test_gnubg_plays`).
     """
     return all(checkers >= 0 for checkers in board) and len(plays[0].moves) == 2
 

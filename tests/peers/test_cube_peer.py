@@ -40,7 +40,7 @@ def difference(decision: CubeDecision, analysis: Analysis) -> float:
 
 
 def closeness(decision: CubeDecision) -> float:
-    """Return the margin of motif's own decision over another one."""
+    """Return the margin of motif's own decision over another decision."""
     return min(abs(decision.no_double - decision.doubled), abs(decision.double_take - decision.double_pass))
 
 

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LINES = ROOT / "data" / "bench"
 START_CHANCES = [0.521514, 0.153921, 0.007563, 0.129847, 0.007546]
 PROCESSORS = 5e-5
-"""Largest difference of gnubg's probabilities between processors with other vector instructions."""
+"""Largest difference of gnubg's probabilities between processors with different vector instructions."""
 GAMES = 200
 MARK = "MOTIF_TEST_MARK"
 

@@ -71,7 +71,7 @@ def test_gnubg_counts_and_judges_alike(gnubg, tmp_path, seed):
 
 @pytest.mark.slow
 def test_gnubg_two_plies_ahead_is_above_gnubg_which_is_above_pubeval(gnubg, tmp_path):
-    """docs/how-to/match-analysis.md has the figures of many more matches."""
+    """docs/explanation/lab-notes.md has the figures of many more matches."""
     judge = load_evaluator("latest@1")
     two_plies, no_ply = [], []
     for seed in range(1, 25):

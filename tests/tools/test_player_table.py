@@ -49,7 +49,7 @@ def page(tmp_path):
 
 
 def rows(page: Path) -> dict[str, list[str]]:
-    """Return cells of the first table, by the player's name."""
+    """Return the cells of the first table, by the player's name."""
     text = page.read_text()
     assert text.startswith("before\n" + MARKS[0])
     assert text.endswith(MARKS[1] + "after\n")
@@ -171,7 +171,7 @@ def test_who_cannot_play_here_has_a_row_that_says_so(page, monkeypatch):
     assert found["onnx:none.onnx"][0].startswith("not measured: ")
     assert found["gone"][0].startswith("not measured: no player is called 'gone'")
     assert "`onnx:none.onnx`: a net that is nowhere." in page.read_text()
-    # It is measured as soon as possible.
+    # The player is measured as soon as it can be loaded.
     simple = load("simple")
     monkeypatch.setattr(player_table, "load", lambda name: simple if name == "gone" else load(name))
     assert made(page, entries=entries)["gone"][4] == "20"

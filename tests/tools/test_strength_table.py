@@ -1,4 +1,4 @@
-"""The strength table: every page has the one from the stored records, and nothing is measured."""
+"""The strength table: every page has the table made from the stored records, and nothing is measured."""
 
 import json
 import shutil

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 MOST_SECONDS = 3600.0
-"""For who has been forgotten, because the tests themselves were killed."""
+"""Seconds after which a waiting process ends, in case the tests themselves were killed."""
 
 
 class Point:

@@ -37,15 +37,15 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
       const judged = await showWhy(whyPlace, about, answer.plays[0].notation, one.notation, isRevealed);
       if (one.source === "rollout" || !judged) return;
       const cells = place.querySelectorAll("tbody tr")[rows.indexOf(one)].cells; // both plays are judged at one depth now
-      show(cells[2], signed(best - judged.gap), h("small", {}, ` ${sourceWords(judged)}`));
+      show(cells[2], signed(best - judged.gap), h("small", ` ${sourceWords(judged)}`));
       show(cells[3], signed(-judged.gap));
     };
     const body = rows.map((one, k) => {
       const isMade = one.notation === made, name = playName(one.notation);
       return { class: isMade ? "made" : "", ...pointed(point, one), cells: [
-        h("td", {}, String(answer.plays.indexOf(one) + 1)),
-        h("th", { scope: "row" }, plain(name, () => pick(one)), isMade && h("small", {}, ` ${t(madeKey)}`), chancesOf(one)),
-        h("td", { class: "equity" }, signed(one.equity), h("small", {}, ` ${sourceWords(one)}`)),
+        h("td", String(answer.plays.indexOf(one) + 1)),
+        h("th", { scope: "row" }, plain(name, () => pick(one)), isMade && h("small", ` ${t(madeKey)}`), chancesOf(one)),
+        h("td", { class: "equity" }, signed(one.equity), h("small", ` ${sourceWords(one)}`)),
         k ? signed(one.equity - best) : "",
         rows.length > 1 && button(t("why"), () => why(k ? one : answer.plays[1]), { small: true, "aria-label": t(k ? "why not this" : "why this", { play: name }) }),
       ] };
@@ -91,11 +91,11 @@ function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentenc
   const known = reasons ?? [], ahead = replies?.sentences ?? [];
   const said = (known.length ? [gammons, certainty] : sentences ?? []).filter(Boolean);
   const total = known.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
-  const lines = (list) => list.map((one) => h("p", {}, one));
+  const lines = (list) => list.map((one) => h("p", one));
   return h("section", { class: "why-panel" },
-    h("h3", {}, t("why head", { better: names[0], worse: names[1] })), h("p", {}, summary), reasonBars(known, ...names), lines(said),
+    h("h3", t("why head", { better: names[0], worse: names[1] })), h("p", summary), reasonBars(known, ...names), lines(said),
     known.length > 0 && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
-    grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), lines(ahead)));
+    grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", h("summary", t("looking ahead")), lines(ahead)));
 }
 
 function reasonBars(reasons, better, worse) {
@@ -103,8 +103,8 @@ function reasonBars(reasons, better, worse) {
   const most = Math.max(...shown.map((one) => one.amount), 1e-9);
   const side = (which) => shown.filter((one) => one.play === which);
   const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },
-    h("h4", {}, t("speaks for", { play: name })),
-    h("ul", {}, ones.map((one) => h("li", {},
+    h("h4", t("speaks for", { play: name })),
+    h("ul", ones.map((one) => h("li", {},
       h("span", { class: "sentence" }, one.sentence), bar(one.amount, most, which === "better"),
       h("span", { class: "amount" }, signed(which === "better" ? one.amount : -one.amount))))));
   const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
@@ -128,7 +128,7 @@ function rollGrid(grid, better, worse) {
     return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
   };
   const caption = t("grid caption", { better, worse }), faces = grid.map((_, k) => String(k + 1));
-  return h("figure", { class: "grid" }, h("figcaption", {}, caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
+  return h("figure", { class: "grid" }, h("figcaption", caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
 /** Shows a cube decision of `names`, who rolls and who answers; without its equities if an analysis shows them already. */
@@ -146,7 +146,7 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
       [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
       [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
     show(place, h("section", { class: "cube-panel" },
-      !areKnown && [h("h3", {}, actionWords(answer.action)), h("p", {}, answer.words), table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
+      !areKnown && [h("h3", actionWords(answer.action)), h("p", answer.words), table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
         Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])]))],
       answer.take_point !== null && answer.double_take !== null && h("p", {},
         t("take point", { needed: percent(answer.take_point), name: names[1], chance: percent(1 - answer.win) })),
@@ -177,6 +177,6 @@ function windowScale(answer) {
     mark.style.left = at(share);
     return mark;
   }));
-  return h("div", { class: "window-scale" }, h("h4", {}, t("window")), scale,
-    h("p", {}, t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), "."));
+  return h("div", { class: "window-scale" }, h("h4", t("window")), scale,
+    h("p", t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), "."));
 }

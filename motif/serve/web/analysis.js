@@ -81,20 +81,20 @@ export class Analysis {
     }
     const title = titleOf({ match, number: match.number }), names = match.names.map((_, k) => [String(k), this.nameOf(k)]);
     this.progress = h("progress", { max: match.rolls, value: 0, "aria-label": t("analyse head") });
-    this.count = h("span", {}, t("analysing", { done: 0, all: match.rolls }));
+    this.count = h("span", t("analysing", { done: 0, all: match.rolls }));
     this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, button(t("stop"), () => this.stop(), { small: true }));
-    this.totals = h("section", {});
-    this.curve = h("div", {});
-    this.list = h("tbody", {});
+    this.totals = h("section");
+    this.curve = h("div");
+    this.list = h("tbody");
     this.board = new Board();
     this.words = live("decision-words");
-    this.candidates = h("div", {});
+    this.candidates = h("div");
     this.advice = live("advice");
     this.sum = h("p", { class: "source", role: "status" });
     this.filter = choice("which", Object.keys(FILTERS).map((one) => [one, t(`show ${one}`)]), "errors", () => this.fill());
     this.whom = choice("whom", [["", t("of both")], ...names], "", () => this.fill());
     this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(this.seat ?? ""), (seat) => seat && this.sit(Number(seat)));
-    this.learn = h("span", {});
+    this.learn = h("span");
     const step = (key, by) => button(by < 0 ? "\u25c2" : "\u25b8", () => this.step(by), { id: key, "aria-label": t(key), title: t(key) });
     const labelled = (key, control) => h("label", { class: "inline" }, t(key), " ", control);
     Object.assign(this, frame(this.view, title, this.board, "analysis", t("decisions")));
@@ -106,11 +106,11 @@ export class Analysis {
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("view position"), "#/position"));
     const heads = ["move", "decision", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(one)));
     show(this.panel,
-      h("section", {}, h("div", { class: "match-head" }, h("h2", {}, title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
+      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
       section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)),
         h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
-          h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", {}, h("tr", {}, heads)), this.list)), this.sum),
+          h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", h("tr", heads)), this.list)), this.sum),
       this.totals);
     useKeys((key) => this.key(key));
     fitted(this.curve, () => this.drawCurve());
@@ -156,7 +156,7 @@ export class Analysis {
       [t("lost plays"), (one) => lost(one.chequer)], [t("lost cube"), (one) => lost(one.cube)],
       [t("luck"), (one) => signed(one.luck.total)], [t("luck adjusted"), (one) => known(one.luck_adjusted_result, adjusted)],
     ].map(([name, words]) => [name, ...players.map(words)]);
-    show(this.totals, h("h2", {}, t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
+    show(this.totals, h("h2", t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
       source(t("judged by", { player: this.match.player })));
     this.fill();
     const numbers = this.numbers();
@@ -196,10 +196,10 @@ export class Analysis {
 
   row(one, number) {
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
-      h("td", {}, `${one.game}.${one.move}`),
-      h("td", {}, plain(`${this.nameOf(one.decider)}: ${this.whatOf(one)}`, () => this.select(number))),
-      h("td", {}, one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
-      h("td", {}, one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
+      h("td", `${one.game}.${one.move}`),
+      h("td", plain(`${this.nameOf(one.decider)}: ${this.whatOf(one)}`, () => this.select(number))),
+      h("td", one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
+      h("td", one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }
 
   fill() {
@@ -207,7 +207,7 @@ export class Analysis {
     if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
     const cost = figure(shown.reduce((sum, { one }) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
     show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
-    show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", {}, h("td", { colspan: 4 }, t("nothing to show"))));
+    show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {
       const numbers = this.numbers();
       if (numbers.length && !numbers.includes(this.at)) this.select(numbers[0]);
@@ -237,7 +237,7 @@ export class Analysis {
     this.draw();
     this.showBars(one);
     show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${one.dice.join("-")} \u00b7 ${t("luck")} ${signed(one.luck)}` : ""}`);
-    show(this.words, h("p", {}, this.verdict(one)));
+    show(this.words, h("p", this.verdict(one)));
     this.showTable(one);
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;
     if (this.name) history.replaceState(null, "", `#/analyse/${this.name}/${number}`);
@@ -276,7 +276,7 @@ export class Analysis {
     const rows = candidates.map((each, k) => {
       const made = one.is_play ? each.done === one.done : false;
       const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done);
-      return { class: made ? "made" : "", cells: [[name, made && h("small", {}, ` ${t("played")}`)], signed(each.equity), k ? signed(each.equity - best) : "", sourceWords(each)] };
+      return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), k ? signed(each.equity - best) : "", sourceWords(each)] };
     });
     return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
   }
@@ -311,8 +311,8 @@ export class Analysis {
     const one = this.decisions[this.at];
     if (!one) return null;
     if (!one.is_play) return this.explain();
-    const extra = h("div", {});
-    const place = h("div", {});
+    const extra = h("div");
+    const place = h("div");
     show(this.candidates);
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
     return showHint(place, this.about(one), {

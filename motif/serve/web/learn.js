@@ -18,7 +18,7 @@ export async function showLearn(view, rest) {
   if (kind === "analysis") return new Quiz(view, "error", analysis).next();
   if (KINDS.includes(kind)) return new Quiz(view, kind).next();
   const place = h("div", { class: "trainers" });
-  show(view, h("div", { class: "text" }, h("h1", {}, t("view learn")), h("p", { class: "lead" }, t("learn words")), place));
+  show(view, h("div", { class: "text" }, h("h1", t("view learn")), h("p", { class: "lead" }, t("learn words")), place));
   return retried(place, async () => {
     const { progress } = await get("learn");
     show(place, KINDS.map((one) => trainer(one, progress[one])));
@@ -28,7 +28,7 @@ export async function showLearn(view, rest) {
 function trainer(kind, { cards, due, asked, known, learned }) {
   const isEmpty = kind === "error" && !cards;
   const words = isEmpty ? t("no errors yet") : [due > 0 && t("cards due", { count: due }), asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].filter(Boolean).join(" ");
-  return h("section", { class: "card" }, h("h2", {}, t(`trainer ${kind}`)), h("p", {}, t(`trainer ${kind} words`)), source(words),
+  return h("section", { class: "card" }, h("h2", t(`trainer ${kind}`)), h("p", t(`trainer ${kind} words`)), source(words),
     isEmpty ? linkTo(t("view analyse"), "#/analyse") : linkTo(t("practise"), `#/learn/${kind}`, { id: `learn-${kind}` }));
 }
 
@@ -62,7 +62,7 @@ class Quiz {
   end() {
     this.card = null;
     const head = this.asked ? t("quiz over", { right: this.right, count: this.asked }) : t("nothing due");
-    show(this.verdict, h("h2", {}, head), this.asked > 0 && h("p", {}, t("quiz again")),
+    show(this.verdict, h("h2", head), this.asked > 0 && h("p", t("quiz again")),
       buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show errors of game"), `#/analyse/${this.analysis}`)));
     this.mover.show({ board: START });
     show(this.message, head);
@@ -80,10 +80,10 @@ class Quiz {
     const board = this.isTake ? turned(question.board) : question.board;
     const owner = question.owner ?? "centre";
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
-    show(this.verdict, h("h2", {}, t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
+    show(this.verdict, h("h2", t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
       this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
     const length = Number(question.xgid?.split(":")[8] ?? 0), score = length && `${formatOf({ length })}, ${(this.isTake ? question.score.toReversed() : question.score).join("\u2013")}`;
-    show(this.otherBar, h("strong", {}, t(`trainer ${this.kind}`)), h("span", { class: "score" }, score || t("money")));
+    show(this.otherBar, h("strong", t(`trainer ${this.kind}`)), h("span", { class: "score" }, score || t("money")));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();

@@ -10,7 +10,7 @@ export function objected(game, { plays, better, cost }, { anyway, again }) {
     plain(playName(one.notation), () => game.mover.take(one.notation)), ` ${signed(one.equity)}`);
   const about = { id: game.state.id, dice: game.state.roll };
   const explain = () => (plays ? showWhy(why, about, plays[0].notation, plays[1].notation) : showCube(why, about));
-  show(game.sheet, h("h2", {}, t("tutor head")), h("p", {}, words), plays && h("ul", { class: "two-plays" }, plays.map(row)),
+  show(game.sheet, h("h2", t("tutor head")), h("p", words), plays && h("ul", { class: "two-plays" }, plays.map(row)),
     buttons(button(t("think again"), again, { primary: true, id: "think-again" }), button(t("anyway"), anyway, { id: "anyway" }), button(t("why"), explain, { id: "tutor-why" })), why);
   game.panel.scrollTop = 0;
   game.sheet.focus({ preventScroll: true });

@@ -5,18 +5,19 @@ import { button, fault, h, percent, reveal, show, signed, source, table, within 
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
-const STEPS = [36, 144, 576, 1296];
+const STEPS = [36, 144, 576, 1296], MOST = 20736;
 
 /** A button that rolls out `about()` into `place`: plays of a roll if `isPlay`. */
 export function rolloutButton(place, about, isPlay) {
-  return button(t("roll it out"), () => rollOut(place, about(), isPlay), { class: "roll-out" });
+  return button(t("roll it out"), () => rollOut(place, about(), isPlay, STEPS), { class: "roll-out" });
 }
 
-async function rollOut(place, about, isPlay) {
+/** Rolls out the `plays`, or by default the best ones, with each number of trials in `steps`. */
+async function rollOut(place, about, isPlay, steps, play = []) {
   let job = null, stopped = false;
-  const progress = h("progress", { max: STEPS.length, value: 0, "aria-label": t("roll it out") });
-  const words = h("span", {});
-  const result = h("div", {});
+  const progress = h("progress", { max: steps.length, value: 0, "aria-label": t("roll it out") });
+  const words = h("span");
+  const result = h("div");
   const stopping = new AbortController();
   const stop = button(t("stop"), () => {
     stopped = true;
@@ -24,11 +25,11 @@ async function rollOut(place, about, isPlay) {
     stopping.abort();
   }, { small: true });
   const bar = h("div", { class: "analysing", role: "status" }, progress, words, stop);
-  show(place, h("h3", {}, t("roll it out")), bar, result);
+  show(place, h("h3", t("roll it out")), bar, result);
   try {
-    for (const [step, trials] of STEPS.entries()) {
+    for (const [step, trials] of steps.entries()) {
       if (stopped) break;
-      const asked = { ...about, trials, cubeful: true, compare: isPlay, stream: true };
+      const asked = { ...about, trials, cubeful: true, compare: isPlay, play, stream: true };
       let error = null;
       await stream("rollout", asked, (line) => {
         if (line.job) ({ job } = line);
@@ -40,17 +41,19 @@ async function rollOut(place, about, isPlay) {
       }, stopping.signal);
       if (error) throw new Error(error);
       progress.value = step + 1;
-      show(words, t("trials done", { count: trials, all: STEPS.at(-1) }));
+      show(words, t("trials done", { count: trials, all: steps.at(-1) }));
     }
   } catch (error) {
     if (error.name !== "AbortError") show(result, fault(error.message));
   }
   stop.remove();
   progress.remove();
+  const more = 4 * steps.at(-1), ticked = () => [...result.querySelectorAll("input:checked")].map((one) => one.value);
+  if (more <= MOST && result.querySelector("table")) bar.append(button(t("more trials"), () => rollOut(place, about, isPlay, [more], ticked()), { small: true }));
 }
 
 function playsTable({ plays, player, trials }) {
-  const rows = plays.map((one, k) => [playName(one.notation), within(signed(one.equity), one.se.equity),
+  const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), within(signed(one.equity), one.se.equity),
     k ? within(signed(one.difference), one.difference_se) : "", percent(one.mean.win)]);
   return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
 }
@@ -58,5 +61,5 @@ function playsTable({ plays, player, trials }) {
 function cubeTable(answer) {
   const rows = [["no double", answer.no_double, answer.no_double_se], ["double, take", answer.double_take, answer.double_take_se], ["double, pass", answer.double_pass, 0]]
     .map(([name, equity, se]) => [actionWords(name), within(signed(equity), se)]);
-  return [h("p", {}, h("strong", {}, actionWords(answer.action))), table(t("rollout"), [t("action"), t("equity")], rows), source(t("rolled by", { player: answer.player, count: answer.trials }))];
+  return [h("p", h("strong", actionWords(answer.action))), table(t("rollout"), [t("action"), t("equity")], rows), source(t("rolled by", { player: answer.player, count: answer.trials }))];
 }

@@ -54,7 +54,7 @@ class Setup {
       h("section", h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
         field(t("paste id"), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
       section(t("advice"), this.advisers, this.needs, this.rolled, this.advice),
-      section(t("match and cube"), this.matchFault, h("div", { class: "match-fields" }, Object.values(this.fields))),
+      section(t("match and cube"), h("div", { class: "match-fields" }, Object.values(this.fields))),
       section(t("share"), this.ids));
     useKeys((key) => {
       const found = this.advisers.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
@@ -178,7 +178,7 @@ class Setup {
     const number = (this.asked = (this.asked ?? 0) + 1);
     this.clear();
     const points = Math.max(own, other);
-    if (length && points >= length) return this.blame(this.matchFault, t("score fault", { points, length }));
+    if (length && points >= length) return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
     try {
       const place = await post("position", asked);
       if (number !== this.asked) return;
@@ -197,10 +197,13 @@ class Setup {
     if (error.status === 0) {
       show(this.fault, error.message);
       setTimeout(() => this.fault.isConnected && this.ask(), RETRY);
-    } else this.blame(error.fields.includes("board") ? this.boardFault : this.matchFault, error.message);
+    } else this.blame(error.fields[0], error.message);
   }
 
-  blame(place, words) {
+  /** Shows a fault of the board, or below a field of the match. */
+  blame(name, words) {
+    const place = name === "board" ? this.boardFault : this.matchFault;
+    if (place === this.matchFault) (this.fields[name] ?? this.fields.length).append(place);
     show(place, words);
     reveal(place);
   }

@@ -94,7 +94,7 @@ def test_modules_import_only_what_their_floor_allows():
     assert not lines, "\n".join(lines)
 
 
-def test_the_compiler_knows_nothing_of_its_program():
+def test_the_compiler_does_not_import_the_package():
     for path, text in SOURCES.items():
         if path.parts[1] == "compiler":
             names = imported_modules(text, path)
@@ -156,12 +156,12 @@ def test_forbidden_imports(module, source):
     assert len(breaches(source, Path(module))) == 1
 
 
-def test_no_files_import_each_other_in_a_circle():
+def test_there_are_no_import_cycles():
     rings = circles(file_graph(SOURCES))
     assert not rings, "\n".join(" <-> ".join(map(str, ring)) for ring in rings)
 
 
-def test_circles_are_seen():
+def test_import_cycles_are_detected():
     """Lazy imports and imports through a package's `__init__` count; imports for type checkers do not."""
     texts = {
         Path("motif/a.py"): "def late():\n    from motif.b import B",
@@ -179,7 +179,7 @@ def test_circles_are_seen():
     assert rings == [["a", "b", "c"], ["d", "e", "f"], ["__init__", "q"]]
 
 
-def test_no_two_modules_have_one_name():
+def test_module_names_are_unique():
     places = defaultdict(list)
     for path in source_files():
         places[path.name].append(str(path))
@@ -207,7 +207,7 @@ _JIT = "from motif.compiler.jit import kernel\n"
         ("", "from motif.runtime.errors import PlayError\nfrom motif.board.shell import Shell", 0),
     ],
 )
-def test_openings_in_the_wall_are_seen(low, high, expected):
+def test_violations_of_the_wall_are_detected(low, high, expected):
     low_kernel = f"{_JIT}{low}\n@kernel\ndef low():\n    return 1"
     high_kernel = f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()"
     texts = {
@@ -236,7 +236,7 @@ def text_files(folder: Path) -> Iterator[tuple[Path, str]]:
             yield path.relative_to(ROOT), content.decode("utf-8", "replace")
 
 
-def test_no_file_names_a_path_of_some_machine():
+def test_no_file_contains_a_machine_path():
     lines = [
         f"{path}:{number}: {line.strip()}"
         for path, text in text_files(ROOT)
@@ -255,6 +255,6 @@ def test_machine_paths_are_recognised():
     assert not MACHINE_PATH.search("8/5* 6/5, runs/demo, https://example.org/home/x, motif/work/x, a/tmp/b")
 
 
-def test_the_walk_sees_the_repository():
+def test_all_text_files_are_searched():
     seen = {str(path) for path, _ in text_files(ROOT)}
     assert {"Makefile", ".ci/run", "pyproject.toml", "README.md", "tests/test_floors.py"} <= seen

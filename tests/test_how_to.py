@@ -83,7 +83,7 @@ def stack() -> Iterator[ExitStack]:
         yield entered
 
 
-def test_what_is_prepared_is_needed():
+def test_every_preparation_is_needed():
     assert NEEDS.keys() <= PROGRAMS.keys()
     text = "".join(program for programs in PROGRAMS.values() for program in programs)
     assert [part for part in SMALLER if part not in text] == []
@@ -112,7 +112,7 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
         assert (tmp_path / "match.html").read_text("utf-8").startswith("<!")
 
 
-def test_a_program_that_fails_is_noticed(tmp_path, monkeypatch, stack):
+def test_a_failing_program_is_detected(tmp_path, monkeypatch, stack):
     monkeypatch.setitem(PROGRAMS, "bearoff", [">>> 1 + 1\n3\n"])
     with pytest.raises(AssertionError):
         test_the_programs_of_a_page_run("bearoff", tmp_path, monkeypatch, stack)

@@ -56,7 +56,7 @@ def test_a_player_may_be_a_name_a_player_or_an_evaluator():
     assert motif.evaluate(START, player) == player.evaluate(START) == motif.evaluate(START, PLAYER)
 
 
-def test_who_judges_is_named_by_the_weights_and_the_depth():
+def test_the_name_of_the_judge_has_weights_and_depth():
     assert motif.rank(START, "31").player == f"{default_player()}@2"
     assert motif.load("latest").name == motif.load("latest").evaluator.name == default_player()
 
@@ -212,7 +212,7 @@ def test_keywords_are_the_fields_of_settings(keywords, settings, without):
 
 
 @pytest.mark.parametrize("position", ["AQAAiAAAAAAAAA", "dPexAAB07zMAAA"])
-def test_the_cube_is_that_of_the_command(position, capsys):
+def test_cube_agrees_with_the_command(position, capsys):
     assert main(["cube", position, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     decision = motif.cube(position)
@@ -261,7 +261,7 @@ def test_best_play_may_be_a_dance():
 @pytest.mark.parametrize(
     "given", [lambda n: [0.0] * (n - 1), lambda n: 0.0, lambda n: [float("nan")] * n, lambda n: ["a"] * n]
 )
-def test_a_value_function_gives_numbers(given):
+def test_a_value_function_must_return_numbers(given):
     with pytest.raises(motif.MotifError, match=r"^value must return 16 finite numbers, one for each board$"):
         motif.best_play(START, "31", value=lambda boards: given(len(boards)))
 

@@ -50,7 +50,7 @@ def test_functions_are_not_long():
     assert many == MANY_PARAMETERS
 
 
-def test_classes_have_names_of_their_own_and_few_fields():
+def test_classes_have_unique_names_and_few_fields():
     classes = [node for node in nodes() if isinstance(node, ast.ClassDef)]
     counts = Counter(node.name for node in classes if not node.name.startswith("_"))
     assert [name for name, count in counts.items() if count > 1] == []

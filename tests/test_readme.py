@@ -40,12 +40,12 @@ def serves_until_interrupted(line: str, folder: Path, environment: dict[str, str
         assert process.wait() == 130
 
 
-def test_it_has_commands_that_say_python():
+def test_commands_begin_with_make_python_or_printf():
     assert len(COMMANDS) > 30
     assert {line.split()[0] for line in COMMANDS} == {"make", "python", "printf"}
 
 
-def test_matches_end_after_as_many_games_as_it_says():
+def test_the_stated_numbers_of_games_are_right():
     (said,) = re.findall(
         r"It takes (\d+) games to show that `(\S+)` is better than `(\S+)`, and (\d+) to show that it is "
         r"better than `(\S+)` \(95 % confidence\)",
@@ -59,7 +59,7 @@ def test_matches_end_after_as_many_games_as_it_says():
         assert (result.games, result.cubeless.stopped) == (int(games), CERTAIN)
 
 
-def test_what_make_is_asked_for_is_there():
+def test_make_targets_exist():
     targets = (ROOT / "Makefile").read_text("utf-8")
     for name in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
         assert re.search(rf"^{name}:", targets, re.MULTILINE), name
@@ -86,7 +86,7 @@ def is_possible(line: str) -> bool:
 
 
 @pytest.mark.slow
-def test_every_command_works_in_its_turn(tmp_path):
+def test_every_command_works_in_order(tmp_path):
     folder = copied(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder)}

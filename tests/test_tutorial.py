@@ -22,7 +22,7 @@ def test_commands_are_followed_by_what_they_print():
 
 
 @pytest.mark.parametrize("line", command_lines(BLOCKS))
-def test_every_command_is_understood(line, monkeypatch):
+def test_every_command_is_valid(line, monkeypatch):
     # Its paths are those of a checkout.
     monkeypatch.chdir(ROOT)
     program, name, *words = shlex.split(line.partition(" | ")[0])
@@ -51,7 +51,7 @@ def test_the_parameter_agrees_with_its_sentence(tmp_path):
         assert found == [exposed_by_hand(board) for board in seen]
 
 
-def test_the_mistake_on_the_page_is_reported_in_these_words(tmp_path):
+def test_the_message_on_the_page_is_current(tmp_path):
     page = PAGE.read_text("utf-8")
     (told,) = re.findall(r"`(my_parameters\.py: exposed_blots: [^`]*)`", page)
     (block,) = (block for block in BLOCKS if block.kind == FILE)

@@ -89,7 +89,7 @@ SAYS = {
 
 
 @pytest.mark.parametrize("line", SAYS)
-def test_a_line_says_what_to_write_instead(line, names):
+def test_an_error_says_what_to_write_instead(line, names):
     with pytest.raises((motif.MotifError, AttributeError)) as caught:
         eval(line, names)
     assert SAYS[line] in str(caught.value)
@@ -147,7 +147,7 @@ def test_a_game_from_start_to_end(tmp_path):
     assert game.to_dict()["winner"] == game.result.winner
 
 
-def test_a_game_that_is_steered():
+def test_a_game_with_given_rolls():
     game = motif.Game()
     assert game.roll("13") == (3, 1)
     assert game.turn == 1

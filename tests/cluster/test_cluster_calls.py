@@ -66,7 +66,7 @@ def test_more_than_one_first_message_of_the_scheduler_is_not_an_error(cluster, m
     assert len(attempts) == 2
 
 
-def test_after_the_block_work_is_done_here(cluster):
+def test_work_after_the_block_is_local(cluster):
     with working_on(cluster):
         pass
     assert list(run_ordered(process_of, [(0,)], 1)) == [os.getpid()]
@@ -118,7 +118,7 @@ def test_closing_cancels_outstanding_work(cluster, tmp_path, monkeypatch):
     assert list(run_ordered(napping, [(1,)])) == [1]
 
 
-def test_what_calls_share_is_sent_once_a_worker(cluster, tmp_path):
+def test_shared_data_are_sent_once_per_worker(cluster, tmp_path):
     size, calls = 300_000, 60
     with relay(cluster) as between, working_on(between.address):
         before = between.sent

@@ -75,7 +75,7 @@ def test_the_commands_say_so(tmp_path, capfd, words):
 
 
 @pytest.mark.slow
-def test_no_workers_and_no_scheduler_any_more(monkeypatch):
+def test_workers_and_scheduler_disappear(monkeypatch):
     monkeypatch.setattr(cluster_module, "_WITHOUT_WORKERS_SECONDS", 1)
     with machines(0) as started:
         with monkeypatch.context() as changed:

@@ -50,7 +50,7 @@ def test_sampling_at_every_fill_level(disk, tmp_path):
     assert differences(folder, whole) == []
 
 
-def test_what_was_there_before_is_kept_whole(disk, tmp_path):
+def test_existing_files_are_kept(disk, tmp_path):
     folder, whole = made(disk.folder / "samples"), made(tmp_path / "whole")
     for number in (2, 4):
         (folder / f"part-{number:05d}.parquet").unlink()
@@ -69,7 +69,7 @@ def test_what_was_there_before_is_kept_whole(disk, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
+def test_the_command_prints_one_line(disk, tmp_path, capsys, jobs):
     def run(folder):
         capsys.readouterr()
         return main([str(word) for word in sampling(folder, jobs)]), *capsys.readouterr()
@@ -85,7 +85,7 @@ def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
     assert unlike(folder, tmp_path / "whole") == []
 
 
-def test_a_kernel_that_cannot_be_kept_is_compiled_and_kept_later(disk, monkeypatch):
+def test_a_kernel_that_cannot_be_stored_is_compiled_and_stored_later(disk, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(disk.folder / "cache"))
     code = bytes(range(256)) * 64
 
@@ -159,7 +159,7 @@ def test_a_file_size_limit_has_the_same_result(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_bootstrap_says_it_in_a_line_and_goes_on(disk, tmp_path, capfd):
+def test_a_bootstrap_prints_one_line_and_resumes(disk, tmp_path, capfd):
     def run(words):
         capfd.readouterr()
         return main([str(word) for word in words]), *capfd.readouterr()

@@ -117,7 +117,7 @@ def test_a_signal_that_comes_while_signals_are_blocked_is_heard_later(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_was_interrupted_again_and_again_resumes_to_the_same_bytes(tmp_path):
+def test_a_run_interrupted_repeatedly_resumes_to_the_same_bytes(tmp_path):
     folder, codes = tmp_path / "stopped", []
     while 0 not in codes:
         stop = Stop(tmp_path / f"stop-{len(codes)}", PART, 2)
@@ -136,7 +136,7 @@ def test_what_was_interrupted_again_and_again_resumes_to_the_same_bytes(tmp_path
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_the_second_signal_stops_at_once(tmp_path, jobs):
+def test_the_second_signal_stops_immediately(tmp_path, jobs):
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
     stop.go()
@@ -255,7 +255,7 @@ def test_a_killed_worker_is_reported(tmp_path, name):
 
 
 @pytest.mark.slow
-def test_a_bootstrap_whose_worker_is_killed_goes_on(tmp_path):
+def test_a_bootstrap_with_a_killed_worker_resumes(tmp_path):
     folder, stop = tmp_path / "b" / "run", Stop(tmp_path / "stop", PART, 2)
     with running(*bootstrapping(folder), stop=stop) as process:
         wait_until(lambda: stop.reached == 2, process)

@@ -46,7 +46,7 @@ def test_one_folder_of_many_is_held(tmp_path):
         pass
 
 
-def test_a_lock_file_left_behind_is_no_dataset_and_no_obstacle(tmp_path):
+def test_a_lock_file_left_behind_is_ignored(tmp_path):
     for name in ("sample", "bootstrap"):
         (tmp_path / name).mkdir()
         (tmp_path / name / LOCK).write_text("process 1 on earth")

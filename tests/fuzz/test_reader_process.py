@@ -58,13 +58,13 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("how", "said"), FAULTS)
-def test_faults_are_seen(misled, how, said):
+def test_faults_are_detected(misled, how, said):
     with pytest.raises(ReaderFault, match=said):
         misled.run(behave, ["accept", how])
     assert misled.run(behave, ["accept"]).accepted == 1
 
 
-def test_a_hang_is_seen(misled, monkeypatch):
+def test_a_hang_is_detected(misled, monkeypatch):
     monkeypatch.setattr(reader_process, "SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(ReaderFault, match="no answer within"):
         misled.run(behave, ["hang"])
@@ -72,6 +72,6 @@ def test_a_hang_is_seen(misled, monkeypatch):
     assert misled.run(behave, ["accept"]).accepted == 1
 
 
-def test_what_is_valid_must_be_accepted(misled):
+def test_valid_input_must_be_accepted(misled):
     with pytest.raises(ReaderFault, match="a valid input is refused: no"):
         misled.warm_up(behave, ["accept", "refuse"])

@@ -57,7 +57,7 @@ def test_plays_agree_with_bgsage():
     assert not differing, f"{len(differing)} of {DECISIONS} decisions differ; the first are\n{shown}"
 
 
-def test_the_known_difference_is_still_one():
+def test_the_known_difference_remains():
     position, roll = Position.from_points({6: 1}, {21: 1, 16: 10}), (6, 2)
     assert len(legal_plays(position, roll)) == 1
     assert sages_boards(position, roll).total() == 2

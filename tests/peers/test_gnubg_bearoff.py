@@ -112,13 +112,13 @@ def test_mean_rolls_agree(stored):
     assert np.abs(means - mean_rolls(bearoff_tables())).max() < 13 / ONE
 
 
-def test_distributions_agree_but_for_plays_that_its_rounding_decides(stored, ours):
+def test_distributions_agree_except_for_plays_decided_by_rounding(stored, ours):
     apart = np.abs(stored[0] - ours[0]).max(axis=1)
     assert np.quantile(apart, 0.99) < 4
     assert apart.max() < 200
 
 
-def test_distributions_of_its_own_plays_agree_to_the_rounding(stored):
+def test_distributions_of_gnubgs_plays_agree_up_to_rounding(stored):
     chances = np.zeros((HOME_POSITIONS, ROLLS_KEPT))
     means = (stored[0] * np.arange(ROLLS_KEPT)).sum(axis=1)
     by_plays_of(means, home_words(HOME_POSITIONS), new_play_buffer(), chances)
@@ -149,7 +149,7 @@ def test_cubeful_equities_agree(two_sided):
 
 
 @pytest.mark.parametrize("owner", [CENTRED, OWN])
-def test_cube_actions_agree_but_for_ties_that_its_rounding_decides(two_sided, owner):
+def test_cube_actions_agree_except_for_ties_decided_by_rounding(two_sided, owner):
     ours, theirs = money_cubes()[1:, 1:], np.empty((TWO_SIDED_POSITIONS - 1, TWO_SIDED_POSITIONS - 1, 3))
     theirs[..., [OWN, CENTRED, OPPONENTS]] = two_sided[1:, 1:, 1:]
     actions, margins = [], []

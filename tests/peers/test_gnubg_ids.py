@@ -31,12 +31,12 @@ def positions() -> list[Position]:
     return played + [scattered(random) for _ in range(POSITIONS - len(played))]
 
 
-def test_gnubg_reads_our_ids(gnubg, positions):
+def test_gnubg_reads_motifs_ids(gnubg, positions):
     boards = gnubg.raw_boards([f"set board {gnubg_id(position)}" for position in positions])
     assert boards == [position.board.tolist() for position in positions]
 
 
-def test_we_write_and_read_gnubgs_ids(gnubg, positions):
+def test_motif_writes_and_reads_gnubgs_ids(gnubg, positions):
     ids = gnubg.position_ids([f"set board {simple_board(position)}" for position in positions])
     assert ids == [gnubg_id(position) for position in positions]
     assert [position_from_gnubg_id(text) for text in ids] == positions

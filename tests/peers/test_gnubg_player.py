@@ -150,7 +150,7 @@ def test_the_start_position():
 
 
 @pytest.mark.parametrize(("plies", "number"), [(0, 300), (1, 100), (2, 30)])
-def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
+def test_plays_agree_with_gnubgs_command_line(gnubg, plies, number):
     """The two may differ where plays have equal values."""
     free = [(position, roll) for position, roll, plays in decisions(2 * number, seed=5) if len(plays) > 1]
     player = load(f"gnubg@{plies}")
@@ -165,7 +165,7 @@ def test_it_plays_as_at_its_own_command_line(gnubg, plies, number):
     assert others <= 0.05 * number
 
 
-def test_any_position_can_be_asked_about():
+def test_any_position_can_be_evaluated():
     """The boards include positions that rarely occur in games, with few checkers or many on the bar."""
     player = load("gnubg")
     for position, roll, _ in decisions(200, seed=9):
@@ -180,13 +180,13 @@ def test_any_position_can_be_asked_about():
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_its_error_rate_is_the_published_one(name):
+def test_the_error_rate_agrees_with_the_published_one(name):
     er, se = PUBLISHED["gnubg"][name]
     result = error_rate(load("gnubg"), read_benchmark(LINES / f"{name}.bm.gz"), jobs=1)
     assert abs(result.er - er) <= 2 * math.hypot(se, result.se)
 
 
-def test_the_commands_take_it(capsys):
+def test_commands_accept_gnubg(capsys):
     assert main(["evaluate", "4HPwATDgc/ABMA", "--player", "gnubg", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [told[name] for name in OUTPUTS] == pytest.approx(START_CHANCES, abs=PROCESSORS)

@@ -35,7 +35,7 @@ def test_random_games_with_the_cube(gnubg, tmp_path, seed):
     assert read_match(mat).games == record.games
 
 
-def test_notes_are_no_obstacle(gnubg, tmp_path):
+def test_comments_are_ignored(gnubg, tmp_path):
     record = played(2)
     notes = {
         (number, place): Annotation("a comment: [with brackets]\nand a second line", "very bad")

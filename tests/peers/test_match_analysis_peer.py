@@ -70,7 +70,7 @@ def test_gnubg_counts_and_judges_alike(gnubg, tmp_path, seed):
 
 
 @pytest.mark.slow
-def test_gnubg_two_plies_ahead_is_above_gnubg_which_is_above_pubeval(gnubg, tmp_path):
+def test_gnubg_2_ply_ranks_above_0_ply_above_pubeval(gnubg, tmp_path):
     """docs/explanation/lab-notes.md has the figures of many more matches."""
     judge = load_evaluator("latest@1")
     two_plies, no_ply = [], []

@@ -26,7 +26,7 @@ _EQUITY_ROUNDING = 2e-4
 
 
 @pytest.mark.parametrize("it", BOOK[::8], ids=lambda it: it.name)
-def test_gnubg_says_so_still(gnubg, it: Textbook):
+def test_gnubg_still_agrees(gnubg, it: Textbook):
     dice = [f"set dice {it.roll[0]} {it.roll[1]}"] if it.roll else []
     commands = [*_SETTINGS, f"set gnubgid {it.record['id']}", *dice, "hint 1"]
     text = "\n".join(gnubg._answers("off", commands))

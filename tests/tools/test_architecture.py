@@ -52,7 +52,7 @@ def test_the_picture_shows_the_floors():
     assert shown_house(PICTURE.read_text("utf-8")) == house(SOURCES).text, "make architecture"
 
 
-def test_a_house_is_read_from_its_imports(small):
+def test_contents_are_read_from_imports(small):
     assert list(small.rooms) == ["cli", "sampling", "fitting", "parameters", "board", "runtime", "compiler"]
     assert small.rooms["cli"] == "The command line"
     assert small.rooms["sampling"] == "Whether to double"
@@ -63,7 +63,7 @@ def test_a_house_is_read_from_its_imports(small):
     assert small.compiled == {"board"}
 
 
-def test_lines_do_not_cross_and_pass_no_room(small):
+def test_lines_neither_cross_nor_pass_through_rooms(small):
     assert ["sampling", "sampling>board", "board"] in paths(small)
     order, joined = rows(small), links(small)
     assert [set(row) for row in order] == [

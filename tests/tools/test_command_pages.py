@@ -22,7 +22,7 @@ def words_shown(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_page_has_all_that_help_has(name):
+def test_a_page_contains_the_whole_help(name):
     page, command = PAGES[page_name(name)], COMMANDS[name]
     assert page.startswith(f"# motif {name}\n")
     shown = words_shown(page)

@@ -29,7 +29,7 @@ def test_the_cost_of_wrong_decisions():
     assert lost == pytest.approx(expected)
 
 
-def test_chance_alone_is_no_error():
+def test_chance_does_not_count_as_error():
     """Decisions that are ties cost nothing on average, however much the rollouts scatter."""
     random = np.random.default_rng(3)
     ties = np.tile([0.8, 0.8], (20_000, 1))

@@ -12,7 +12,7 @@ from tools.frontier import FIGURES, draw, measure, on_all_lines, table, ways, wh
 LINES = "tests/data/contact.bm"
 
 
-def test_everyone_is_measured_on_the_same_lines(tmp_path, capsys):
+def test_all_players_are_measured_on_the_same_lines(tmp_path, capsys):
     benchmark = read_benchmark(LINES)
     count = len(benchmark)
     measured = measure(["pubeval", "simple", "onnx:nothing"], benchmark, count)
@@ -28,7 +28,7 @@ def test_everyone_is_measured_on_the_same_lines(tmp_path, capsys):
     assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_own_ways_are_measured_on_all_lines():
+def test_judges_are_measured_on_all_lines():
     benchmark = read_benchmark(LINES)
     few = measure(["simple", "simple@1", "pubeval"], benchmark, 3)
     whole = on_all_lines(few, "simple", benchmark)
@@ -43,7 +43,7 @@ def test_own_ways_are_measured_on_all_lines():
     ]
 
 
-def test_what_is_kept_is_of_the_ways_there_are():
+def test_stored_figures_belong_to_current_players():
     kept = json.loads(FIGURES.read_text("utf-8"))
     own = kept[0]["name"].partition("@")[0]
     names = {one["name"] for one in kept}

@@ -14,7 +14,7 @@ TEXT = PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("line", gallery_lines())
-def test_every_command_is_understood(line):
+def test_every_command_is_valid(line):
     program, name, *words = shlex.split(line)
     assert program == "motif"
     with typer.main.get_command(app).commands[name].make_context(name, words) as context:

@@ -33,7 +33,7 @@ def test_strength_has_every_version_and_the_others(tmp_path):
 
 
 @pytest.mark.parametrize("name", images.PHOTOGRAPHED)
-def test_a_page_is_left_as_it_is_without_a_browser(name, monkeypatch, capsys):
+def test_screenshots_are_unchanged_without_a_browser(name, monkeypatch, capsys):
     monkeypatch.setattr(images, "can_photograph", lambda: False)
     monkeypatch.setattr("sys.argv", ["images", name])
     assert images.main() == 0

@@ -13,7 +13,7 @@ DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", dir(motif))
-def test_a_page_asks_for_the_address_behind_the_name(name):
+def test_a_page_has_the_location_of_its_name(name):
     ((kind, target),) = DIRECTIVE.findall(PAGES[page_name(name)])
     module, _, last = f"motif.{target}".rpartition(".")
     thing = getattr(import_module(module), last)
@@ -30,11 +30,11 @@ def test_the_index_leads_to_every_page():
     assert {*listed, "index"} == set(PAGES)
 
 
-def test_no_two_pages_differ_in_capitals_alone():
+def test_page_names_do_not_differ_only_in_case():
     assert len({name.lower() for name in PAGES}) == len(PAGES) == len(public_names()) + 1
 
 
-def test_a_class_is_known_by_the_file_that_it_is_in():
+def test_public_names_are_found_by_location():
     assert public_places()["motif.board.position.Position"] == "Position"
     assert public_places()["motif.library_learn.fit"] == "fit"
     assert public_places()["motif.library.cube"] == "cube"

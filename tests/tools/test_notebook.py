@@ -31,7 +31,7 @@ def test_a_notebook_runs_and_shows_the_stored_output(kept, tmp_path):
 
 
 @every_notebook
-def test_cells_are_kept_with_what_they_show(kept):
+def test_cells_are_stored_with_their_output(kept):
     code = [cell for cell in kept.cells if cell.cell_type == "code"]
     assert len(code) > 5
     assert all(cell.outputs and not any(it.output_type == "error" for it in cell.outputs) for cell in code)

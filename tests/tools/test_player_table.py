@@ -149,7 +149,7 @@ def test_the_weights_behind_a_name(name, monkeypatch):
     assert weights_digest("pubeval") == ""
 
 
-def test_a_stopped_run_goes_on(page, monkeypatch):
+def test_a_stopped_run_resumes(page, monkeypatch):
     measure = player_table.measure
 
     def stop_at_the_second(entry, *arguments, **options):
@@ -165,7 +165,7 @@ def test_a_stopped_run_goes_on(page, monkeypatch):
     assert list(made(page)) == ["random", "pubeval", "simple"]
 
 
-def test_who_cannot_play_here_has_a_row_that_says_so(page, monkeypatch):
+def test_a_player_that_cannot_be_loaded_has_a_row(page, monkeypatch):
     entries = (*FEW[:1], Entry("onnx:none.onnx", "a net that is nowhere"), Entry("gone", "a program", 20))
     found = made(page, entries=entries)
     assert found["onnx:none.onnx"][0].startswith("not measured: ")
@@ -177,7 +177,7 @@ def test_who_cannot_play_here_has_a_row_that_says_so(page, monkeypatch):
     assert made(page, entries=entries)["gone"][4] == "20"
 
 
-def test_a_player_who_fails_on_the_way_is_missing_too(monkeypatch):
+def test_a_player_that_fails_later_has_a_row(monkeypatch):
     class Failing(type(load("simple"))):
         def choose_many(self, *arguments):
             raise PlayError("the program has ended")
@@ -189,7 +189,7 @@ def test_a_player_who_fails_on_the_way_is_missing_too(monkeypatch):
     assert record.date == date.today().isoformat()
 
 
-def test_records_survive_their_file(tmp_path, page):
+def test_records_are_written_and_read(tmp_path, page):
     made(page)
     kept = page.with_suffix(".json")
     records = read_records(kept)

@@ -38,7 +38,7 @@ def test_positions_are_of_the_wanted_classes():
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.1])
-def test_chance_is_no_bias(spread):
+def test_chance_does_not_count_as_bias(spread):
     """Over many repetitions the estimates scatter about the true bias by their standard errors."""
     random = np.random.default_rng(5)
     errors = random.uniform(0.02, 0.06, 50)

@@ -67,7 +67,7 @@ def files(folder, monkeypatch):
     return [folder / "set" / f"{name}.bm.gz" for name in ("contact", "crashed", "race")]
 
 
-def test_results_are_in_order_and_whole(folder):
+def test_results_are_complete_and_in_order(folder):
     assert [one["decision"] for one in results_of(folder)] == list(range(17))
 
 

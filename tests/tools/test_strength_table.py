@@ -32,7 +32,7 @@ def test_the_pages_are_up_to_date(copies):
         )
 
 
-def test_another_figure_reaches_every_page(copies):
+def test_a_changed_figure_reaches_every_page(copies):
     records = copies / RECORDS
     document = json.loads(records.read_text("utf-8"))
     document["players"]["motif-v1"]["ppg"] = 0.1234
@@ -42,7 +42,7 @@ def test_another_figure_reaches_every_page(copies):
         assert "| +0.123 ± 0.009 |" in (copies / path).read_text("utf-8")
 
 
-def test_what_the_table_says():
+def test_the_contents_of_the_table():
     records = read_records(ROOT / RECORDS)
     known = {name: records[name] for name in ("gnubg", "pubeval", "best-of-four", "motif-v14", "simple")}
     known["wildbg"] = replace(records["wildbg"], missing="nowhere")
@@ -56,7 +56,7 @@ def test_what_the_table_says():
     assert "8,000 contact, 4,000 crashed and 4,000 race decisions" in " ".join(text)
 
 
-def test_who_was_measured_otherwise_is_left_out():
+def test_players_measured_differently_are_left_out():
     records = read_records(ROOT / RECORDS)
     other = replace(records["bras"], conditions=replace(records["bras"].conditions, seed=3))
     assert set(records) - set(records_alike({**records, "bras": other})) == {"bras"}
@@ -65,13 +65,13 @@ def test_who_was_measured_otherwise_is_left_out():
         records_alike(records)
 
 
-def test_one_line_for_what_fails(monkeypatch, capsys):
+def test_a_failure_prints_one_line(monkeypatch, capsys):
     monkeypatch.setattr("tools.strength_table.RECORDS", RECORDS.with_name("none.json"))
     assert main() == 2
     assert capsys.readouterr().err == "motif: error: pubeval has not been measured: run make players\n"
 
 
-def test_a_region_is_all_that_changes(tmp_path):
+def test_only_the_region_changes(tmp_path):
     page = tmp_path / "page.md"
     start, end = marks(REGION)
     page.write_text(f"before\n{start}old\n{end}after\n")

@@ -29,7 +29,7 @@ def test_watched_folders_are_clean():
         "10,000 games without their luck",
     ],
 )
-def test_words_of_this_project_alone_are_found(text):
+def test_unidiomatic_words_are_found(text):
     assert len(found(text)) == 1
 
 
@@ -46,7 +46,7 @@ def test_the_line_and_the_better_word_are_named():
     assert line.startswith("page.md:4: 'whoever': better: ")
 
 
-def test_of_programs_comments_and_strings_are_searched():
+def test_comments_and_strings_of_programs_are_searched():
     text = 'his = {"he": 1}  # his\n"""Whoever."""\nx = f"he {his}"\n'
     assert [line.split("'")[1] for line in found(text, "a.py")] == ["he", "his", "Whoever", "he"]
     assert prose(Path("a.js"), "throw his; // his").replace("\0", " ").split() == ["//", "his"]

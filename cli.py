@@ -1,4 +1,4 @@
-"""Runs motif from a checkout: ``python cli.py COMMAND``."""
+"""Run motif from a checkout: ``python cli.py COMMAND``."""
 
 import sys
 
@@ -9,7 +9,7 @@ except ModuleNotFoundError as error:
     if package == "motif":
         raise
     print(
-        f"motif: error: this Python has no {package}: run `make demo` once,"
+        f"motif: error: {package} is not installed: run `make demo` once,"
         " then `.venv/bin/python cli.py ...`, or activate .venv first",
         file=sys.stderr,
     )

@@ -1,4 +1,4 @@
-"""Backgammon evaluators that people can read, learned from nothing but the rules.
+"""Human-readable backgammon evaluators, learned from nothing but the rules.
 
 A position is a `Position`, an ID or 26 numbers.  A roll is ``"31"`` or ``(3, 1)``.  A player is a name such
 as ``"latest@1"``, weights, a fitted model (`from_sklearn`), or an object with ``evaluate_many(boards)``.
@@ -11,8 +11,9 @@ Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
-Results have ``to_dict()`` and ``to_frame()``, and are shown as tables by ``print`` and in notebooks.  Errors
-are `MotifError` with a message of one line.  See ``help(motif.rank)`` and docs/how-to in motif's source.
+Results have ``to_dict()`` and ``to_frame()``, and appear as tables with ``print`` and in notebooks.  Errors
+are instances of `MotifError`, with messages of one line.  See ``help(motif.rank)`` and docs/how-to in
+motif's source.
 """
 
 from pathlib import Path
@@ -135,7 +136,7 @@ _HOMES = {
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)
 )
-# Imported on first use, which keeps `import motif` fast.
+# Names are imported on first use, which keeps `import motif` fast.
 __getattr__ = lazy_names(__name__, _HOMES)
 
 

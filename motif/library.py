@@ -1,6 +1,6 @@
 """High-level functions for positions, plays, cube decisions and matches.
 
-All of them take positions, rolls and players in the forms that `rank` describes.
+They take positions, rolls and players in the forms that `rank` describes.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
 
 Value = Callable[[npt.NDArray[np.int8]], npt.ArrayLike]
-"""Function from boards int8 (n, 26) to the n equities of their players on roll."""
+"""Function that returns the equities (n,) of boards int8 (n, 26) for the player on roll."""
 
 
 @lists_fields(MatchOptions)
@@ -63,28 +63,27 @@ def rank(
     Parameters
     ----------
     position
-        A `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key), or 26
-        numbers.
+        A `Position`, an ID (GNUbg ID, ``PositionID:MatchID``, XGID, OGID or 20-letter key), or 26 numbers.
     roll
-        Two dice, ``(3, 1)`` or ``"31"``; may be left out if the ID holds a roll.
+        The two dice, such as ``(3, 1)`` or ``"31"``; optional if the ID includes a roll.
     player
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
         newest weights with 2-ply lookahead.
     **match
-        Match and cube, which override those of an ID: `length` of the match in points, `score` as ``(3, 5)``
-        or ``"3-5"`` (the player on roll first), `cube` value, its `owner` (``"me"``, ``"you"``, ``"none"``),
-        `crawford`; for money play `jacoby`, `beavers`, `raccoons`.
-        Without a match and a cube, plays are valued for money without a cube.
+        Match and cube, which override those of the ID: match `length` in points, `score` as ``(3, 5)`` or
+        ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
+        `crawford`; and for money play `jacoby`, `beavers` and `raccoons`.
+        By default plays are valued for money play without a cube.
 
     Returns
     -------
     Ranking
-        The plays with the equities and probabilities of the player who makes them, the best first.
+        The plays, best first, with the equities and probabilities of the player who makes them.
 
     Raises
     ------
     PositionError, PlayError, PlayerError, SettingError
-        For an invalid position, roll, player, and match or cube.
+        For an invalid position, roll, player, match or cube.
 
     Examples
     --------
@@ -99,22 +98,22 @@ def rank(
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
-    """Choose the legal play with the best value by a function of your own.
+    """Choose the legal play that is best according to your own value function.
 
     Parameters
     ----------
     position, roll
         As for `rank`.
     value
-        Function of boards int8 (n, 26), the positions after the plays, that returns n equities in points.
-        Boards and equities are those of the next player on roll, the opponent, so the play with the lowest
-        equity is chosen, the first of equal ones.  Plays that win the game are not passed to `value`: they
-        count as -1, -2 or -3.
+        Function that takes the positions after the plays, boards int8 (n, 26), and returns n equities in
+        points.  Boards and equities are those of the opponent, who is on roll next, so the play with the
+        lowest equity is chosen (the first if several are equal).  Plays that win the game are not passed to
+        `value`: they count as -1, -2 or -3.
 
     Returns
     -------
     Play
-        The play; without moves if the player cannot move.
+        The play, which has no moves if the player cannot move.
 
     Raises
     ------
@@ -159,7 +158,7 @@ def evaluate(
     Parameters
     ----------
     position
-        Position in any form that `rank` takes, or a list of positions and IDs; for arrays use
+        A position in any form that `rank` takes, or a list of positions and IDs; for arrays use
         `evaluate_many`.
     player
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
@@ -168,7 +167,8 @@ def evaluate(
     Returns
     -------
     Probabilities or list of Probabilities
-        Five probabilities, each 0 to 1 and cumulative; ``.equity`` is the cubeless equity in points.
+        Five cumulative probabilities (wins include gammons, and gammons include backgammons); ``.equity`` is
+        the cubeless equity in points.
 
     Raises
     ------
@@ -209,12 +209,13 @@ def evaluate_many(
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
         newest weights without lookahead.
     as_frame
-        Whether to return a data frame of pandas, or of polars if pandas is not installed.
+        Whether to return a pandas data frame, or a polars one if pandas is not installed.
 
     Returns
     -------
     ndarray or DataFrame
-        Float32 (n, 5) in the order of `Probabilities`; as a data frame with GNUbg IDs and cubeless equities.
+        Array float32 (n, 5) in the order of `Probabilities`, or a data frame that also has GNUbg IDs and
+        cubeless equities.
 
     Raises
     ------
@@ -238,14 +239,14 @@ def evaluate_many(
 
 
 def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int | None = None) -> list[Play]:
-    """Return the legal plays of a roll that lead to different positions.
+    """Return the legal plays of a roll, one for each resulting position.
 
     Parameters
     ----------
     position, roll
         As for `rank`.
     die
-        The second die, if `roll` is one die: ``legal_plays(position, 3, 1)``.
+        The second die if `roll` is a single die: ``legal_plays(position, 3, 1)``.
 
     Returns
     -------
@@ -292,25 +293,25 @@ def cube(
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
         newest weights with 2-ply lookahead.
     met
-        Match equity table: a name or a file of gnubg's XML format; by default ``"kazaross-xg2"``.
+        Match equity table: a name, or a file in gnubg's XML format; by default ``"kazaross-xg2"``.
     efficiency
-        Cube efficiency of Janowski's model, 0 (dead cube) to 1 (live cube); by default that of the class of
-        position.  If it is not given, bearoff positions with few checkers are decided exactly.
+        Cube efficiency of Janowski's model, 0 (dead cube) to 1 (live cube).  By default the efficiency
+        depends on the class of position, and bearoff positions with few checkers are decided exactly.
     **match
-        Match and cube, which override those of an ID: `length` of the match in points, `score` as ``(3, 5)``
-        or ``"3-5"`` (the player on roll first), `cube` value, its `owner` (``"me"``, ``"you"``, ``"none"``),
-        `crawford`; for money play `jacoby`, `beavers`, `raccoons`.
+        Match and cube, which override those of the ID: match `length` in points, `score` as ``(3, 5)`` or
+        ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
+        `crawford`; and for money play `jacoby`, `beavers` and `raccoons`.
         By default money play with a centred cube.
 
     Returns
     -------
     CubeDecision
-        The action of both players, and the equities without a double, after double/take and double/pass.
+        The actions of both players, and the equities of no double, double/take and double/pass.
 
     Raises
     ------
     PositionError, PlayerError, SettingError
-        For an invalid position, player, and match or cube.
+        For an invalid position, player, match or cube.
 
     Examples
     --------
@@ -334,8 +335,8 @@ def decide(
 ) -> TurnDecision:
     """Decide what to do now: play, roll, double, take, beaver or pass.
 
-    With a roll, passed or in the ID, choose the best play; without one, decide whether to roll or to double.
-    If the ID holds an offered double, answer it.
+    With a roll, given or in the ID, choose the best play; without one, decide whether to roll or to double.
+    If a double has been offered in the ID, respond to it.
 
     Parameters
     ----------
@@ -350,7 +351,7 @@ def decide(
     Raises
     ------
     PositionError, PlayError, PlayerError, SettingError
-        For an invalid position, roll, player, and match or cube.
+        For an invalid position, roll, player, match or cube.
 
     Examples
     --------
@@ -381,9 +382,7 @@ def explain(
     position, roll, **match
         As for `rank`.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights with 2-ply lookahead.
-        It must have named terms: weights, ``"bras"`` or ``"phase"``.
+        As for `rank`, but with named terms: weights, ``"bras"`` or ``"phase"``.
     better, versus
         The plays to compare, in notation such as ``"24/23 13/10"``; by default the best and the second best.
     language
@@ -392,12 +391,12 @@ def explain(
     Returns
     -------
     Explanation
-        The reasons, largest first, and the terms that make up the difference; ``print`` shows the reasons.
+        The reasons, largest first, and the terms of the difference; ``print`` shows the reasons.
 
     Raises
     ------
     PositionError, PlayError, PlayerError, SettingError
-        For an invalid position, roll, player, and match or cube.
+        For an invalid position, roll, player, match or cube.
 
     Examples
     --------
@@ -430,7 +429,7 @@ def bearoff(position: PositionLike) -> BearoffChances:
     Raises
     ------
     PositionError
-        For an invalid position, or one in which a side has a checker outside its home board.
+        For an invalid position, or if a side has a checker outside its home board.
     """
     return bearoff_chances(Position.of(position))
 
@@ -457,15 +456,15 @@ def analyse(
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
         newest weights with 2-ply lookahead.
     fast, deep
-        Whether the player, if given by name, looks ahead less or further.
+        Whether the player, which must be given by name, looks ahead less or further.
     worst
-        Number of the worst plays and of the worst cube decisions to list.
+        Number of worst plays and of worst cube decisions to list.
     cube
         Whether to judge cube decisions.
     jacoby
         Whether the Jacoby rule applies in money games; by default as recorded.
     confirm
-        How to roll out apparent errors: rollout settings, True for the default ones, or False for no
+        How to roll out apparent errors: rollout settings, True for the default settings, or False for no
         rollouts.
     jobs
         Number of processes, by default all cores.
@@ -480,7 +479,7 @@ def analyse(
     RecordError, PositionError
         For a record that cannot be read.
     PlayerError, SettingError
-        For an invalid player, and contradictory settings.
+        For an invalid player or contradictory settings.
     """
     if not isinstance(record, MatchRecord):
         if not isinstance(record, Path | str):
@@ -507,12 +506,12 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     Returns
     -------
     Evaluator
-        The evaluator.
+        The evaluator, with any lookahead added.
 
     Raises
     ------
     PlayerError
-        For an unknown player, one that only chooses plays, or an invalid number of plies.
+        For an unknown player, a player that cannot evaluate positions, or an invalid number of plies.
 
     Examples
     --------
@@ -531,7 +530,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
 
 
 def evaluator_of(player: PlayerLike) -> Evaluator:
-    """Return the evaluator of a player in any form; raises `PlayerError`."""
+    """Return the evaluator of a player in any form; raises `PlayerError` if it has none."""
     return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
 
 
@@ -548,12 +547,12 @@ def rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
     if roll is not None:
         return as_roll(roll)
     if state is None or state.dice is None:
-        raise PlayError("missing roll, such as (3, 1) or '31': the position holds none")
+        raise PlayError("missing roll, such as (3, 1) or '31': the position has none")
     return state.dice
 
 
 def match_options(match: MatchKeywords) -> MatchOptions:
-    """Return keywords of match and cube as options."""
+    """Return the keywords for match and cube as options."""
     score = match.get("score")
     if score is not None and not isinstance(score, str):
         text = "-".join(map(str, score if np.ndim(score) else [score]))

@@ -27,20 +27,20 @@ class Game:
     Parameters
     ----------
     length : int
-        Points of the match, 1 to 64; 0 is money play.
+        Match length in points, 1 to 64; 0 for money play.
     cube : bool
         Whether there is a doubling cube.
     jacoby, beavers, raccoons : bool
-        Rules of money play with a cube.
+        Whether these rules apply, in money play with a cube.
     names : tuple of str
         Names of the players in records.
     seed : int, optional
-        Dice seed; the dice are then those of ``motif play --seed``; by default a random one.
+        Dice seed, which gives the dice of ``motif play --seed``; random by default.
 
     Raises
     ------
     SettingError
-        For contradictory rules and an invalid seed.
+        For contradictory rules or an invalid seed.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Game:
 
     @property
     def to_decide(self) -> int:
-        """The player who decides next: the one who was doubled, otherwise the player on roll."""
+        """The player who decides next: the player who was doubled, otherwise the player on roll."""
         return self._session.to_decide
 
     @property
@@ -97,7 +97,7 @@ class Game:
 
     @property
     def cube(self) -> int:
-        """The value of the cube, before an offered double."""
+        """The value of the cube; an offered double does not change it."""
         return self._session.cube
 
     @property
@@ -107,7 +107,7 @@ class Game:
 
     @property
     def is_doubled(self) -> bool:
-        """Whether a double waits for an answer."""
+        """Whether a double awaits a response."""
         return self._session.doubled
 
     @property
@@ -141,7 +141,7 @@ class Game:
         Parameters
         ----------
         dice
-            The roll, by default a random one.  For the first roll of a game, the die of player 0 and that of
+            The roll, random by default.  For the first roll of a game, the die of player 0 and the die of
             player 1, which must differ; the player with the higher die plays both.
 
         Returns
@@ -152,12 +152,12 @@ class Game:
         Raises
         ------
         PlayError
-            For an invalid roll, and if the last roll is not played yet.
+            For an invalid roll, or if the last roll has not been played yet.
         RecordError
-            If a double waits for an answer, or the match is over.
+            If a double awaits a response, or the match is over.
         """
         if self.dice is not None:
-            raise PlayError("the roll {}{} is not played yet: push a play".format(*self.dice))
+            raise PlayError("the roll {}{} has not been played yet: push a play".format(*self.dice))
         if not self._game.is_going:
             self._game.follow(self._game.opening() if dice is None else ["begin", *_in_order(dice)])
         elif dice is None:
@@ -168,12 +168,12 @@ class Game:
         return self.dice
 
     def push(self, play: Play | str) -> None:
-        """Make a play, or a cube action.
+        """Make a play or a cube action.
 
         Parameters
         ----------
         play
-            A legal play of the roll, also in notation such as ``"8/5 6/5"``; or ``"double"``, ``"take"``,
+            A legal play, as a `Play` or in notation such as ``"8/5 6/5"``; or ``"double"``, ``"take"``,
             ``"pass"``, ``"beaver"`` or ``"raccoon"``.
 
         Raises
@@ -205,17 +205,17 @@ class Game:
         self.push("pass")
 
     def resign(self, loss: str = "single") -> None:
-        """End the game with a loss of the player on roll.
+        """Resign the game for the player on roll.
 
         Parameters
         ----------
         loss
-            ``"single"``, ``"gammon"`` or ``"backgammon"``.
+            The size of the loss: ``"single"``, ``"gammon"`` or ``"backgammon"``.
 
         Raises
         ------
         SettingError
-            For another `loss`.
+            For any other `loss`.
         RecordError
             If no game is in progress.
         """
@@ -234,7 +234,7 @@ class Game:
         self._game.follow(["undo"])
 
     def write(self, path: Path | str) -> Path:
-        """Write the record to a .mat or .sgf file; return its path."""
+        """Write the record to a .mat or .sgf file, and return the path."""
         write_match(path, self.record)
         return Path(path)
 

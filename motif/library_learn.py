@@ -1,4 +1,4 @@
-"""Learning: sample positions, fit and calibrate weights, run a bootstrap, write its report."""
+"""Functions for learning: sample positions, fit and calibrate weights, run a bootstrap, write a report."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -53,12 +53,12 @@ def sample(
     out
         Folder of the dataset, empty or new; `read_dataset` reads it.
     player
-        A player in any form; it plays both sides, and rolls positions out.  Weights do so about a hundred
+        A player in any form, which plays both sides and rolls positions out.  Weights are about a hundred
         times as fast as other players.
     label
-        What labels the positions: ``"rollout"``, a player in any form, or ``"outcome"`` for recorded games.
+        Source of the labels: ``"rollout"``, a player in any form or, for recorded games, ``"outcome"``.
     recorded
-        Match files and folders of match files, whose positions are sampled instead of those of self-play.
+        Match files, or folders of match files, to sample from instead of self-play.
     resume
         Whether to continue an interrupted sample.
     jobs
@@ -74,9 +74,9 @@ def sample(
     Raises
     ------
     DatasetError
-        If `out` holds a dataset, unless `resume` is set and the settings are the same.
+        If `out` contains a dataset, unless `resume` is set and the settings are the same.
     PlayerError, SettingError, RecordError, FileError
-        For an invalid player, setting or match file, and a folder that cannot be written.
+        For an invalid player, setting or match file, or a folder that cannot be written.
 
     Examples
     --------
@@ -108,16 +108,16 @@ def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
 
 @dataclass(frozen=True, repr=False)
 class Fit(FittedWeights):
-    """Fitted weights, with the course of the fit."""
+    """Fitted weights, with the errors of the fit after each pass."""
 
     @property
     def player(self) -> Player:
-        """The player of the weights."""
+        """A player with these weights."""
         return as_player(self.weights)
 
     @property
     def history(self) -> list[Row]:
-        """Errors as rows by pass, class and head."""
+        """The errors, as a row for each pass, class and head."""
         return self.history_rows()
 
     def records(self) -> list[Row]:
@@ -139,7 +139,7 @@ class Fit(FittedWeights):
         return plot_convergence(self.history, None if path is None else Path(path))
 
     def write(self, path: Path | str) -> Path:
-        """Write the weights to a file, ``NAME.yaml``, whose path is a player's name; return its path."""
+        """Write the weights to a file ``NAME.yaml``, whose path then names a player; return the path."""
         with_words(self.weights).save(Path(path))
         return Path(path)
 
@@ -175,9 +175,9 @@ def fit(
     parent
         Name of the player that labelled the data.
     start
-        Weights, or their name, from which a fit with as many hidden units starts; by default random ones.
+        Initial weights, or their name, with as many hidden units as the fit; random by default.
     term_table
-        File to write with all terms and their standard errors, ``NAME.parquet``.
+        File ``NAME.parquet`` to write, with all terms and their standard errors.
     jobs
         Number of processes, by default all cores; the weights do not depend on it.
     **changes
@@ -193,7 +193,7 @@ def fit(
     DatasetError, FitError
         For data that cannot be read or fitted.
     SettingError, FileError
-        For an invalid setting, and a file that cannot be written.
+        For an invalid setting, or a file that cannot be written.
 
     Examples
     --------
@@ -234,9 +234,9 @@ def bootstrap(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Row]:
-    """Learn from nothing: sample positions, fit weights, and repeat with the new weights.
+    """Learn from scratch: sample positions, fit weights, and repeat with the new weights.
 
-    A run that was interrupted continues when it is called again.
+    To continue an interrupted run, call the function again.
 
     Parameters
     ----------
@@ -247,9 +247,9 @@ def bootstrap(
     config
         A YAML file with the settings of the run, instead of a preset.
     versions
-        Number of versions after which to stop; by default all of the settings.
+        Number of versions after which to stop; by default the number in the settings.
     seed
-        Random seed, by default that of the settings.
+        Random seed; by default the seed in the settings.
     jobs
         Number of processes, by default all cores; the weights do not depend on it.
     tell
@@ -258,12 +258,13 @@ def bootstrap(
     Returns
     -------
     list of dict
-        Figures of each version, such as its validation error and its points per game against the one before.
+        Figures of each version, such as its validation error and its points per game against the previous
+        version.
 
     Raises
     ------
     SettingError, DatasetError, FitError, FileError
-        For invalid settings, data that cannot be fitted, and files that cannot be written.
+        For invalid settings, data that cannot be fitted, or files that cannot be written.
     """
     chosen = load_preset(preset) if config is None else load_config(Path(config))
     return run_bootstrap(
@@ -279,7 +280,7 @@ def calibrate(
     seed: int = 0,
     jobs: int | None = None,
 ) -> Calibration:
-    """Make the win probabilities of a player agree with the results of games or rollouts.
+    """Calibrate the win probabilities of a player to the results of games or rollouts.
 
     Parameters
     ----------
@@ -288,21 +289,21 @@ def calibrate(
     player
         A player in any form, by default the newest weights without lookahead.
     share
-        Share of the games to fit on, 0 to 1; the rest measures the result.
+        Share of the games to fit on, 0 to 1; the remaining games are for the measurement.
     seed
-        Random seed of the division.
+        Random seed of the split.
     jobs
         Number of processes, by default all cores.
 
     Returns
     -------
     Calibration
-        The curve of each class of positions, and log-loss and Brier score before and after.
+        The curve for each class of positions, and the log-loss and Brier score before and after.
 
     Raises
     ------
     DatasetError, PlayerError, SettingError
-        For data that cannot be read, and an invalid player or share.
+        For data that cannot be read, or an invalid player or share.
     """
     paths = [data] if isinstance(data, Path | str) else list(data)
     results = read_results([Path(path) for path in paths])
@@ -326,15 +327,15 @@ def report(
     folder
         Folder of the run.
     benchmark
-        Benchmark files on which to measure its versions; by default those of motif's source, if it is there.
+        Benchmark files to measure the versions on; by default the files in motif's source, if available.
     worst
-        Number of the worst decisions of the last version to show.
+        Number of worst decisions of the last version to show.
     top
         Number of terms to show.
     html
-        The page to write, by default report.html in `folder`.
+        HTML page to write; by default report.html in `folder`.
     seed
-        Random seed of players that choose at random.
+        Random seed for players that choose plays at random.
     jobs
         Number of processes, by default all cores.
 
@@ -363,12 +364,12 @@ def export(player: PlayerLike, onnx: Path | str) -> Path:
     player
         Weights in any form.
     onnx
-        The file to write; in an existing folder, evaluator.onnx.
+        ONNX file to write, or an existing folder for the file evaluator.onnx.
 
     Returns
     -------
     Path
-        The path of the file.
+        The path of the written file.
 
     Raises
     ------

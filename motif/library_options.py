@@ -1,4 +1,4 @@
-"""Settings as keywords of functions, typed for type checkers and listed by `inspect.signature`."""
+"""Settings as keyword arguments, typed for type checkers and listed by `inspect.signature`."""
 
 import inspect
 from collections.abc import Callable

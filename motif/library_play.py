@@ -1,4 +1,4 @@
-"""Measurements of players: error rates and speed."""
+"""Functions that measure players: error rates and speed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -51,22 +51,20 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
     """
     evaluator = evaluator_of(player)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(
-            f"invalid player {evaluator.name!r}: speed is measured for weights without lookahead"
-        )
+        raise PlayerError(f"invalid player {evaluator.name!r}: speed requires weights without lookahead")
     return measure_speed(evaluator, jobs, seconds)
 
 
 @dataclass(frozen=True, repr=False)
 class BenchmarkResult(ErrorRates):
-    """Error rates of a player on each file, by class of position, and on all decisions."""
+    """Error rates of a player by file, by class of position and for all decisions."""
 
     player: str
     """Name of the player."""
     worst: tuple[WorstDecision, ...]
     """The worst decisions, if requested."""
     versus: ByGroup[PairedRate] | None
-    """Differences from the error rates of `versus`, if given."""
+    """Differences from the error rates of a second player, if given."""
 
     def to_dict(self) -> Row:
         """Return the error rates as a dict that JSON can represent."""
@@ -102,13 +100,13 @@ def benchmark(
     player
         A player in any form, by default the newest weights without lookahead.
     files
-        GNUbg benchmark files, also .gz, or datasets; by default those of motif's source, data/bench.
+        GNUbg benchmark files (also .gz) or datasets; by default the files in data/bench of motif's source.
     versus
-        A player to compare with, decision by decision.
+        Player to compare with, decision by decision.
     worst
-        Number of the worst decisions to return.
+        Number of worst decisions to return.
     seed
-        Random seed of players that choose at random.
+        Random seed for players that choose plays at random.
     jobs
         Number of processes, by default all cores; the result does not depend on it.
 
@@ -122,7 +120,7 @@ def benchmark(
     BenchmarkError, DatasetError
         For a file or a dataset that cannot be read.
     PlayerError, SettingError
-        For an invalid player, contradictory arguments, and if there are no files.
+        For an invalid player or contradictory arguments, or if there are no files.
 
     Examples
     --------
@@ -137,7 +135,7 @@ def benchmark(
     if folders and len(folders) < len(paths):
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")
     if folders and worst:
-        raise SettingError("worst: a dataset does not hold the positions before its plays", "worst")
+        raise SettingError("worst: a dataset does not contain the positions before its plays", "worst")
     if folders:
         decisions = [_decisions(folder) for folder in folders]
         evaluators = [choosing_by_value(one) for one in players]

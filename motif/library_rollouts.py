@@ -32,12 +32,12 @@ def rollout(
 ) -> RolloutResult:
     """Roll out one or more positions.
 
-    The player plays both sides; weights do so about a hundred times as fast as other players.
+    The player plays both sides.  Weights are about a hundred times as fast as other players.
 
     Parameters
     ----------
     positions
-        Position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
+        A position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
     player
         A player in any form, by default the newest weights without lookahead.
     settings
@@ -55,7 +55,7 @@ def rollout(
     Raises
     ------
     PositionError, PlayerError, SettingError
-        For an invalid position, which is named by its row, an invalid player or setting.
+        For an invalid position (the message names its row), player or setting.
 
     Examples
     --------
@@ -91,7 +91,8 @@ def compare_plays(
     settings
         Settings of the rollout; by default those of ``RolloutSettings()``.
     plays
-        The plays to compare, in notation such as ``"8/5 6/5"``; by default the best by the player.
+        The plays to compare, in notation such as ``"8/5 6/5"``; by default the best plays according to
+        the player.
     candidates
         Number of plays to compare if `plays` is empty, at least 1.
     cubeful
@@ -104,12 +105,12 @@ def compare_plays(
     Returns
     -------
     Comparison
-        The plays with equities, differences from the best and their standard errors, the best first.
+        The plays, best first, with equities, differences from the best play and their standard errors.
 
     Raises
     ------
     PositionError, PlayError, PlayerError, SettingError
-        For an invalid position, roll, player, and match or cube.
+        For an invalid position, roll, player, match or cube.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def rollout_cube(
     jobs: int | None = None,
     **keywords: Unpack[ComparedKeywords],
 ) -> CubeRollout:
-    """Roll out a cube decision, with both sides doubling.
+    """Roll out a cube decision, with the cube in play in the trials.
 
     Parameters
     ----------
@@ -160,12 +161,12 @@ def rollout_cube(
     Returns
     -------
     CubeRollout
-        Equities without a double and after double/take, with their standard errors, and the right action.
+        Equities of no double and double/take, with their standard errors, and the best action.
 
     Raises
     ------
     PositionError, PlayerError, SettingError
-        For an invalid position, player, and setting, match or cube.
+        For an invalid position, player, setting, match or cube.
     """
     match, changes = _parted(keywords)
     place, state = placed(position)

@@ -45,7 +45,9 @@ def test_rank_takes_any_form(position, roll):
 def test_an_id_may_hold_the_roll():
     assert motif.rank(ROLLED, player=PLAYER).best == motif.rank(START, "31", PLAYER).best
     assert motif.explain(ROLLED, player=PLAYER).roll == (3, 1)
-    with pytest.raises(motif.MotifError, match=r"^missing roll, such as .3, 1. or '31': the position holds"):
+    with pytest.raises(
+        motif.MotifError, match=r"^missing roll, such as .3, 1. or '31': the position has none"
+    ):
         motif.rank(START)
 
 

@@ -151,7 +151,7 @@ def test_a_game_with_given_rolls():
     game = motif.Game()
     assert game.roll("13") == (3, 1)
     assert game.turn == 1
-    with pytest.raises(motif.MotifError, match="the roll 31 is not played yet: push a play"):
+    with pytest.raises(motif.MotifError, match="the roll 31 has not been played yet: push a play"):
         game.roll()
     game.push("8/5 6/5")
     assert game.turn == 0

@@ -1,1 +1,1 @@
-"""The command line, with one module per group of commands; commands import what they need when they run."""
+"""The command-line interface: one module per group of commands, which import what they need when they run."""

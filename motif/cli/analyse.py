@@ -73,9 +73,9 @@ def analyse(
     """Analyse matches.
 
     Shows the error rates of both players for checker plays and cube decisions, their luck, and the worst
-    decisions with the better play and the reasons.  Apparent errors are rolled out, except with --fast, and
-    count as in the rollout.  Several matches end with the totals of each player; --json then has the keys
-    `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
+    decisions, each with the better play and the reasons for it.  Apparent errors are rolled out, except with
+    --fast, and the rollout decides.  After several matches, the totals of each player follow; --json then has
+    the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
     from motif.analysis.match import analyse_match
     from motif.board.match_file import read_match
@@ -110,7 +110,7 @@ def analyse(
 
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
-    """Return the files to read, also those in folders, and the files to write; raises `SettingError`."""
+    """Return the files to read, including those in folders, and to write; raises `SettingError`."""
     from motif.board.match_file import STDIN, match_paths
     from motif.reports.match_report import check_export
 
@@ -120,7 +120,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
             raise SettingError(f"{path}: not a match record; {_ELSEWHERE}")
     paths = list(match_paths(files))
     if html is not None and len(paths) > 1:
-        raise SettingError("--html: a page shows one match, not several")
+        raise SettingError("--html: a page shows only one match")
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
@@ -176,7 +176,7 @@ def _print_together(matches: "list[MatchAnalysis]") -> None:
     from motif.analysis.match import over_all
     from motif.reports.match_report import PLAYER_TITLES, player_rows
 
-    say(f"{len(matches)} matches together")
+    say(f"All {len(matches)} matches")
     print_table(PLAYER_TITLES, player_rows(over_all(matches), bool(matches[0].length)))
 
 
@@ -187,20 +187,23 @@ def _indented(rows: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 @command(*_EXAMPLES)
 def convert(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="IN...", help="Files or folders; - for a match on standard input.")
+        list[Path],
+        typer.Argument(metavar="IN...", help="Files or folders; - for a match from standard input."),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
     to: Annotated[
         str | None, option("Format of matches in a folder OUT: mat or sgf.", show_default="mat")
     ] = None,
-    drop_doubtful: Annotated[bool, option("Skip positions in which the opponent lacks checkers.")] = False,
+    drop_doubtful: Annotated[
+        bool, option("Skip positions in which checkers of the opponent are missing.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Convert matches and datasets.
 
-    Reads .mat, .sgf, .xg and .bgf matches and writes .mat or .sgf, as the suffix of OUT says; several matches
-    require a folder OUT.  Converts datasets to wildbg's CSV (.csv) or gnubg-nn's format (.txt), and such
-    files to a dataset, the folder OUT.  See docs/how-to/files.md in motif's source.
+    Reads .mat, .sgf, .xg and .bgf matches and writes .mat or .sgf, depending on the suffix of OUT; several
+    matches require a folder OUT.  Converts a dataset to wildbg's CSV (.csv) or gnubg-nn's format (.txt), and
+    such a file to a dataset, the folder OUT.  See docs/how-to/files.md in motif's source.
     """
     from motif.sampling.conversion import convert as converted
 
@@ -208,8 +211,8 @@ def convert(
     if doubtful := facts.get("doubtful"):
         done = "skipped" if drop_doubtful else "kept; --drop-doubtful skips them"
         note(
-            f"the opponent lacks checkers in {doubtful} positions, probably on the bar, as in older files of "
-            f"wildbg; they were {done}"
+            f"checkers of the opponent are missing in {doubtful} positions, probably from the bar, as in "
+            f"older files of wildbg; these positions were {done}"
         )
     if json:
         print(json_line({**facts, "out": out}))

@@ -1,4 +1,4 @@
-"""Files of many positions, and the output of a record for each of them."""
+"""Batch files of positions or decisions, and the output of one record for each."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ DecisionBatch = Annotated[
 
 
 def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
-    """Raise `SettingError` unless either the `wanted` arguments or a batch file are given."""
+    """Raise `SettingError` unless either the `wanted` arguments or a batch file is given."""
     if identifier is None and batch is None:
         raise SettingError(f"missing argument: {wanted}, or --batch FILE")
     if identifier is not None and batch is not None:
@@ -30,7 +30,7 @@ def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None
 def write_records(
     records: Iterator[dict[str, Any]], total: int, json: bool, describe: Callable[[dict[str, Any]], str]
 ) -> None:
-    """Print each record as it comes, with a progress bar unless the output is a terminal."""
+    """Print each record when it is ready, with a progress bar unless the output is a terminal."""
     form = json_line if json else describe
     output = sys.stdout  # rich replaces sys.stdout while it shows a bar
     quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 _LUCK = 0.05
-"""p-values from this on are not called a win."""
-_LENGTH = "Points of a match; 0 for money games."
+"""Smallest p-value that does not count as a win."""
+_LENGTH = "Match length in points; 0 for money games."
 _CUBE = "Play with a doubling cube."
 _JACOBY = "Jacoby rule in money games with a cube."
-_PLAYERS = f"{PLAYERS} Also random and best-of-four."
+_PLAYERS = f"{PLAYERS} Also: random, best-of-four."
 
 
 @dataclass(frozen=True)
@@ -75,19 +75,19 @@ def match(
     games: Annotated[
         int | None,
         option(
-            "Number of money games, or of matches with --length; even; with --until-certain the most.",
-            show_default="1000; 100 matches",
+            "Number of money games, or of matches with --length (even); with --until-certain, the maximum.",
+            show_default="1000 games or 100 matches",
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
-        bool, option("Luck-adjust the result, which reduces its standard error several times.")
+        bool, option("Luck-adjust the result, for a standard error several times smaller.")
     ] = False,
     until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
     error_rate: Annotated[
         float,
         option(
-            "Probability of an error of --until-certain, if the players are equal, and of the interval.", "P"
+            "Probability that --until-certain or the interval finds a difference between equal players.", "P"
         ),
     ] = 0.05,
     json: JsonOption = False,
@@ -98,23 +98,23 @@ def match(
     """Play money games or matches between two players.
 
     With --length the players play matches with the cube and the Crawford rule, and choose plays for the
-    score.  They double and take by motif's cube model, with their own probabilities.
+    score.  They make cube decisions by motif's cube model, with their own probabilities.
 
     Every sequence of dice is played twice, with the seats swapped.  The p-value is the probability of a
     difference at least this large between equal players.  The interval (--json) is a confidence sequence: it
-    covers the true points per game with probability 1 - error rate however often you look, so a contest may
-    be extended after looking at it.  --until-certain stops when the interval excludes 0; the points per game
-    are then biased away from 0, but the interval and p remain valid.
+    covers the true points per game with probability 1 - error rate however often you look, so you may extend
+    a contest after seeing its result.  --until-certain stops when the interval excludes 0; the points per
+    game are then biased away from 0, but the interval and p remain valid.
 
-    --without-luck subtracts from each roll its gain over the average roll, as valued by the newest weights.
-    This does not change the expected result, whatever the weights, but reduces its variance.
+    --without-luck subtracts the luck of each roll: its gain over the average roll, by the newest weights.
+    This reduces the variance of the result without changing its expected value, whatever the weights.
     """
     from motif.contests import play_matches, play_money_games
 
     length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
     if until_certain and (length or cube or without_luck):
         raise SettingError("--until-certain requires money games without a cube and without luck adjustment")
-    # "latest" and the name of the newest weights are one player.
+    # "latest" and the name of the newest weights are the same player.
     first, second = own_name(first), own_name(second)
     same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": without_luck}
     if games is not None:
@@ -210,7 +210,7 @@ def _counted(count: int, length: int = 0) -> str:
 
 def _sentence(result: "ContestResult", first: str, second: str, looked: bool = False) -> str:
     # This p allows for stopping at any time, so it is larger than ± suggests.
-    more = ", valid for optional stopping" * looked
+    more = ", valid under optional stopping" * looked
     return _points_sentence(result.mean, result.se, result.p_value, first, second, result.games, more)
 
 
@@ -223,7 +223,7 @@ def _points_sentence(
     games: int = 0,
     more: str = "",
 ) -> str:
-    """Return who is better by how much, with the number of `games` if it is not 0."""
+    """Return which player is ahead and by how much, over a number of `games` unless it is 0."""
     over = f" over {counted(games, 'game')}" if games else ""
     error = "" if se is None else f" ± {se:.3f}"
     chance = "" if p_value is None else f"{p_text(p_value)}{more}"
@@ -262,18 +262,16 @@ def tournament(
     games: Annotated[
         int | None,
         option(
-            "Number of money games, or of matches with --length, per pairing; even.",
-            show_default="1000; 100 matches",
+            "Number of money games, or of matches with --length, per pairing (even).",
+            show_default="1000 games or 100 matches",
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
         bool,
-        option("Luck-adjust points and ratings by points, which reduces their errors several times."),
+        option("Luck-adjust points and the ratings based on them, for errors several times smaller."),
     ] = False,
-    plot: Annotated[
-        Path | None, option("Plot of the ratings with error bars to write: .png or .svg.")
-    ] = None,
+    plot: Annotated[Path | None, option("Plot of the ratings with error bars to write: PNG or SVG.")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -281,9 +279,9 @@ def tournament(
 ) -> None:
     """Play a round robin and rate the players.
 
-    Each pairing is played as by `motif match`, with a seed of its own, which --json shows: `motif match A B
-    --games N --seed SEED` repeats it.  --without-luck adjusts points and ratings by points, but not games won
-    and Elo.
+    Each pairing is played as in `motif match`, with its own seed, which --json shows: `motif match A B
+    --games N --seed SEED` repeats it.  --without-luck adjusts the points and the ratings based on them, but
+    not games won and Elo.
     """
     from motif.contests import play_tournament
 
@@ -307,13 +305,13 @@ def tournament(
 
 
 _UNKNOWN_WIDTH = 80
-"""Columns of a terminal of unknown width."""
+"""Columns assumed for a terminal of unknown width."""
 _WIDE, _NARROW = len("  +0.475"), len(" +.475")
 _UNLIKELY = 0.01
 
 
 def print_tournament(result: "TournamentResult") -> None:
-    """Print ratings and cross table, with notes."""
+    """Print the ratings and the cross table, with notes."""
     from motif.contests.result import TOO_FEW
 
     labels = [_label(place) for place in range(len(result.names))]
@@ -335,7 +333,9 @@ def print_tournament(result: "TournamentResult") -> None:
     say(f"{points}: weighted least squares over all pairings.")
     say(f"Elo: Bradley-Terry model of the {won} won, with half a win added to each side.")
     if result.fit < _UNLIKELY:
-        say(f"{points} do not fit a single rating ({p_text(result.fit)}): compare the pairings.")
+        say(
+            f"A single rating does not fit the {points.lower()} ({p_text(result.fit)}): compare the pairings."
+        )
 
 
 def _label(place: int) -> str:
@@ -377,7 +377,7 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
 
 
 def _error(se: float, digits: str) -> str:
-    """Return a standard error with ±; nothing for NaN."""
+    """Return a standard error with ±; an empty text for NaN."""
     return "" if math.isnan(se) else f" ± {se:{digits}}"
 
 
@@ -414,6 +414,6 @@ def _percent(value: float) -> str:
 
 
 def _narrow(value: float) -> str:
-    """Return four characters: .475 or 1.48."""
+    """Return a value as four characters, such as .475 or 1.48."""
     text = _wide(value)
     return text[1:] if text.startswith("0") else "?" if math.isnan(value) else f"{value:.2f}"

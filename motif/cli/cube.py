@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
 def cube_efficiency(
     player: StaticOption = DEFAULT_PLAYER,
-    positions: Annotated[int, option("Positions per class, from the player's games.")] = 60,
+    positions: Annotated[int, option("Number of positions per class, from games of the player.")] = 60,
     trials: Annotated[int, option("Number of rollout trials per position.")] = 300,
-    rounds: Annotated[int, option("Rounds of rollouts, each with the x of the round before.")] = 2,
+    rounds: Annotated[
+        int, option("Number of rounds of rollouts, each with the x of the previous round.")
+    ] = 2,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -79,7 +81,7 @@ def cube_windows(
     score: Annotated[
         str,
         option(
-            "Score S to measure: bras, or bras:FILE.yaml with weights of your own.",
+            "Score S to measure: bras, or bras:FILE.yaml with your own weights.",
             "BRAS",
             autocompletion=complete_player,
         ),
@@ -90,12 +92,12 @@ def cube_windows(
     json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure from which BRAS score on to double and to pass, for money.
+    """Measure the BRAS scores from which to double and to pass in money play.
 
-    S is the score of the player on roll.  The decisions are those of the player in the doubling set: contact
-    positions of its games against itself, each game up to its first double.  Also shows the mean and standard
-    deviation of p over that set, a table by ranges of D, and the share of doubles in the article's early zone
-    (D from 0.5 on).
+    S is the BRAS score of the player on roll.  The decisions are those of --player in the doubling set: the
+    contact positions of its self-play games, up to the first double of each game.  Also shows the mean and
+    standard deviation of p over that set, a table by ranges of D, and the share of doubles in the article's
+    early zone (D at least 0.5).
     """
     from motif.doubling.bras_windows import doubling_set, window_in
     from motif.evaluators.bras import formula_of
@@ -143,18 +145,18 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
     early = facts["early"]
     say(
         f"doubling set: {window.positions:,} positions of {window.games:,} games of {window.player}; "
-        f"E[p] {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
+        f"mean of p {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
         f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {window.player}"
     )
     say(
-        f"early zone, D from {EARLY_FROM} on (S from {early['score_from']:.1f}): "
+        f"early zone, D at least {EARLY_FROM} (S at least {early['score_from']:.1f}): "
         f"{percent(early['share'])} of the positions, of which {percent(early['doubles'])} are doubles; "
         f"{percent(early['share_of_doubles'])} of all doubles"
     )
 
 
 _NEVER = 0.9995
-"""Probabilities from this on would be shown as 100.0 %."""
+"""Smallest probability that would be shown as 100.0 %."""
 
 
 @command(
@@ -211,7 +213,7 @@ def cube(
 
 
 def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
-    """Print a cube decision of the player called `judge`."""
+    """Print a cube decision of the player named `judge`."""
     record = answer.record()
     if json:
         print(json_line(record))
@@ -223,7 +225,7 @@ def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
 
 
 def _line(record: dict[str, Any]) -> str:
-    """Return the line of a batch for a position."""
+    """Return the line for one position of a batch."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]
@@ -233,16 +235,16 @@ def _line(record: dict[str, Any]) -> str:
 def _print_bras(bras: dict[str, Any]) -> None:
     low, high = bras["live_from"]
     measured = bras.get("measured")
-    say(f"\nBRAS's score S of the player on roll is {bras['S']:.1f}.")
+    say(f"\nThe BRAS score S of the player on roll is {bras['S']:.1f}.")
     say(
         f"The article doubles from about {low:.0f} to {high:.0f} and drops from {bras['drop_from']:.0f}: "
         f"{bras['action']}."
     )
     if measured is None:
-        say("`motif cube-windows` measures from where these weights double and pass.")
+        say("`motif cube-windows` measures the scores from which these weights double and pass.")
         return
     say(
-        f"With contact {measured['player']} doubles from {measured['double_from']:.1f} "
+        f"In contact positions {measured['player']} doubles from {measured['double_from']:.1f} "
         f"(+-{measured['double_se']:.1f}) and drops from {measured['drop_from']:.1f} "
         f"(+-{measured['drop_se']:.1f}): {bras['measured_action']}."
     )
@@ -277,7 +279,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.windows])
     if decision.opponent_windows and not decision.exact:
-        columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
+        columns = ("opponent's window", "doubles from", "you take from", "cashes from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.opponent_windows])
     say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
 

@@ -1,9 +1,10 @@
-"""Interruption of commands by Ctrl-C and SIGTERM, within ten seconds.
+"""Interruption of commands by Ctrl-C and SIGTERM within ten seconds.
 
-A signal interrupts a command at once, or lets it finish steps of a few seconds (`stop_request`).  Supervisors
-kill processes that have not ended after ten seconds, so a watch runs beside each command: when the time is up
-it acts like a second signal, and if that is not enough it ends the process.  Python runs signal handlers only
-between bytecodes, which long compiled work delays; the watch is a thread that the system wakes.
+A signal interrupts a command immediately, or lets it finish a step of a few seconds (`stop_request`).
+Supervisors kill a process that has not ended after ten seconds.  Therefore a watch runs during each command:
+when the time is up, it acts like a second signal, and if the command still runs, it ends the process.  The
+watch is a thread, because Python runs signal handlers only between bytecodes, and long compiled work delays
+them.
 """
 
 import _thread
@@ -23,17 +24,17 @@ from motif.runtime.parallel import REQUESTS, handled
 INTERRUPTED = 130
 """Exit code of interrupted commands: 128 plus the number of SIGINT, as in shells."""
 SECONDS_TO_STOP = 6.5
-"""Seconds after the first signal until the effect of a second one."""
+"""Seconds after the first signal until the watch acts like a second one."""
 SECONDS_TO_LEAVE = 2.0
-"""Seconds after the second signal until the process ends."""
+"""Seconds after the second signal until the watch ends the process."""
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C or SIGTERM in long work; the message says how to continue."""
+    """Interruption of long work by Ctrl-C or SIGTERM; the message says how to continue."""
 
 
 def interrupted_line(said: str) -> str:
-    """Return the last line of an interrupted command, without the program's name."""
+    """Return the last line of an interrupted command, without the name of the program."""
     return f"interrupted; {said}" if said else "interrupted"
 
 
@@ -46,7 +47,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def resumable(how: str) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into `Interrupted` with a hint `how` to continue; add it to a `WorkerError`."""
+    """Raise `Interrupted` with a hint `how` to continue on Ctrl-C or SIGTERM; add it to a `WorkerError`."""
     try:
         with handled((signal.SIGTERM,), signal.default_int_handler), _watched(how):
             yield
@@ -57,27 +58,27 @@ def resumable(how: str) -> Iterator[None]:
 
 
 class _Watch:
-    """Ends a block, and finally the process, when a signal was too long ago."""
+    """A thread that ends a block, and finally the process, some seconds after a signal."""
 
     active: "_Watch | None" = None
     """The watch that receives signals."""
 
     def __init__(self) -> None:
         self.how = ""
-        """Hint how to continue."""
+        """Hint on how to continue."""
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> int:
-        """Receive signals; return the previous file descriptor for them."""
+        """Start to receive signals; return the previous file descriptor for them."""
         _Watch.active = self
         before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         self._thread.start()
         return before
 
     def end(self, before: int) -> None:
-        """Restore the previous file descriptor for signals."""
+        """Stop the watch and restore the previous file descriptor for signals."""
         _Watch.active = None
         signal.set_wakeup_fd(before)
         self._writer.close()

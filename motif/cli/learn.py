@@ -58,8 +58,8 @@ def sample(
 ) -> None:
     """Sample positions from self-play or from recorded games.
 
-    Rollouts label each position with probabilities and an equity.  With --label another player does, or, for
-    recorded games, their outcome.
+    Rollouts label each position with probabilities and an equity.  With --label, the labels come from another
+    player or, for recorded games, from the outcomes of the games.
     """
     from motif.sampling import sample as make_samples
     from motif.sampling.recorded_games import read_games
@@ -76,7 +76,7 @@ def sample(
     if json:
         print(json_line(facts))
         return
-    by = "who won" if settings.is_by_outcome else settings.label
+    by = "outcome" if settings.is_by_outcome else settings.label
     labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {by}"
     say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games per second")
@@ -84,7 +84,7 @@ def sample(
 
 @dataclass(frozen=True)
 class FitOutputs:
-    """Name and start of the weights, and files to write beside them."""
+    """Name and origin of the weights, and other files to write."""
 
     name: Annotated[str | None, option("Name of the weights.", show_default="the name of --out")] = None
     version: Annotated[int, option("Version of the weights.", min=0, hidden=True)] = 0
@@ -92,7 +92,8 @@ class FitOutputs:
         str | None, option("Player whose rollouts labelled the samples.", "NAME", hidden=True)
     ] = None
     start: Annotated[
-        str | None, option("Weights with as many hidden units to start from.", "NAME", hidden=True)
+        str | None,
+        option("Weights to start from, with the same number of hidden units.", "NAME", hidden=True),
     ] = None
     plot: Annotated[Path | None, option("Plot of the error by pass to write: PNG or SVG.")] = None
     term_table: Annotated[
@@ -102,7 +103,7 @@ class FitOutputs:
 
 _ALONE = FitOutputs()
 _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
-"""Settings with hidden options: they belong in a --config file."""
+"""Settings whose options are hidden, because they belong in a --config file."""
 
 
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
@@ -114,13 +115,13 @@ def fit(
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
     config: Annotated[
-        Path | None, option("YAML file of settings, the fields of motif.FitSettings; options override it.")
+        Path | None, option("YAML file of settings (the fields of motif.FitSettings); options override it.")
     ] = None,
     prune: Annotated[bool, option("Remove insignificant pairs and fit again.")] = False,
     prune_z: Annotated[
         float | None,
         option(
-            "With --prune: least weight of a kept pair, in standard errors.",
+            "With --prune: minimum weight of a pair to keep, in standard errors.",
             "Z",
             show_default="2 with --prune",
             hidden=True,
@@ -130,7 +131,7 @@ def fit(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Fit weights to one dataset, or to several pooled."""
+    """Fit weights to one dataset, or to several datasets pooled."""
     from motif.analysis.term_report import with_words
     from motif.evaluators.named import weights_called
     from motif.fitting.solve import PRUNE_Z
@@ -168,7 +169,7 @@ def fit(
 
 
 def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":
-    """Return the settings of a file, overridden by given options."""
+    """Return the settings of a file, overridden by the options given."""
     from motif.learning.bootstrap_run import read_fit_settings
 
     given = {
@@ -246,10 +247,10 @@ def bootstrap(
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Learn from nothing: sample, fit, repeat.
+    """Learn from scratch: sample, fit, repeat.
 
-    Each version plays the games of the next one and labels its positions.  The same command continues an
-    interrupted run.
+    Each version plays the games for the next version and labels their positions.  The same command continues
+    an interrupted run.
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
@@ -296,14 +297,14 @@ def _print_summaries(summaries: Sequence[Mapping[str, Any]], out: Path) -> None:
     say(
         "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
     )
-    say("equity is fitted) without the noise of the labels, which makes versions comparable")
+    say("equity is fitted) after removing label noise, so that versions are comparable")
     say("choice error: points per validation decision, by the labels")
     say("against: points per game ± standard error; the first version plays against the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
 def _without_noise(summary: Mapping[str, Any]) -> float | None:
-    """Return the main error of a version without label noise; None if it is unknown."""
+    """Return the main error of a version without label noise; None if unknown."""
     errors = summary.get("validation_errors", {})
     of_head: Mapping[str, float | None] = errors.get("equity", errors.get("win", {}))
     return of_head.get("rmse_without_noise")
@@ -314,7 +315,7 @@ def _without_noise(summary: Mapping[str, Any]) -> float | None:
     "train-phase-net --out b --stage 2 --start a.onnx --opponent simple",
 )
 def train_phase_net(
-    out: Annotated[Path, option("Folder to write, empty or new.", "DIR")],
+    out: Annotated[Path, option("Folder to write, new or empty.", "DIR")],
     settings: Annotated[
         "PhaseNetSettings", Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain"))
     ],
@@ -323,10 +324,11 @@ def train_phase_net(
 ) -> None:
     """Train a neural net on the phase heuristic.
 
-    Stage 1 trains it on the heuristic's scores, stage 2 on the outcomes of games of best-of-four against
-    itself or other players.  The nets after both stages are DIR/pretrained.onnx and DIR/refined.onnx, which
-    play as onnx:DIR/NAME.onnx.  Each plays random, phase, simple and the opponents; the mean and variance of
-    its difference from the heuristic are shown.
+    Stage 1 trains the net on the heuristic's scores, stage 2 on the outcomes of games that best-of-four plays
+    against itself or other players.  The nets after the two stages are DIR/pretrained.onnx and
+    DIR/refined.onnx, which play as onnx:DIR/NAME.onnx.  Each net plays games against random, phase, simple
+    and the opponents.  Shows their results, and the mean and variance of the difference between each net and
+    the heuristic.
     """
     from motif.phase_net import train_phase_net as train
     from motif.reports.convergence import draw_training
@@ -344,7 +346,7 @@ def train_phase_net(
         2,
     )
     print_table(
-        ("net", "net less heuristic", "variance", "size", "boards of random games"),
+        ("net", "net minus heuristic", "variance", "size", "boards of random games"),
         [
             (
                 name,
@@ -382,12 +384,12 @@ def report(
     benchmark: Annotated[
         list[Path] | None,
         option(
-            "Benchmark file on which to measure the versions; repeatable.",
+            "Benchmark file to measure the versions on; repeatable.",
             show_default="data/bench in motif's source",
         ),
     ] = None,
     worst: Annotated[
-        int, option("Number of the worst decisions of the last version to show.", min=0, max=1000)
+        int, option("Number of worst decisions of the last version to show.", min=0, max=1000)
     ] = 10,
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
     html: Annotated[Path | None, option("HTML page to write.", show_default="RUN/report.html")] = None,
@@ -397,7 +399,7 @@ def report(
 ) -> None:
     """Write the report of a run.
 
-    It shows the course of the run, the strength of each version, the most important terms, the worst
+    The report shows the course of the run, the strength of each version, the most important terms, the worst
     decisions of the last version on the benchmark files, and what to try next.
     """
     if not folder.is_dir():
@@ -417,7 +419,7 @@ def report(
 def _print_versions(drawn: "RunReport") -> None:
     from motif.benchmarks.losses import MILLIPOINTS
 
-    titles = ["version", "positions", "error", "v PubEval", "v previous", "choices"]
+    titles = ["version", "positions", "error", "v PubEval", "v previous", "choice error"]
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()
     rows = []
     for version, one in enumerate(drawn.run.summaries):
@@ -435,5 +437,5 @@ def _print_versions(drawn: "RunReport") -> None:
         )
     print_table([*titles, *errors], rows)
     say("error: of the equity (or the win probability, if no equity is fitted) without label noise")
-    say("v: points per game; choices by the labels, and on benchmark files: millipoints per decision")
+    say("v: points per game; choice error (by the labels) and benchmark files: millipoints per decision")
     say("± is one standard error")

@@ -1,4 +1,4 @@
-"""The application: its commands, and their exit codes with a line for each kind of failure."""
+"""The command-line application: finds and runs commands, and turns failures into messages and exit codes."""
 
 import gc
 import inspect
@@ -61,13 +61,13 @@ SECTIONS = {
     },
     "Serve": {"serve http": "serve", "serve gnubg": "serve", "serve ubgi": "serve"},
 }
-"""Commands with their modules, in the sections of the help."""
+"""Sections of the help: the commands of each, with the modules that define them."""
 HOMES = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
 """The module of each command."""
 GROUPS = {"serve": "Serve motif to other programs."}
-"""Groups of commands with two words, and their help."""
+"""Groups of two-word commands, and their help."""
 
-# An XGID without its prefix often starts with a dash, like an option.
+# An XGID without its prefix often starts with a dash and would be read as an option.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
@@ -95,14 +95,14 @@ def _group(name: str) -> "_Program":
 
 
 class _Commands(Mapping[str, TyperCommand | TyperGroup]):
-    """The commands of a group, or of the program, by their last word, created on first use."""
+    """Commands of a group, or of the whole program, by their last word; created on first use."""
 
     def __init__(self, group: str | None) -> None:
         self._before = f"{group} " if group else ""
 
     def _names(self) -> dict[str, None]:
         behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
-        # A group has one entry; a command of two words whose first word is a command has one of its own.
+        # A group has one entry; so has a two-word command whose first word is also a command.
         return dict.fromkeys(
             words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
         )
@@ -113,7 +113,7 @@ class _Commands(Mapping[str, TyperCommand | TyperGroup]):
         return _command(self._before + name) if self._before + name in HOMES else _group(name)
 
     def listed(self) -> dict[str, TyperCommand | TyperGroup]:
-        """Return the commands without their options, for lists."""
+        """Return the commands without their options, which lists do not show."""
         return {
             name: TyperCommand(name, help=inspect.getdoc(_function(self._before + name)))
             if self._before + name in HOMES
@@ -134,12 +134,12 @@ class _Program(TyperGroup):
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command in the first words of `args`; the longest name counts."""
+        """Find the command that the first words of `args` name; the longest name wins."""
         two = " ".join(args[:2])
         return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands of the program by section, those of a group in order."""
+        """List the commands: those of the program by section, those of a group in order."""
         if self.name in GROUPS:
             super().format_commands(ctx, formatter)
             return
@@ -148,13 +148,13 @@ class _Program(TyperGroup):
         room = formatter.width - width - 6
         for title, homes in SECTIONS.items():
             names = dict.fromkeys(name if name in commands else name.split()[0] for name in homes)
-            # Names are padded to line up the sections.
+            # Names are padded so that the sections line up.
             rows = [(f"{name:{width}}", commands[name].get_short_help_str(room)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete the names of commands, without creating their options."""
+        """Complete the names of commands without creating their options."""
         self.commands = self.commands.listed()
         return super().shell_complete(ctx, incomplete)
 
@@ -173,10 +173,10 @@ class _Program(TyperGroup):
 
 app = typer.Typer(
     cls=_Program,
-    help="Learn a backgammon evaluator that people can read, from nothing but the rules; query it, play "
-    "against it and measure it.\n\n`motif sample` labels positions by rollouts, `motif fit` fits a weight to "
-    "each feature of the board, and `motif bootstrap` alternates both.",
-    epilog="`motif COMMAND --help` shows the options of a command and examples.",
+    help="Learn a human-readable backgammon evaluator from nothing but the rules; query it, play against it "
+    "and measure its strength.\n\n`motif sample` labels positions by rollouts, `motif fit` fits a weight for "
+    "each feature of the board, and `motif bootstrap` alternates the two.",
+    epilog="`motif COMMAND --help` shows the options of a command, with examples.",
     context_settings={"help_option_names": ["-h", "--help"]},
     **_PLAIN,
 )
@@ -194,7 +194,8 @@ def _print_version(is_wanted: bool) -> None:
 def _root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -204,13 +205,13 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command in `arguments`, by default those of the process, and return its exit code.
 
-    The code is 0 for success, 2 for bad input, 130 for an interruption, and 1 for a fit without useful
-    weights, closed output, a killed worker process and internal errors, whose traceback is shown if the
-    environment variable MOTIF_TRACEBACK is set.  Failures print one line on stderr.
+    The exit code is 0 for success, 2 for bad input and 130 for an interruption.  It is 1 for a fit without
+    useful weights, closed output, a killed worker process or an internal error.  Failures print one line on
+    stderr.  If the environment variable MOTIF_TRACEBACK is set, an internal error shows its traceback.
     """
     code = _run(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
-        gc.freeze()  # The process ends; collecting garbage among all its modules would take 0.1 s.
+        gc.freeze()  # The process is about to end; collecting the garbage of all modules would take 0.1 s.
     return code
 
 
@@ -230,7 +231,7 @@ def _run(arguments: Sequence[str]) -> int:
         return _ended(INTERRUPTED, interrupted_line(str(error)))
     except (KeyboardInterrupt, typer.Abort):
         return _ended(INTERRUPTED, interrupted_line(""))
-    except SystemExit as error:  # raised by typer if the output is closed
+    except SystemExit as error:  # typer raises it if the output is closed
         return int(error.code or 0)
     except BrokenPipeError:
         _discard_output()
@@ -254,6 +255,6 @@ def _ended(code: int, line: str) -> int:
 
 
 def _discard_output() -> None:
-    """Redirect stdout to nowhere, so that flushing it at exit raises nothing."""
+    """Redirect stdout to the null device, so that flushing it at exit cannot fail."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

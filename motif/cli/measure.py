@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
-"""Numbers of worst decisions on a page: default and maximum."""
+"""Default and maximum number of worst decisions on a page."""
 
 
 @command(
@@ -48,14 +48,14 @@ def benchmark(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="GNUbg benchmark files (.gz too), or datasets made by `motif sample`."
+            metavar="FILE...", help="GNUbg benchmark files (also .gz), or datasets made by `motif sample`."
         ),
     ],
     player: PlayerOption = DEFAULT_PLAYER,
     versus: Annotated[str | None, player_option("Player to compare with, decision by decision.")] = None,
     worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MOST_SHOWN)] = None,
     html: Annotated[
-        Path | None, option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} without --worst.")
+        Path | None, option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -67,9 +67,9 @@ def benchmark(
     decisions, and the distribution of losses.  data/bench in motif's source has benchmark files.
 
     In a dataset, each decision with at least two recorded plays counts.  The player chooses among these by
-    its values of the resulting positions, and the labels determine the loss; the class is that of the
+    its evaluation of the resulting positions, and the labels determine the loss; the class is that of the
     position after the best play.  Labels are noisy, so compare players on the same dataset (--versus) rather
-    than read the error rate itself.  Weights have an advantage on the dataset they were fitted to.
+    than rely on the error rate itself.  Weights have an advantage on the dataset they were fitted to.
     """
     from motif.benchmarks.choices import summary, worst_decisions
     from motif.benchmarks.losses import paired
@@ -81,7 +81,9 @@ def benchmark(
     unused = 0
     if of_datasets := _are_datasets(paths):
         if shown:
-            raise SettingError("--worst and --html: a dataset does not hold the positions before its plays")
+            raise SettingError(
+                "--worst and --html: a dataset does not contain the positions before its plays"
+            )
         measured = _on_datasets(paths, names, jobs)
     else:
         choices, unused = _on_files(paths, names, seed, jobs)
@@ -137,7 +139,8 @@ def benchmark_make(
     Selects positions at random, and positions in which static evaluation and 2-ply lookahead choose different
     plays; each gets a random roll.  The plays chosen by the players and the next best ones are rolled out to
     the end with common random numbers, until each is either significantly worse than the best or almost as
-    good.  The file has the format of the GNUbg team's benchmark, for `motif benchmark` and gnubg's tools.
+    good.  The file has the format of the GNUbg team's benchmark, which `motif benchmark` and gnubg's tools
+    read.
     """
     from motif.benchmarks.benchmark_making import make_benchmark
 
@@ -151,14 +154,14 @@ def benchmark_make(
     if json:
         print(json_line(made.to_dict()))
         return
-    say(f"{made.decisions:,} decisions in {out}; static evaluation and 2-ply differ in {made.disagree:,}")
-    say(f"{made.plays:,} plays rolled out in {made.trials:,} trials; {made.open:,} decisions are not settled")
+    say(f"{made.decisions:,} decisions in {out}; static and 2-ply evaluation differ in {made.disagree:,}")
+    say(f"{made.plays:,} plays rolled out in {made.trials:,} trials; {made.open:,} decisions remain open")
     if made.decisions < settings.decisions:
         note(f"there are too few positions for {settings.decisions:,} decisions")
 
 
 def _positions(sources: Sequence[Path]) -> "Board":
-    """Return positions before a roll: of datasets, and of the plays in match files."""
+    """Return positions before a roll, from datasets and from the plays in match files."""
     import numpy as np
 
     from motif.board.packed import unpack_many
@@ -177,7 +180,9 @@ def _are_datasets(paths: Sequence[str]) -> bool:
     """Return whether all `paths` are folders; raises `SettingError` if only some are."""
     folders = [path for path in paths if Path(path).is_dir()]
     if folders and (others := [path for path in paths if path not in folders]):
-        raise SettingError(f"a dataset and a file cannot be measured together: {folders[0]}, {others[0]}")
+        raise SettingError(
+            f"datasets and benchmark files cannot be measured together: {folders[0]}, {others[0]}"
+        )
     return bool(folders)
 
 
@@ -227,7 +232,9 @@ def speed(
     if json:
         print(json_line(rates))
         return
-    print_table(("", "a second"), [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()])
+    print_table(
+        ("", "per second"), [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]
+    )
 
 
 _MOST_BEST = 3
@@ -241,11 +248,11 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
     ]
     print_table(("", "error rate", "standard error", "decisions", "unlisted"), rows)
-    say(f"error rate: millipoints that {player} loses per decision;")
+    say(f"error rate: millipoints lost by {player} per decision;")
     if of_datasets:
         say("labels are noisy, so differences between players are more reliable")
     else:
-        say("an unlisted play counts with the largest loss listed for its decision")
+        say("an unlisted play counts as the largest loss listed for its decision")
     spread = rates.distribution
     together = [*spread.at_most.values(), 1.0]
     print_table(
@@ -269,10 +276,11 @@ def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> N
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
     overall = compared.overall
+    lost = f"{abs(overall.difference):.2f} ± {overall.se:.2f} millipoints"
     more = "more" if overall.difference > 0 else "less"
     say(
         f"difference: error rate of {player} minus that of {versus};\n"
-        f"over all decisions {player} loses {abs(overall.difference):.2f} ± {overall.se:.2f} {more}"
+        f"over all decisions {player} loses {lost} {more}"
     )
 
 
@@ -287,11 +295,11 @@ def print_worst(decisions: "Sequence[WorstDecision]") -> None:
         at_least = "" if decision.is_listed else "at least "
         place = f"{decision.class_name}, {decision.path}{line}"
         say(f"\n{number}. {gnubg_id(decision.position)} {roll}  {place}")
-        say(f"   {decision.played.notation} loses {at_least}{decision.played.loss:.1f}; best is {best}")
+        say(f"   {decision.played.notation} loses {at_least}{decision.played.loss:.1f}; the best is {best}")
 
 
 def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
-    """Yield the rates with their names in a table."""
+    """Yield the rates with the names of their table rows."""
     yield from rates.files.items()
     for name, rate in rates.classes.items():
         yield f"{name} positions", rate
@@ -334,15 +342,15 @@ _WARMING = (
         "play latest pubeval --length 1 --tutor --seed 1",
     ),
 )
-"""Small commands that together compile every kernel; those of a list run in order."""
+"""Small commands that together compile every kernel; the commands of a list run in order."""
 
 
 @command("warm")
 def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     """Precompile all kernels.
 
-    Compiles now what commands would compile on first use, and keeps it in the user's cache folder; for
-    container images, classrooms and demonstrations.
+    Compiles everything that commands would compile on first use, and stores it in the user's cache folder.
+    This is useful for container images, classrooms and demonstrations.
     """
     from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder, kernel_folder_problem
     from motif.runtime.errors import FileError
@@ -351,7 +359,7 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
 
     if problem := kernel_folder_problem():
         raise FileError(problem)
-    note(f"compiling all kernels that are not cached: all take about {SECONDS_OF_ALL} s on two idle cores")
+    note(f"compiling the kernels not cached; all of them take about {SECONDS_OF_ALL} s on two idle cores")
     COMPILATION.is_said = True
     started = time.monotonic()
     before = cached_kernel_count()
@@ -369,7 +377,7 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
 
 
 def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:
-    """Run command lines until one fails; return it with its message, or empty texts."""
+    """Run command lines until one fails; return that line and its message, or two empty texts."""
     from motif.cli.main import main
 
     for line in lines:
@@ -379,5 +387,5 @@ def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:
         with redirect_stdout(said), redirect_stderr(errors):
             code = main([word.format(own) for word in line.split()])
         if code:
-            return line, errors.getvalue().strip() or f"ended with {code}"
+            return line, errors.getvalue().strip() or f"exit code {code}"
     return "", ""

@@ -1,6 +1,6 @@
-"""Options of commands: shared ones, ones made from the fields of settings, and shell completion.
+"""Command-line options: shared options, options made from the fields of settings, and shell completion.
 
-Nothing here imports slow modules, so completion is fast.
+This module imports nothing slow, so that completion is fast.
 """
 
 import inspect
@@ -43,7 +43,7 @@ NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is
 
 
 def complete_player(incomplete: str) -> list[str]:
-    """Return names of players and paths of weight files that begin with `incomplete`."""
+    """Return the player names and paths of weight files that begin with `incomplete`."""
     prefixes = ROLLOUT_PREFIX, BRAS_PREFIX
     begun = next((prefix for prefix in prefixes if incomplete.startswith(prefix)), "")
     rest = incomplete.removeprefix(begun)
@@ -52,25 +52,25 @@ def complete_player(incomplete: str) -> list[str]:
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Return names of presets that begin with `incomplete`."""
+    """Return the names of presets that begin with `incomplete`."""
     presets = resources.files("motif").joinpath("data", "presets")
     names = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir())
     return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_language(incomplete: str) -> list[str]:
-    """Return languages that begin with `incomplete`."""
+    """Return the languages that begin with `incomplete`."""
     return [name for name in languages() if name.startswith(incomplete)]
 
 
 def complete_parameters(incomplete: str) -> list[str]:
-    """Return parameter sets, Python files and folders that begin with `incomplete`."""
+    """Return the parameter sets, Python files and folders that begin with `incomplete`."""
     names = ("motif", "keith", "bras", "phase", *_paths(incomplete, (".py",)))
     return [name for name in names if name.startswith(incomplete)]
 
 
 def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[str]:
-    """Yield files with one of `suffixes`, and folders; hidden ones only if `begun` has a leading dot."""
+    """Yield folders, and files with `suffixes`, that begin with `begun`; hidden ones if it names a dot."""
     folder, _, name = begun.rpartition("/")
     place = Path(folder or ("/" if begun.startswith("/") else "."))
     if not place.is_dir():
@@ -87,7 +87,7 @@ def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[
 
 _LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
-"""The default player."""
+"""Name of the default player."""
 
 
 def _checked_jobs(jobs: int | None) -> int | None:
@@ -106,8 +106,8 @@ def checked_seed(seed: int | None) -> int | None:
 def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
     """Return an option of a command.
 
-    `name` is by default that of the parameter, with a --no- form if that makes sense; `metavar` is by default
-    that of the type.
+    By default `name` comes from the parameter, with a --no- form for a flag that may be unset or is on, and
+    `metavar` from the type.
     """
     return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
 
@@ -126,7 +126,7 @@ POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter ke
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
 FirstDie = Annotated[
-    str | None, typer.Argument(metavar="D1", help="First die, or both: 31.", show_default=False)
+    str | None, typer.Argument(metavar="D1", help="First die, or both dice: 31.", show_default=False)
 ]
 SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="Second die.", show_default=False)]
 JsonOption = Annotated[bool, option("Print a JSON object and nothing else.")]
@@ -136,19 +136,19 @@ JobsOption = Annotated[
 ]
 LanguageOption = Annotated[
     str,
-    option(f"Language of the reasons: {', '.join(languages())}.", autocompletion=complete_language),
+    option(f"Language of the explanations: {' or '.join(languages())}.", autocompletion=complete_language),
 ]
 ClusterOption = Annotated[
     str | None,
-    option("Scheduler of a dask cluster to run on, instead of this machine.", "tcp://HOST:PORT"),
+    option("Scheduler of a Dask cluster to run on instead of this machine.", "tcp://HOST:PORT"),
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
 FastOption = Annotated[bool, option("Evaluate without lookahead.")]
-DeepOption = Annotated[bool, option("Look ahead further; slower.")]
-StaticOption = Annotated[str, player_option(f"Player of both sides: {static_words()}.")]
+DeepOption = Annotated[bool, option("Look ahead further, which is slower.")]
+StaticOption = Annotated[str, player_option(f"Player for both sides: {static_words()}.")]
 HtmlOption = Annotated[Path | None, option("HTML page to write.")]
-# Options and defaults of fields of these names, in all settings.
+# Options and defaults of the fields with these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B", "start": "FILE.onnx", "opponent": "PLAYER,..."}
@@ -164,27 +164,27 @@ _METAVARS: dict[Any, str] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Marks a parameter of a command that is a dataclass, whose fields become options."""
+    """Mark of a command's parameter that is a dataclass, whose fields become options."""
 
     home: str = ""
-    """Module of a dataclass that is named by a string, imported when the command is created."""
+    """Module to import, when the command is created, if the annotation names the dataclass in a string."""
     without: tuple[str, ...] = ()
     """Fields without options."""
     hidden: tuple[str, ...] = ()
-    """Fields whose options are hidden in the help."""
+    """Fields whose options the help does not show."""
 
 
 MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
-"""Match and cube of commands that value plays."""
+"""Options for match and cube, in commands that value plays."""
 
 
 def option_name(name: str) -> str:
-    """Return the option of the setting `name`."""
+    """Return the option for the setting `name`."""
     return "--" + name.replace("_", "-")
 
 
 def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.Parameter:
-    """Return the parameter `name` of a command, with the details that `mark` leaves open."""
+    """Return the parameter `name` of a command, with defaults for what `mark` leaves out."""
     annotated: Any = Annotated
     declared = copy(mark)
     both_ways = kind == bool | None or default is True
@@ -236,7 +236,7 @@ Command = Callable[..., None]
 
 
 def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[Command], Command]:
-    """Mark a function as a command; `examples` are command lines without ``motif``."""
+    """Mark a function as a command; `examples` are command lines without the leading ``motif``."""
 
     def decorate(function: Command) -> Command:
         lines = ("\b", "Example:", *(f"  motif {line}" for line in examples))
@@ -248,7 +248,7 @@ def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[
 
 
 def with_options(function: Command) -> Command:
-    """Return `function` with an option for each field of dataclasses that `Settings` marks."""
+    """Return `function` with an option for each field of the dataclasses marked by `Settings`."""
     groups: dict[str, tuple[type, list[str]]] = {}
     shown: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -278,7 +278,7 @@ def with_options(function: Command) -> Command:
 
 
 def optional_value(option: str, value: str) -> type[TyperCommand]:
-    """Return the class of a command whose `option` without a value means ``option=value``."""
+    """Return a command class in which `option` without a value means ``option=value``."""
 
     class OptionalValue(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -293,7 +293,7 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
 
 
 def several_values(option: str) -> type[TyperCommand]:
-    """Return the class of a command whose `option` takes all values that follow it: ``--from *.mat``."""
+    """Return a command class in which `option` takes all values that follow it: ``--from *.mat``."""
 
     class SeveralValues(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -49,7 +49,7 @@ class Dice(StrEnum):
 class RulesChoice:
     """Match length and rules."""
 
-    length: Annotated[int, option("Points of the match; 0 for money games.")] = 0
+    length: Annotated[int, option("Match length in points; 0 for money games.")] = 0
     cube: Annotated[bool, option("Play with a doubling cube.")] = True
     jacoby: Annotated[
         bool | None,
@@ -85,9 +85,9 @@ class HelpChoice:
 
     tutor: Annotated[
         str | None,
-        option(f"Player that warns before errors, with reasons; without a value {JUDGE}.", "[PLAYER]"),
+        option(f"Player that warns before errors, with reasons; without a value, {JUDGE}.", "[PLAYER]"),
     ] = None
-    tutor_limit: Annotated[float, option("Largest error, in points of equity, without a warning.")] = 0.05
+    tutor_limit: Annotated[float, option("Largest error without a warning, in points of equity.")] = 0.05
     hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
 
     def table_options(self, auto_roll: bool, save: Path | None) -> "TableOptions":
@@ -130,14 +130,14 @@ def play(
     ] = None,
     rules: Annotated[RulesChoice, Settings()] = _RULES,
     auto_roll: Annotated[
-        bool, option("Roll automatically unless doubling is a close decision by --hint-player.")
+        bool, option("Roll automatically unless doubling is close, according to --hint-player.")
     ] = False,
     games: Annotated[
         int | None, option("Number of money games.", show_default="asks after each game")
     ] = None,
     helpers: Annotated[HelpChoice, Settings()] = _HELP,
     names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
-    dice: Annotated[Dice, option("Roll by --seed, or type the rolls of a real board.")] = Dice.SEED,
+    dice: Annotated[Dice, option("Dice from --seed, or rolls of real dice that you type.")] = Dice.SEED,
     save: Annotated[Path | None, option("Match file (.mat) to write after each game and at the end.")] = None,
     json: JsonOption = False,
     seed: Annotated[int | None, option("Dice seed.", callback=checked_seed, show_default="random")] = None,
@@ -155,20 +155,20 @@ def play(
 
     rules.check(games)
     seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
-    thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
+    seeded = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     _accept_any_text()
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
-    game = EventGame(session, thrown, lambda: advisor, typed_dice=dice is Dice.MANUAL)
+    game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is Dice.MANUAL)
     table = Table(game, screen, helpers.table_options(auto_roll, save))
-    table.prompter.write_kept()  # fails before the game, not after it
-    repeat = f"The dice seed is {thrown.seed}; --seed {thrown.seed} repeats them."
+    table.prompter.write_kept()  # A file that cannot be written should fail before the game.
+    repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):
         screen.say("Type ? for a list of commands.")
     _run(table, games, save)
     if json:
-        typed = {"dice": dice.value, "seed": thrown.seed, "save": save}
+        typed = {"dice": dice.value, "seed": seeded.seed, "save": save}
         print(json_line({**play_result(session, table.tutor), **typed}))
 
 
@@ -201,7 +201,7 @@ def _run(table: "Table", games: int | None, save: Path | None) -> None:
 
 
 def _sides(first: str | None, second: str | None) -> tuple[str, str]:
-    """Return the two players; a single name is that of a person's opponent."""
+    """Return the two players; a single name is the opponent of a person."""
     if second is not None:
         return first or HUMAN, second
     return HUMAN, DEFAULT_PLAYER if first in (None, HUMAN) else str(first)
@@ -232,7 +232,7 @@ def opening_line(session: "GameSession") -> str:
 
 
 def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
-    """Return the result of `session` for JSON, with the errors of people if there was a `tutor`."""
+    """Return the result of `session` for JSON, with the errors that a `tutor` found, if any."""
     from motif.board.game_record import game_facts
 
     record, rules, winner = session.record(), session.rules, session.match_winner

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 _START = "4HPwATDgc/ABMA"
 _MAX_TERMS = 15
-"""Number of terms and of groups that `explain --detailed` prints without --all."""
+"""Number of terms and groups that `explain --detailed` prints without --all."""
 _BOARD_WIDTH = 48
-"""Width of a text diagram from its left rim to the checkers borne off."""
+"""Width of a text diagram, from its left edge to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
 _LOOKAHEAD = re.compile(r"@\d+$")
@@ -64,7 +64,7 @@ def evaluate(
     """Evaluate a position.
 
     Shows win, gammon and backgammon probabilities and the cubeless equity of the player on roll, before the
-    roll.  --detailed adds the features with their weighted sums, and explains the value in words; for bras it
+    roll.  --detailed adds the features and their weighted sums, and explains the value in words; for bras it
     shows D, g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
@@ -96,7 +96,7 @@ def evaluate(
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     say(f"equity {record['equity']:+.3f} ({record['class']} position, by {player})")
     if seen is not None and seen.explanation is not None:
-        say("\nwhat makes up the value, compared with the same position with sides switched:")
+        say("\ncontributions to the value, compared with the same position with sides switched:")
         say("\n".join([seen.explanation.summary, *seen.explanation.parts.sentences]))
 
 
@@ -110,7 +110,7 @@ def plays(
 ) -> None:
     """List the legal plays of a roll.
 
-    Positions after the plays are seen by the next player on roll.
+    Shows the position after each play as the next player on roll sees it.
     """
     import numpy as np
 
@@ -134,13 +134,13 @@ def plays(
 
 @dataclass(frozen=True)
 class PlayRollout:
-    """Options of a hint that rolls out the best plays."""
+    """Options for rolling out the best plays of a hint."""
 
     rollout: Annotated[
         bool, option("Roll out the best plays, dropping those that are significantly worse.")
     ] = False
     trials: Annotated[
-        int | None, option("With --rollout: largest number of trials per play.", show_default="1296")
+        int | None, option("With --rollout: maximum number of trials per play.", show_default="1296")
     ] = None
     candidates: Annotated[
         int | None, option("With --rollout: number of plays to roll out.", show_default="5")
@@ -172,19 +172,22 @@ def hint(
     player: JudgeOption = None,
     depth: DepthChoice = NORMAL_DEPTH,
     batch: DecisionBatch = None,
-    plays: Annotated[int, option("Number of best plays to show; --json has all.", min=1)] = 10,
+    plays: Annotated[int, option("Number of best plays to show; --json shows all.", min=1)] = 10,
     rolling: Annotated[PlayRollout, Settings()] = _NO_ROLLOUT,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Rank the legal plays of a roll; without a roll, decide whether to double.
 
-    Equities and probabilities (percent of wins, gammons and backgammons won and lost) are those of the player
-    who moves.  The source is the depth of lookahead; poor plays are evaluated less deeply.  Plays are valued
-    for the match and cube of the options or of the ID (with --batch, of the options), with equities
-    normalised so that a single game at that cube is -1 or 1; otherwise for money without a cube.  --rollout
-    plays the best plays on for 8 plies with the same dice and drops those that are significantly worse; for
-    other rollouts see `motif rollout --compare`.
+    Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
+    The column source shows the depth of lookahead; poor plays are evaluated less deeply.
+
+    Plays are valued for the match and cube given by the options or by the ID (with --batch, by the options),
+    with equities normalised so that a single game at that cube is worth 1; otherwise for money play without
+    a cube.
+
+    --rollout rolls out the best plays for 8 plies with the same dice and drops those that are significantly
+    worse; for other rollouts see `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
@@ -226,7 +229,7 @@ def hint(
 
 
 _HINT = ("   play", "equity", "diff", "win    g  bg - lose    g  bg", "source")
-"""Columns of a hint; probabilities are in percent, in the order of gnubg."""
+"""Columns of a hint; probabilities are in percent, in gnubg's order."""
 
 
 def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
@@ -276,24 +279,24 @@ def _roll_out(
         return
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
-    say(f"{_counted(record)}; these are the best by {player}")
+    say(f"{_counted(record)}; the best according to {player} were rolled out")
     print_valued(record)
 
 
 def read_decision(
     identifier: str | None, die1: str | None, die2: str | None
 ) -> "tuple[Position, MatchState | None, tuple[int, int]]":
-    """Return position, match state and roll of an ID and dice; the ID may hold the roll."""
+    """Return the position, match state and roll of an ID and dice; the roll may be part of the ID."""
     from motif.board.parsing import parse_decision
 
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:
-        raise SettingError("missing argument: D1 D2, because this ID holds no roll")
+        raise SettingError("missing argument: D1 D2, because the ID has no roll")
     return position, match, roll
 
 
 def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | None":
-    """Return `match` with the roll to play, for the board."""
+    """Return `match` with the roll to show on the board."""
     if match is None or match.doubled:
         return match
     return replace(match, dice=(max(roll), min(roll)))
@@ -328,7 +331,7 @@ def _counted(record: dict[str, Any]) -> str:
 
 
 def _print_details(details: dict[str, Any]) -> None:
-    """Print `Evaluator.details`: tables of features, sums and scores."""
+    """Print the tables of `Evaluator.details`: features, sums and scores."""
     for name, value in details.items():
         if isinstance(value, dict):
             print_table((name, ""), [(key, f"{number:+.4f}") for key, number in value.items()])
@@ -369,10 +372,10 @@ def explain(
 ) -> None:
     """Explain why one play is better than another.
 
-    Shows the reasons with their contributions, the largest first, which add up to the difference between the
-    plays, and how certain it is; see docs/how-to/explain.md in motif's source.  --detailed adds the largest
-    terms of the weights, --all every term; they add up exactly.  Plays are valued for the match and cube of
-    the options or the ID, terms for money.
+    Shows how certain the difference between the plays is, and the reasons for it, largest first, whose
+    contributions add up to the difference.  --detailed adds the largest terms of the weights, and --all every
+    term; all terms add up exactly.  Plays are valued for the match and cube given by the options or by the
+    ID, terms for money play.  See docs/how-to/explain.md in motif's source.
     """
     from motif.analysis.explain import explain_play
     from motif.board.moves import legal_plays
@@ -399,11 +402,11 @@ def explain(
         say(sentence)
     print_valued(valued)
     if detailed:
-        _print_reckoning(explanation, most=None if every else _MAX_TERMS)
+        _print_contributions(explanation, most=None if every else _MAX_TERMS)
 
 
-def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
-    """Print the `most` largest groups and terms that make up the difference between two plays."""
+def _print_contributions(explanation: "Explanation", most: int | None) -> None:
+    """Print the `most` largest groups and terms of the difference between two plays; all for None."""
     say("")
     for sentence in explanation.detailed_lines:
         say(sentence)
@@ -424,7 +427,7 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
 
 
 def _boards(explanation: "Explanation") -> str:
-    """Return the boards after both plays, seen by the player who moves, side by side if they fit."""
+    """Return the boards after both plays, as the player who moves sees them, side by side if they fit."""
     from motif.board.diagram import text_diagram
 
     blocks = []
@@ -441,10 +444,10 @@ def _boards(explanation: "Explanation") -> str:
 
 @command("bearoff 0QYAAJkDAAAAAA", "bearoff")
 def bearoff(identifier: MaybeId = None, json: JsonOption = False) -> None:
-    """Show the number of rolls that a bearoff takes, and its probabilities.
+    """Show the probabilities of bearing off within each number of rolls.
 
-    For each side with all checkers in its home board and without contact.  Without ID, describe the bearoff
-    tables, which are built on first use.
+    Shows them for each side that has all checkers in its home board, if there is no contact.  Without an ID,
+    describes the bearoff tables, which are built on first use.
     """
     if identifier is None:
         _show_tables(json)
@@ -507,7 +510,7 @@ def _summary(chances: "BearoffChances") -> str:
 
 
 def _distributions(position: "Position") -> "list[RaceDistribution | None]":
-    """Return the distributions of both sides; raises `PositionError` if neither side bears off."""
+    """Return the distributions of both sides; raises `PositionError` if neither side has one."""
     from motif.board.outcome import outcome
     from motif.evaluators.bearoff import race_distribution
 
@@ -538,7 +541,7 @@ def _record(side: "RaceDistribution | None") -> dict[str, Any] | None:
 
 
 def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
-    """Return rows of probabilities by number of rolls, then of mean and standard deviation."""
+    """Return table rows: probabilities by number of rolls, then means and standard deviations."""
     within = [[] if side is None else side.all_off.cumsum().tolist() for side in sides]
     known = [chances for chances in within if chances]
     first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from motif.board.position import Position
 
 PIPED_WIDTH = 120
-"""Columns of output that is not a terminal."""
+"""Width of the output, in columns, if it is not a terminal."""
 
 
 def one_line(text: str) -> str:
@@ -25,7 +25,7 @@ def one_line(text: str) -> str:
 
 
 def json_line(document: object) -> str:
-    """Return `document` as JSON on one line; non-finite numbers become null, paths texts."""
+    """Return `document` as one line of JSON; non-finite numbers become null, and paths become strings."""
     try:
         return json.dumps(document, allow_nan=False, default=_text)
     except ValueError:
@@ -35,7 +35,7 @@ def json_line(document: object) -> str:
 def _text(value: object) -> str:
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"JSON has no {type(value).__name__}")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _finite(value: object) -> object:
@@ -47,28 +47,28 @@ def _finite(value: object) -> object:
 
 
 def error_text(error: float | None) -> str:
-    """Return an error of a fit for a table; an empty text for None."""
+    """Return the error of a fit as a table cell; an empty one for None."""
     return "" if error is None else f"{error:.4f}"
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share such as 0.5 as ``50.0 %``."""
+    """Return a share in percent: 0.5 as ``50.0 %``."""
     return f"{100 * share:.{digits}f} %"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, whose plural `many` is by default `one` with an s."""
+    """Return a count with its noun; the plural is `many`, or by default `one` with an s."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def say(*lines: object) -> None:
-    """Print sentences, one per line, wrapped on a terminal."""
+    """Print sentences, one per line, wrapped to the width of a terminal."""
     for line in lines:
         print(wrapped(str(line), sys.stdout))
 
 
 def complain(line: str) -> None:
-    """Print `line` on stderr, wrapped on a terminal."""
+    """Print `line` on stderr, wrapped to the width of a terminal."""
     print(wrapped(line, sys.stderr), file=sys.stderr)
 
 
@@ -78,12 +78,12 @@ def note(line: str) -> None:
 
 
 def p_text(p: float, name: str = "p = ") -> str:
-    """Return a p-value as text, never 0."""
+    """Return a p-value as text; small values as ``p < 0.0001``."""
     return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
 
 
 def tell(line: str) -> None:
-    """Print a line about progress, only on a terminal."""
+    """Print a line about progress if stderr is a terminal."""
     if sys.stderr.isatty():
         complain(line)
 
@@ -99,7 +99,8 @@ def print_board(position: "Position", match: "MatchState | None") -> None:
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print a table whose first `left` columns are left-aligned, the others right-aligned.
 
-    If it is too wide, cells are wrapped between words; if that is not enough, each row becomes a sentence.
+    If the table is too wide, its cells are wrapped between words; if it is still too wide, each row is
+    printed as a sentence.
     """
     room = (columns(sys.stdout) or PIPED_WIDTH) - len(_EDGES) - len(_BETWEEN) * (len(titles) - 1)
     widths = _widths(list(zip(titles, *rows, strict=True)), room)
@@ -124,7 +125,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """Return the lines of a cell, wrapped between words."""
+    """Return the lines of a cell after wrapping between words."""
     return [
         part for line in text.split("\n") for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]
     ]
@@ -136,7 +137,7 @@ _WRAPPING: Any = {"break_long_words": False, "break_on_hyphens": False, "replace
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Return column widths, narrowed to `room` but not below the longest words; None if too wide."""
+    """Return column widths that fit into `room` without breaking words; None if that is impossible."""
     widths = [max(len(line) for text in cells for line in text.split("\n")) for cells in columns]
     slack = [
         width - max((len(word) for text in cells for word in text.split()), default=0)
@@ -153,7 +154,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
 
 
 def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
-    """Print the rows of a table as sentences, for a terminal without room for columns."""
+    """Print the rows of a table as sentences, for a terminal that is too narrow for columns."""
     say("")
     for row in rows:
         cells = zip(titles[left:], row[left:], strict=True)
@@ -165,5 +166,5 @@ def print_valued(valued: dict[str, Any]) -> None:
     """Print the match and cube for which plays were valued, if any."""
     if "valued_for" in valued:
         won, lost = valued["gammon_value"], valued["gammon_value_lost"]
-        gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"
+        gammons = f"gammon value {won:.2f}, if lost {lost:.2f} (money: 0.50)"
         say(f"valued for {valued['valued_for']}; {gammons}")

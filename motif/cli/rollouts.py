@@ -1,4 +1,4 @@
-"""The command rollout: of a position, of the plays of a roll, or of a cube decision."""
+"""The command rollout, for positions, the plays of a roll, and cube decisions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlayComparison:
-    """Options that compare plays."""
+    """Options for comparing plays."""
 
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False
     candidates: Annotated[int | None, option("Number of plays to compare.", show_default="5")] = None
@@ -58,7 +58,9 @@ def rollout(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: PlayerOption = DEFAULT_PLAYER,
-    luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
+    luck_plies: Annotated[
+        str, option("Number of first rolls with variance reduction; all for every roll.", "N")
+    ] = "0",
     cubeful: Annotated[
         bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
     ] = False,
@@ -70,8 +72,8 @@ def rollout(
     """Roll out a position, the plays of a roll, or a cube decision.
 
     Shows probabilities and equity with their standard errors; docs/how-to/rollouts.md in motif's source
-    compares the options.  --compare values plays for the match and cube of the options or of the ID.  With
-    --cubeful both sides double, take and pass in the trials.
+    compares the options.  --compare values plays for the match and cube given by the options or by the ID.
+    With --cubeful both sides double, take and pass in the trials.
     """
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
@@ -127,7 +129,7 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
 
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
-    """Roll out a cube decision and print it beside the static one."""
+    """Roll out a cube decision and print it next to the static one."""
     from motif.analysis.rollout_records import cube_rollout_record
 
     result, static = question.decide()
@@ -157,7 +159,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     chances, errors = result.mean, result.se
     say(
         f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
-        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), without cash-outs"
+        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), passed games by static evaluation"
     )
     double = "redouble" if result.state.cube_owner == "me" else "double"
     rows = [
@@ -179,7 +181,9 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     )
     by_how_much = ""
     if result.difference is not None:
-        by_how_much = f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} against waiting"
+        by_how_much = (
+            f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} compared with no {double}"
+        )
     say(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
 
 
@@ -198,7 +202,7 @@ def _print_result(result: "RolloutResult") -> None:
 
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
-    """Print the plays, the best first, with the verdict."""
+    """Print the plays, best first, and the verdict."""
     rows = []
     early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
@@ -230,5 +234,5 @@ def _verdict(result: "Comparison") -> str:
         chance = f"probability that a dropped play is best: at most {result.error_rate:g}"
         return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"
     if result.settled:
-        return f"{name} is best: {lead} ({p_text(result.doubt)} for equal plays)"
+        return f"{name} is best: {lead} ({p_text(result.doubt)} if the plays were equal)"
     return f"{name} is best, but not significantly: {lead}; run more trials"

@@ -46,11 +46,11 @@ def serve_gnubg(
     ] = 3600,
     seed: SeedOption = 0,
 ) -> None:
-    """Serve as an external player of gnubg.
+    """Serve as an external player for gnubg.
 
-    In gnubg type: set player 0 external localhost:1234.  gnubg then sends all decisions of that player:
-    plays, doubles and responses, at any score.  It does not send whether the Jacoby rule and beavers are in
-    use; they are gnubg's defaults.  Ctrl-C stops the server.
+    In gnubg, type: set player 0 external localhost:1234.  gnubg then asks for all decisions of that player:
+    plays, doubles and responses, at any score.  It does not say whether the Jacoby rule and beavers are in
+    use; the defaults of --jacoby and --beavers are gnubg's.  Ctrl-C stops the server.
     """
     from motif.serve.gnubg_server import ConnectionLimits, GnubgServer, Rules
     from motif.serve.opponent import Opponent
@@ -70,10 +70,10 @@ def serve_ubgi(
     player: Annotated[str, player_option("Player.")] = DEFAULT_PLAYER,
     seed: SeedOption = 0,
 ) -> None:
-    """Serve as an engine by UBGI, the Universal Backgammon Interface, on standard input and output.
+    """Serve as a UBGI engine (Universal Backgammon Interface) on standard input and output.
 
     For controllers such as bgci, which start the engine themselves.  Supports version 0.2 and the messages of
-    earlier versions.  engine.ply counts the root: 1 is the static evaluation.
+    earlier versions.  engine.ply counts from 1, the static evaluation.
     """
     from motif.serve.opponent import Opponent
     from motif.serve.ubgi import UbgiEngine, lines_of
@@ -92,8 +92,8 @@ def serve_ubgi(
 def _beside(function: Callable[[], _Result]) -> _Result:
     """Call `function` in another thread and return its result.
 
-    The main thread then receives signals at once, which it would not while running compiled code.  The other
-    thread does not delay the end of the program.
+    The main thread can then handle signals immediately, which it cannot while it runs compiled code.  The
+    other thread does not delay the end of the program.
     """
     outcome: Future[_Result] = Future()
 
@@ -112,11 +112,11 @@ def serve_http(
     settings: Annotated["ServeSettings", Settings("motif.serve.serve_settings", without=("player",))],
     player: JudgeOption = None,
 ) -> None:
-    """Serve an HTTP API and the page.
+    """Serve an HTTP API and the web page.
 
     Provides wildbg's /move and /eval, bgweb-api's /api/v1/getmoves, and motif's own /api/v1, which
-    /openapi.json describes; docs/how-to/serve.md in motif's source has examples.  Prints its address once it
-    listens; Ctrl-C stops it.
+    /openapi.json describes; docs/how-to/serve.md in motif's source has examples.  Prints the address when
+    the server listens; Ctrl-C stops it.
     """
     http_server().serve(replace(settings, player=player))
 
@@ -129,10 +129,11 @@ def web(
     ] = None,
     open: Annotated[bool, option("Open the page in the browser.")] = True,
 ) -> None:
-    """Play in the browser, with hints and reasons.
+    """Play in the browser, with hints and explanations.
 
     Starts the server of `motif serve http` for this machine only and opens its page: play games and matches,
-    get hints and explanations, set up positions and analyse matches.  Ctrl-C stops it; games are saved.
+    get hints and explanations, set up positions and analyse matches.  Games are saved.  Ctrl-C stops the
+    server.
     """
     from motif.serve.serve_settings import ServeSettings
 
@@ -159,5 +160,5 @@ def http_server() -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("motif"):
             raise
-        raise SettingError(f"an HTTP server needs {error.name}: {install_command('serve')}") from None
+        raise SettingError(f"an HTTP server requires {error.name}: {install_command('serve')}") from None
     return http

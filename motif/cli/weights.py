@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from motif.analysis.judge import evaluator_of
+from motif.analysis.phrases import LANGUAGE, phrases
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
     HtmlOption,
     JobsOption,
     JsonOption,
+    LanguageOption,
     SeedOption,
     Settings,
     command,
@@ -35,13 +37,13 @@ if TYPE_CHECKING:
     from motif.learning.recalibration import Calibration, Change, Measured
 
 _OWN_GAMES = 2000
-"""Number of positions of an evaluator's own games over which its terms are compared."""
+"""Number of self-play positions over which the terms of an evaluator are compared."""
 _Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 _Weights = Annotated[
     str,
     typer.Argument(
         metavar="WEIGHTS",
-        help="Weight file, name of weights, bras or phase.",
+        help="Weight file, or name of weights such as motif-v1, bras or phase.",
         autocompletion=complete_player,
     ),
 ]
@@ -50,7 +52,7 @@ TopOption = Annotated[int, option("Number of terms to show.", min=1)]
 
 @dataclass(frozen=True)
 class TermSource:
-    """Positions over which terms are compared, or statistics of terms."""
+    """Source of the positions over which terms are compared, or of statistics of terms."""
 
     table: Annotated[
         Path | None, option("Table of terms written by `motif fit --term-table`.", name="--terms")
@@ -61,12 +63,12 @@ class TermSource:
         option(
             "File of positions, one per line; - for standard input.",
             "FILE",
-            show_default=f"{_OWN_GAMES} positions of its own games",
+            show_default=f"{_OWN_GAMES} self-play positions",
         ),
     ] = None
 
     def statistics(self, weights: "WeightFile", place: tuple[str, str]) -> "tuple[HeadTerms | None, str]":
-        """Return known statistics of the head at `place` (class, head), and their source."""
+        """Return any given statistics of the head at `place` (class, head), and their source."""
         from motif.analysis.term_report import dataset_terms, table_terms
 
         if self.table is not None:
@@ -77,7 +79,7 @@ class TermSource:
         return known, f"{count:,} positions in {self.data}"
 
     def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
-        """Return positions of a class: of the dataset, of the file, or of the evaluator's own games."""
+        """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
         from motif.analysis.position_records import read_positions
         from motif.analysis.term_report import dataset_boards, game_boards
         from motif.players.player import static_player
@@ -94,10 +96,10 @@ class UnitChoice:
     """A hidden unit to show."""
 
     unit: Annotated[
-        str | None, option("Hidden unit to show, on boards where it is largest and smallest.", "NAME")
+        str | None, option("Hidden unit to show, with boards on which it is largest and smallest.", "NAME")
     ] = None
     boards_shown: Annotated[
-        int, option("With --unit: number of boards of each kind.", name="--boards", min=1)
+        int, option("With --unit: number of boards for each extreme.", name="--boards", min=1)
     ] = 3
 
 
@@ -108,6 +110,7 @@ _OWN, _NO_UNIT = TermSource(), UnitChoice()
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
     "terms motif-v14 --unit opp_bar",
+    "terms motif-v1 --class race --language de",
 )
 def terms(
     weights: _Weights,
@@ -120,16 +123,18 @@ def terms(
     ] = "contact",
     top: TopOption = 20,
     shown: Annotated[UnitChoice, Settings()] = _NO_UNIT,
+    language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Describe a weight file in words, with its most important terms.
+    """Describe a weight file and its most important terms in words.
 
-    Shows the effect of each parameter on the value in typical positions, then the terms, then the hidden
-    units, if any.  --terms and --data add the standard error of each weight.  --unit shows only boards on
-    which that hidden unit is largest and smallest.
+    Shows the effects of the parameters on the value in typical positions, then the most important terms, then
+    any hidden units.  --terms and --data add the standard error of each weight.  --unit shows only the boards
+    on which one hidden unit is largest and smallest.  --language is that of the sentences on parameters and
+    terms.
     """
     from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
@@ -137,6 +142,7 @@ def terms(
     from motif.evaluators.static import weights_of
     from motif.reports.term_pages import reading
 
+    phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     evaluator = load_static(weights)
     file = weights_of(evaluator)
@@ -148,7 +154,8 @@ def terms(
     place = class_name, chosen_head(file, class_name, head)
     statistics, origin, boards_seen = _statistics(evaluator, file, place, source, seed, jobs)
     seen = observed_positions(file, boards_seen, *place)
-    effects, sentences = effect_summaries(seen, top), term_summaries(file, statistics, seen, top)
+    effects = effect_summaries(seen, top, language)
+    sentences = term_summaries(file, statistics, seen, top, language)
     every = unit_summaries(file, *place, seen.boards)
     report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top)
     if html is not None:
@@ -165,7 +172,7 @@ def terms(
 
 @dataclass(frozen=True)
 class TermReport:
-    """What `terms` reports on a head."""
+    """The report of `terms` on a head."""
 
     weights: str
     place: tuple[str, str]
@@ -185,7 +192,7 @@ class TermReport:
     @property
     def title(self) -> str:
         """Title of the report."""
-        return f"{self.weights}: its terms in {self.place[0]} positions"
+        return f"{self.weights}: terms in {self.place[0]} positions"
 
     @property
     def opening(self) -> str:
@@ -209,7 +216,7 @@ class TermReport:
         }
 
     def write(self, path: Path, seen: "Observed") -> None:
-        """Write the page."""
+        """Write the HTML page."""
         from motif.reports.analysis_plots import effects_picture
         from motif.reports.term_pages import reading, terms_page
         from motif.runtime.files import write_text
@@ -232,7 +239,7 @@ def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummar
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
     print_table(
-        ("what more of it is worth", "moves"),
+        ("effect of a parameter", "moves"),
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head)) for effect in effects],
     )
     say(effects_reading(head))
@@ -253,7 +260,7 @@ def _print_units(units: "Sequence[UnitSummary]") -> None:
     from motif.reports.term_pages import signed, units_reading
 
     print_table(
-        ("where a unit is large", "moves", "largest", "smallest", "on"),
+        ("hidden unit: where it is large", "moves", "largest", "smallest", "on"),
         [
             (
                 f"{one.words}\n{one.name}",
@@ -276,7 +283,7 @@ def _show_unit(
     count: int,
     json: bool,
 ) -> None:
-    """Print `count` boards each on which a hidden unit is largest and smallest."""
+    """Print the `count` boards on which a hidden unit is largest, and as many on which it is smallest."""
     from motif.analysis.unit_report import (
         UnitBoard,
         extremes,
@@ -324,24 +331,22 @@ def _statistics(
     if known is not None:
         return known, origin, boards
     statistics, count = board_terms(boards, weights, *place)
-    where = "of its own games" if source.positions is None else f"in {source.positions}"
-    return statistics, f"{count:,} positions {where}", boards
+    origin = f"positions in {source.positions}" if source.positions else "self-play positions"
+    return statistics, f"{count:,} {origin}", boards
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v1 --out runs/contact --class contact")
 def inspect(
     weights: _Weights,
-    out: Annotated[Path, option("Folder to write, empty or new.", "DIR")],
+    out: Annotated[Path, option("Folder to write, new or empty.", "DIR")],
     player: Annotated[
         str | None,
         player_option(
-            f"Player whose games provide positions; may be random. {PLAYERS}", show_default="WEIGHTS"
+            f"Player whose games provide the positions, also random. {PLAYERS}", show_default="WEIGHTS"
         ),
     ] = None,
-    dataset: Annotated[
-        Path | None, option("Dataset to take positions from, instead of games.", "DIR")
-    ] = None,
-    positions: Annotated[int, option("Number of positions, at most all of a dataset.")] = 10_000,
+    dataset: Annotated[Path | None, option("Dataset to take positions from instead of games.", "DIR")] = None,
+    positions: Annotated[int, option("Number of positions; all of a smaller dataset.")] = 10_000,
     class_name: Annotated[
         Literal["contact", "crashed", "race", "all"], option("Class of positions.", name="--class")
     ] = "all",
@@ -352,8 +357,8 @@ def inspect(
 ) -> None:
     """Analyse the features of an evaluator.
 
-    Writes plots, tables and a page on scores and features, their correlations, importance and effect, to a
-    new folder; docs/how-to/analysis.md in motif's source explains them.
+    Writes a folder with plots, tables and an HTML page on the scores and the features: their correlations,
+    importance and effects.  docs/how-to/analysis.md in motif's source explains them.
     """
     from motif.evaluators import load_static
     from motif.players import load
@@ -381,8 +386,8 @@ def inspect(
     raw, value = facts["raw"], facts["value"]
     unit = f" {value['unit']}" if value["unit"] else ""
     say(
-        f"{raw['name']} {raw['mean']:.2f} ± {raw['std']:.2f}, {value['name']} {value['mean']:.2f} ± "
-        f"{value['std']:.2f}{unit} (SD), over {facts['positions']} positions"
+        f"mean ± SD over {facts['positions']} positions: {raw['name']} {raw['mean']:.2f} ± {raw['std']:.2f}, "
+        f"{value['name']} {value['mean']:.2f} ± {value['std']:.2f}{unit}"
     )
     print(out / "report.html")
 
@@ -398,12 +403,12 @@ def calibrate(
         list[Path],
         typer.Argument(
             metavar="DATA...",
-            help="Datasets, match files or folders of them; or a CSV file with the columns outcome (1 if the "
-            "player on roll won, otherwise 0) and position, score or chance.",
+            help="Datasets, match files or folders of match files; or a CSV file with a column outcome (1 if "
+            "the player on roll won, otherwise 0) and a column position, score or chance.",
         ),
     ],
     player: Annotated[str | None, player_option(PLAYERS, show_default=DEFAULT_PLAYER)] = None,
-    out: Annotated[Path | None, option("File of calibrated weights to write, NAME.yaml.")] = None,
+    out: Annotated[Path | None, option("Calibrated weight file to write, NAME.yaml.")] = None,
     plot: Annotated[
         Path | None, option("Plot of probabilities before and after to write: PNG or SVG.")
     ] = None,
@@ -414,10 +419,11 @@ def calibrate(
 ) -> None:
     """Calibrate the win probabilities of a player to rollouts or to played games.
 
-    For each class of positions, an increasing curve from predicted probability to the share of wins is fitted
-    to some of the games; plays of one class ranked by win probability keep their order.  Brier score and
-    log-loss are those of the other games, with differences (after minus before) and their standard errors
-    over games.  Scores of a CSV file are calibrated in one class; --player and --out assign them to a player.
+    Fits, for each class of positions, an increasing curve from the predicted probability to the share of wins
+    on part of the games; plays of one class ranked by win probability keep their order.  Brier score and
+    log-loss are those of the remaining games, with differences (after minus before) and their standard errors
+    by game.  Scores in a CSV file are calibrated as one class; --out then requires --player, whose scores
+    they are.
     """
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
@@ -439,7 +445,7 @@ def calibrate(
         player = player or DEFAULT_PLAYER
         named = named or evaluator_of(player)
     elif out is not None and named is None:
-        raise SettingError(f"--out {out}: --player must say whose scores {results.name} holds")
+        raise SettingError(f"--out {out} requires --player, whose scores {results.name} contains")
     calibration = make_calibration(results, named, share=share, seed=seed, jobs=jobs)
     seen = fitted_to(named, results)
     if out is not None and named is not None:
@@ -454,7 +460,7 @@ def calibrate(
         return
     _print_calibration(calibration)
     if seen:
-        say(f"{player} was fitted to this dataset; games that it has not seen are a better test")
+        say(f"{player} was fitted to this dataset; held-out games are a better test")
     for path in filter(None, (out, plot)):
         print(path)
 
@@ -470,7 +476,7 @@ def _print_calibration(calibration: "Calibration") -> None:
     facts, whole = calibration.facts, calibration.groups[ALL]
     say(
         f"fitted to {facts['positions']:,} positions of {facts['games']:,} games, measured on "
-        f"{whole.positions:,} of {whole.games:,} others"
+        f"{whole.positions:,} positions of {whole.games:,} other games"
     )
     say(_verdict(whole.log_loss))
 
@@ -496,19 +502,21 @@ def export(
         str,
         typer.Argument(metavar="FILE.yaml", help="Weight file, or name of weights such as motif-v1 or bras."),
     ],
-    onnx: Annotated[str, option("ONNX file to write; in an existing folder, evaluator.onnx.", "OUT")],
+    onnx: Annotated[
+        str, option("ONNX file to write, or an existing folder for the file evaluator.onnx.", "OUT")
+    ],
     json: JsonOption = False,
 ) -> None:
     """Export weights as an ONNX graph.
 
-    The graph has the same probabilities and ranks plays equally in any program that runs ONNX; in motif it is
-    the player onnx:OUT.
+    In any program that runs ONNX, the graph returns the same probabilities and ranks plays in the same order.
+    In motif it plays as onnx:OUT.
     """
     from motif.evaluators.nets import write_exported
 
     weights = _weights_of(file)
     if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
-        raise SettingError(f"--onnx {onnx}: is the weight file itself")
+        raise SettingError(f"--onnx {onnx}: must not be the weight file itself")
     path = write_exported(weights, onnx)
     size = path.stat().st_size
     classes = {name: list(heads) for name, heads in weights.classes.items()}
@@ -520,7 +528,7 @@ def export(
 
 
 def _weights_of(name: str) -> "WeightFile":
-    """Return the weights called `name`; raises `PlayerError` for a player that is not just weights."""
+    """Return the weights named `name`; raises `PlayerError` for a player with more than weights."""
     from motif.evaluators.named import weights_called
     from motif.evaluators.static import BEAROFF_SUFFIX
 

@@ -312,7 +312,7 @@ def _run_terms(
     else:
         begun = when_read()
         terms, count = board_terms(boards, weights, *place)
-        source = f"{count:,} positions of its own games"
+        source = f"{count:,} self-play positions"
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, CLASS, head, seen.boards)[:top]

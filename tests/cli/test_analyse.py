@@ -211,7 +211,7 @@ def test_matches_of_any_kind_and_folders_together(motif, motif_json, mat, tmp_pa
     assert together["overall"]["decisions"] == ann[1]["overall"]["decisions"] + bob[0]["overall"]["decisions"]
     assert together["luck"]["total"] == pytest.approx(ann[1]["luck"]["total"] + bob[0]["luck"]["total"])
     text = motif("analyse", folder, *words).out
-    assert "2 matches together\n" in text
+    assert "All 2 matches\n" in text
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO((folder / "a.sgf").read_bytes())))
     assert motif_json("analyse", "-", *words)["players"] == found["matches"][0]["players"]
     for name, said in (
@@ -231,4 +231,4 @@ def test_several_matches_are_a_list(motif, motif_json, mat, tmp_path):
     assert matches == [motif_json("analyse", path, *words) for path in (mat, other)]
     assert motif("analyse", mat, other, *words).out.count("analysed by bras.\n") == 2
     ending = motif("analyse", mat, other, "--html", tmp_path / "page.html")
-    assert (ending.code, ending.err) == (2, "motif: error: --html: a page shows one match, not several\n")
+    assert (ending.code, ending.err) == (2, "motif: error: --html: a page shows only one match\n")

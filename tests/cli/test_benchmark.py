@@ -217,7 +217,7 @@ def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, p
     words = ("--decisions", 500, "--disagree", 0, "--position-class", "race", *MAKE)
     ending = motif("benchmark", "make", path, "--from", *sources, *words)
     assert ending.code == 0
-    assert f"decisions in {path}; static evaluation and 2-ply differ in 0" in ending.out
+    assert f"decisions in {path}; static and 2-ply evaluation differ in 0" in ending.out
     assert ending.err == "motif: there are too few positions for 500 decisions\n"
     assert 0 < len(read_benchmark(path)) < 500
 

@@ -163,7 +163,7 @@ def test_scores_become_the_calibration_of_the_player_that_gave_them(motif, motif
     assert all(rows.tolist() == record["knots"]["all"] for rows in calibration.values())
     ending = motif("calibrate", scores, "--out", tmp_path / "nobody.yaml")
     assert ending.code == 2
-    assert "--player must say whose scores" in ending.err
+    assert "requires --player, whose scores" in ending.err
     assert list(tmp_path.iterdir()) == [out]
 
 

@@ -87,7 +87,7 @@ def test_lost_checkers_are_reported(motif, tmp_path):
     labels.write_text(CSV + rows)
     ending = motif("convert", labels, tmp_path / "kept")
     assert (ending.code, ending.out) == (0, f"3 positions in {tmp_path / 'kept'}\n")
-    assert ending.err.startswith("motif: the opponent lacks checkers in 1 positions")
+    assert ending.err.startswith("motif: checkers of the opponent are missing in 1 positions")
     ending = motif("convert", labels, tmp_path / "dropped", "--drop-doubtful")
     assert "skipped" in ending.err
     assert len(read_dataset(tmp_path / "dropped")) == 2

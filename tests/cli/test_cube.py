@@ -140,7 +140,7 @@ def test_bras_shows_its_own_windows(motif, motif_json):
     assert (found["live_from"], found["drop_from"]) == ([62, 65], 80)
     assert found["action"] == found["measured_action"] == "no double, take"
     text = motif("cube", "4HPwATDgc/ABMA", "--player", "bras").out
-    assert "BRAS's score S of the player on roll is 50.0." in text
+    assert "The BRAS score S of the player on roll is 50.0." in text
     assert "drops from 80: no double, take." in text
     assert "bras" not in motif_json("cube", RACE, "--player", "pubeval")
 
@@ -154,7 +154,7 @@ def test_bras_with_weights_of_your_own(motif, motif_json, tmp_path):
     # The measured window is for the article's score.
     assert set(usual) - set(found) == {"measured", "measured_action"}
     assert (
-        "measures from where these weights double and pass"
+        "measures the scores from which these weights double and pass"
         in motif("cube", RACE, "--player", f"bras:{path}").out
     )
 

@@ -42,7 +42,7 @@ def test_one_stage_and_then_the_other_against_other_players(motif, motif_json, t
     ending = motif("train-phase-net", "--out", tmp_path / "1", *TINY, "--stage", 1)
     assert (ending.code, ending.err) == (0, "")
     assert "pretrained.onnx" in ending.out
-    assert "net less heuristic" in ending.out
+    assert "net minus heuristic" in ending.out
     assert not (tmp_path / "1" / "win-rate.png").exists()
     words = ("--stage", 2, "--start", tmp_path / "1" / "pretrained.onnx", "--opponent", "simple,random")
     facts = motif_json("train-phase-net", "--out", tmp_path / "2", *TINY, *words, "--no-scaling")

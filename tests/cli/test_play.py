@@ -218,7 +218,7 @@ def test_the_same_seed_gives_the_same_games(typing):
     lines = ["1"] * 12
     assert typing(lines, *OPPONENT) == typing(lines, *OPPONENT)
     shown = typing([], "pubeval", "--hint-player", "pubeval").out
-    seed = re.search(r"--seed (\d+) repeats them", shown)[1]
+    seed = re.search(r"--seed (\d+) repeats the rolls", shown)[1]
     assert typing([], *OPPONENT[:3], "--seed", seed).out == shown
 
 

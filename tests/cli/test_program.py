@@ -195,7 +195,7 @@ def test_a_python_without_the_packages_names_the_place_where_they_are():
     command = [sys.executable, "-S", str(ROOT / "cli.py"), "hint"]  # -S: without installed packages
     ending = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert (ending.returncode, ending.stdout, ending.stderr.count("\n")) == (2, "", 1)
-    assert ending.stderr.startswith("motif: error: this Python has no typer: run `make demo` once")
+    assert ending.stderr.startswith("motif: error: typer is not installed: run `make demo` once")
 
 
 def test_probabilities_are_percentages_wherever_they_are_shown(motif, motif_json):

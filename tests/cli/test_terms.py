@@ -39,7 +39,7 @@ def fitted(dataset, tmp_path_factory):
 def test_its_own_games_show_what_matters(motif_json, weight_file):
     found = motif_json("terms", weight_file, "--top", 5, "--jobs", 1)
     assert (found["weights"], found["class"], found["head"]) == ("small", "contact", "win")
-    assert found["source"] == "2,000 positions of its own games"
+    assert found["source"] == "2,000 self-play positions"
     assert found["count"] == 20
     assert found["slope"] > 0
     assert len(found["terms"]) == 5
@@ -70,7 +70,7 @@ def test_hidden_units_are_listed(motif, motif_json, layered, tmp_path):
     for unit in found["patterns"]:
         assert set(unit) == {*("name", "words", "share", "amount", "on", "off", "moves", "high", "low")}
     ending = motif(*words)
-    assert "where a unit is large" in ending.out
+    assert "hidden unit: where it is large" in ending.out
     assert " terms and 6 hidden units, from " in " ".join(ending.out.split())
     first = found["patterns"][0]
     assert first["name"] in page.read_text("utf-8")
@@ -128,7 +128,7 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
     write_terms(table, [dataset_terms(dataset, weights, "contact", "equity")[0]])
     from_table = motif_json("terms", fitted, "--terms", table, "--top", 4, "--jobs", 1)
-    # The description uses other positions: those of its own games.
+    # The description uses other positions: those of self-play.
     for told_of, by_table in zip(found["terms"], from_table["terms"], strict=True):
         assert told_of | {"sentence": ""} == by_table | {"sentence": ""}
     assert from_table["source"] == str(table)
@@ -141,6 +141,19 @@ def test_positions_from_a_file(motif_json, dataset, weight_file, tmp_path):
     assert found["source"].endswith(f" positions in {path}")
     assert (found["class"], found["head"]) == ("race", "win_gammon")
     assert "the chance of winning a gammon" in found["terms"][0]["sentence"]
+
+
+def test_other_languages(motif_json, layered):
+    file, positions = layered
+    words = ("terms", file, "--positions", positions, "--top", 3)
+    english, german = motif_json(*words), motif_json(*words, "--language", "de")
+    for kind in ("parameters", "terms"):
+        for one, other in zip(english[kind], german[kind], strict=True):
+            assert one["sentence"] != other["sentence"]
+            assert one["moves"] == other["moves"]
+    assert (
+        "Punkte Equity" in german["parameters"][0]["sentence"] or "%" in german["parameters"][0]["sentence"]
+    )
 
 
 def test_a_page(motif_json, weight_file, tmp_path):
@@ -170,6 +183,7 @@ def test_a_page(motif_json, weight_file, tmp_path):
         (("{weights}", "--positions", "nowhere.txt"), "nowhere.txt: cannot be read"),
         (("{weights}", "--data", "a", "--terms", "b"), "--terms and --data cannot be combined"),
         (("{weights}", "--top", "0"), "--top"),
+        (("{weights}", "--language", "xx"), "unknown language 'xx': it must be one of de, en"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(motif, weight_file, words, line):

@@ -121,7 +121,7 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert re.search(
         rf"stopped after \d+ games: {ended}; from \+\S+ to \+\S+ points per game for pubeval\n", out
     )
-    assert re.search(r"pubeval beats random by .* \(p = 0\.0\d+, valid for optional stopping\)", out)
+    assert re.search(r"pubeval beats random by .* \(p = 0\.0\d+, valid under optional stopping\)", out)
     turned = motif("match", "random", "pubeval", "--games", 500, "--until-certain", "--jobs", 1).out
     assert re.search(r"games: pubeval is better .*; from -\S+ to -\S+ points per game for random\n", turned)
     even = ("match", "simple", "simple", "--games", 20, "--until-certain", "--jobs", 1)

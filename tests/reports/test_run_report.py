@@ -197,7 +197,7 @@ def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     assert "calibration" not in page.anchors
     assert not list(tmp_path.rglob("calibration.png"))
     assert "the 5 most important of the" in page.text
-    assert "measured on 2,000 positions of its own games" in page.text
+    assert "measured on 2,000 self-play positions" in page.text
     assert "one standard error, clustered" not in page.text
 
 

@@ -151,7 +151,7 @@ def test_the_command(files, tmp_path, capsys):
     out = tmp_path / "ds"
     words = ["sample", "--from", *(str(files / f"{seed}.mat") for seed in (0, 1)), "--label", "outcome"]
     assert main([*words, "--out", str(out), "--jobs", "1"]) == 0
-    assert "labelled by who won" in capsys.readouterr().out
+    assert "labelled by outcome" in capsys.readouterr().out
     assert main(["calibrate", str(out), "--player", "motif-v1", "--json"]) == 0
     capsys.readouterr()
     empty = tmp_path / "empty"

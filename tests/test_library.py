@@ -98,7 +98,7 @@ def test_frames():
 def test_without_pandas_and_polars(monkeypatch):
     for name in ("pandas", "polars"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(motif.MotifError, match=r"^a data frame needs pandas or polars"):
+    with pytest.raises(motif.MotifError, match=r"^a data frame requires pandas or polars"):
         motif.evaluate_many([START], PLAYER, as_frame=True)
 
 

@@ -140,7 +140,7 @@ LanguageOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    option("Scheduler of a Dask cluster to run on instead of this machine.", "tcp://HOST:PORT"),
+    option("Scheduler of a dask cluster to run on instead of this machine.", "tcp://HOST:PORT"),
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]

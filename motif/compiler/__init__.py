@@ -1,5 +1,5 @@
-"""Compiled kernels.
+"""Compilation of kernels.
 
-numba compiles numerical functions, and their machine code is cached.  Nothing here depends on the program
-that uses it, which introduces itself by `program.configure`.
+numba compiles numerical functions, and their machine code is cached.  The package does not depend on the
+program that uses it, which calls `program.configure`.
 """

@@ -15,9 +15,9 @@ _is_started = False
 def precompile_in_background(function: str) -> None:
     """Call `function`, ``module:name``, in a second process if no kernel is cached and a core is free.
 
-    The process is silent, shares only the cache folder with this one, and ends with it at the latest.  At
-    most one is started.  With numba's own `njit` none is: that compiles a kernel together with its callees,
-    so a second process would only compete for the processor.
+    The process prints nothing, shares only the cache folder with this one, and ends with it or earlier.  At
+    most one is started, and none with numba's own `njit`, which compiles a kernel together with its callees,
+    so that a second process would only compete for the processor.
     """
     global _is_started
     if _is_started or way() == STOCK or _core_count() == 1:

@@ -1,7 +1,7 @@
 """The choice between two ways to compile: linked kernels, or numba's own `njit`.
 
-Linking (`linker`) relies on numba's internals, so it is used only with the versions of numba that it is
-tested with.  With any other version `stock` uses only what numba's manual documents.
+Linking (`linker`) relies on numba's internals, so it is used only with tested versions of numba.  With other
+versions, `stock` uses only what numba's manual documents.
 """
 
 import os
@@ -19,13 +19,13 @@ TESTED = ("0.68",)
 
 
 def variable() -> str:
-    """Return the environment variable that may name the way, such as ``MOTIF_COMPILER``."""
+    """Return the name of the environment variable that chooses the way, such as ``MOTIF_COMPILER``."""
     return f"{program().name.upper()}_COMPILER"
 
 
 @cache
 def way() -> str:
-    """Return `LINKED` or `STOCK`: as the environment variable says, otherwise by numba's version.
+    """Return `LINKED` or `STOCK`, according to the environment variable or to numba's version.
 
     An untested version is reported once, on stderr; child processes inherit the choice silently.
     """

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Pause the garbage collector: a compiler makes many objects that live until it is done."""
+    """Pause the garbage collector, because a compiler creates many objects that live until it finishes."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -15,7 +15,7 @@ from motif.compiler.program import program
 
 
 class _Listener(event.Listener):
-    """Passes the begin and end of each compilation on; those of callees lie within their callers'."""
+    """A listener that reports each compilation; those of callees are nested in those of their callers."""
 
     def on_start(self, event: object) -> None:
         program().monitor.begin()
@@ -87,8 +87,8 @@ def fast_kernel(function: _F) -> _F:
 def lean_kernel(returns: types.Type) -> Callable[[_F], _F]:
     """Like `kernel`, for functions that create no array and return the type `returns`.
 
-    They skip reference counting, which would cost more than their work: passing a tuple of arrays counts
-    each of them up and down.  They are compiled when a running kernel first calls them.
+    They skip reference counting, which would take longer than their work: passing a tuple of arrays
+    increments and decrements the count of each.  They are compiled when a running kernel first calls them.
     """
     return lambda function: _compiled(function, returns=returns, **_LEAN)
 
@@ -104,7 +104,7 @@ def inline_kernel(function: _F) -> _F:
 
 
 def compile_ahead(wanted: Iterable[Callable[..., object]]) -> None:
-    """Compile those of the `wanted` kernels that compiled ones may call, before they are called.
+    """Compile in advance the `wanted` kernels that compiled kernels may call.
 
     Kernels that another process is compiling are skipped.  Without linking this does nothing, because numba
     compiles callees with their caller.

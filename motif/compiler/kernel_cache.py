@@ -1,13 +1,13 @@
 """Cached machine code of kernels, each compiled once per machine.
 
-A file's name is a hash of all that its machine code depends on, so a file that exists is the right one,
-wherever the package is installed.  A process that compiles holds a lock; others wait and then load the file,
-or do something else meanwhile.
+A file's name is a hash of everything that its machine code depends on, so a file that exists is the right
+one, wherever the package is installed.  A process that compiles holds a lock; others wait and then load the
+file, or do something else meanwhile.
 
-A file consists of a header, the kernel's name and its pickled machine code.  The header holds the format,
-both lengths and a digest over the rest.  All of it is checked before anything is unpickled, because damaged
-machine code crashes the process: a file that is truncated, damaged, of another kernel or of another format is
-replaced.  The digest protects against accidents only; against attacks the folder's permissions do (see
+A file consists of a header, the kernel's name and its pickled machine code.  The header contains the format,
+both lengths and a digest of the rest.  All of this is checked before unpickling, because damaged machine code
+crashes the process; a file that is truncated, damaged, or for another kernel or format is replaced.  The
+digest protects only against accidents; the permissions of the folder protect against attacks (see
 `program.Program.open_cached`).
 """
 
@@ -56,19 +56,19 @@ def load_or_make(
     make: Callable[[], tuple[_Kernel, object]],
     wait: bool = True,
 ) -> _Kernel | None:
-    """Load the kernel of the file called `name`, or make it and write the file.
+    """Load the kernel of the file `name`, or make the kernel and write the file.
 
     Parameters
     ----------
     name
         Name of the file, without its suffix.
     rebuild
-        Restores a kernel from the contents of its file; a file for which it returns None or raises is
-        replaced.
+        Function that restores a kernel from the contents of its file; if it returns None or raises, the file
+        is replaced.
     make
-        Returns the kernel and the contents to write, or None to write nothing.
+        Function that returns the kernel and the contents to write (None to write nothing).
     wait
-        Whether to wait for another process that is making the file; otherwise None is returned.
+        Whether to wait for another process that is making the file, rather than return None.
     """
     path = kernel_folder() / f"{name}{_SUFFIX}"
     loaded = _loaded(path, name, rebuild)
@@ -82,13 +82,13 @@ def load_or_make(
 
 
 def framed(name: str, payload: bytes) -> bytes:
-    """Return the contents of the file of the kernel called `name`."""
+    """Return the contents of the file for the kernel `name`."""
     title = name.encode()
     return _header(title, payload) + title + payload
 
 
 def payload_of(name: str, content: bytes) -> memoryview | None:
-    """Return the payload of a file; None if it is damaged or of another kernel than `name`."""
+    """Return the payload of a file; None if it is damaged or not for the kernel `name`."""
     title = name.encode()
     start = _HEADER.size + len(title)
     payload = memoryview(content)[start:]
@@ -109,7 +109,7 @@ def _loaded(path: Path, name: str, rebuild: Callable[[object], _Kernel | None]) 
         with program().open_cached(path) as file:
             payload = payload_of(name, file.read())
         return None if payload is None else rebuild(pickle.loads(payload))
-    # Anything: pickle raises for classes that have moved, numba for contents of another shape.
+    # Any error is possible: pickle fails for classes that have moved, numba for other contents.
     except Exception:
         return None
 
@@ -138,7 +138,7 @@ def _save(path: Path, name: str, contents: object) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold the system's lock of the file at `path`, if its file system has locks.
+    """Hold a system lock on the file at `path`, if its file system has locks.
 
     Yields False if another process holds it and `wait` is false.
     """
@@ -158,7 +158,7 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
     try:
         yield True
     finally:
-        # Removed while held, so that no process holds a file that no longer exists (filelock checks).
+        # Removed while it is locked, so that no process locks a file that no longer exists (filelock checks).
         with suppress(OSError):
             Path(lock.lock_file).unlink()
         lock.release()

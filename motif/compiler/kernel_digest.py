@@ -1,8 +1,8 @@
-"""A hash of all that the machine code of a function depends on.
+"""A hash of everything that the machine code of a function depends on.
 
-It covers the function's bytecode, which is what numba compiles, and by value everything that the function
-refers to; comments, docstrings, line numbers and the rest of its file do not count.  A reference that cannot
-be hashed by value counts with the text of its module and of all modules of the program that this one imports.
+It covers the function's bytecode, which numba compiles, and the values of everything that the function refers
+to, but not comments, docstrings, line numbers or the rest of its file.  For a reference that cannot be hashed
+by value, it covers the text of its module and of all modules of the program that this module imports.
 """
 
 import enum
@@ -27,7 +27,7 @@ from numba.core.typing import Signature
 from motif.compiler.program import program
 
 _VERSIONED = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}
-"""Packages that their version identifies, which is in `VERSIONS`."""
+"""Packages that are identified by their versions, which are in `VERSIONS`."""
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
 _HAS_DOCSTRING = 0x4000000
 
@@ -35,11 +35,11 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
 class NoDigestError(Exception):
-    """A value that only its address identifies."""
+    """A value that can be identified only by its address."""
 
 
 def digest_of(function: FunctionType, options: Mapping[str, object]) -> str | None:
-    """Return a digest of all that the machine code of `function` with some `options` depends on.
+    """Return a digest of everything that the machine code of `function` with some `options` depends on.
 
     None if there is no such digest; then the machine code must not be cached.
     """
@@ -50,7 +50,7 @@ def digest_of(function: FunctionType, options: Mapping[str, object]) -> str | No
 
 
 def type_text(kind: types.Type) -> str:
-    """Return a numba type as text; for a named tuple with its class and fields, which `str` omits."""
+    """Return a numba type as text, including the class and fields of a named tuple, which `str` omits."""
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
         of_class = kind.instance_class
         fields = ", ".join(
@@ -71,7 +71,7 @@ def module_digest(name: str) -> str:
 
 @cache
 def _module_text(file: Path) -> bytes:
-    """Return a hash over the text of a module of the program and of all that it imports, also indirectly."""
+    """Return a hash of a module of the program and of all modules that it imports, even indirectly."""
     reached: set[Path] = set()
     waiting = {file}
     while waiting:
@@ -92,7 +92,7 @@ def _imports(file: Path) -> frozenset[Path]:
 
 
 def _hash(*parts: str | bytes) -> bytes:
-    """Return a hash over `parts`, delimited by their lengths."""
+    """Return a hash of `parts`, delimited by their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -112,7 +112,7 @@ _known: dict[FunctionType, bytes] = {}
 
 
 class _Digester:
-    """Hashes a function and, recursively, all that it refers to."""
+    """The hashing of a function and, recursively, of everything that it refers to."""
 
     def __init__(self) -> None:
         self._under_way: list[FunctionType] = []
@@ -171,7 +171,7 @@ class _Digester:
         return self._module_of(home)
 
     def _module_of(self, home: FunctionType) -> bytes:
-        """Return the hash of all code that may have made a value; raises `NoDigestError`."""
+        """Return the hash of all code that may have created a value; raises `NoDigestError`."""
         file = Path(home.__code__.co_filename).resolve()
         if program().package not in file.parents:
             raise NoDigestError

@@ -56,7 +56,7 @@ class Callee(Protocol):
         """Return the address of the machine code for arguments of these types."""
 
     def prepare(self, arguments: Arguments) -> None:
-        """Load or compile that machine code now, unless another process is compiling it."""
+        """Load or compile this machine code now, unless another process is compiling it."""
 
     def cell_name(self, arguments: Arguments) -> str:
         """Return the name of the cell for arguments of these types."""
@@ -113,7 +113,7 @@ def call_through(name: str) -> Callable[..., Any]:
 
 
 def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
-    """Return the LLVM function of a module that calls through a cell."""
+    """Return a module's LLVM function for calls through a cell."""
     kind = context.call_conv.get_function_type(signature.return_type, signature.args)
     function = cgutils.get_or_insert_function(module, kind, _CALL + name.removeprefix(CELL))
     if not function.is_declaration:
@@ -138,7 +138,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
 
 
 def compile_ahead(wanted: Iterable[object]) -> None:
-    """Compile `wanted` kernels that compiled ones may call, unless another process is compiling them."""
+    """Compile `wanted` kernels that compiled kernels may call, unless another process is compiling them."""
     for kernel in wanted:
         for callee, arguments, _ in list(_cells.values()):
             if callee is kernel:
@@ -155,7 +155,7 @@ class Kernel(_Dispatcher):
     """A compiled function that Python and other kernels can call.
 
     A `block` is compiled into its callers, and separately only for calls from Python.  A kernel whose return
-    type `returns` is given is compiled when it is first called, any other one with its first caller.
+    type `returns` is given is compiled when it is first called, any other kernel with its first caller.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Kernel(_Dispatcher):
         self._called: dict[Arguments, tuple[Any, typing.Signature]] = {}
         """Key of numba's implementation and signature of calls from kernels, by argument types."""
         self._native: dict[Arguments, Any] = {}
-        """Code for calls from kernels alone, without the wrapper that Python needs."""
+        """Code for calls from kernels only, without the wrapper that Python needs."""
 
     def __reduce__(self) -> str:
         return str(self.__qualname__)
@@ -254,7 +254,7 @@ class Kernel(_Dispatcher):
     def _cached(
         self, arguments: Arguments, for_python: bool, wait: bool = True
     ) -> compiler.CompileResult | None:
-        """Load or compile; without `wait`, return None while another process compiles."""
+        """Load or compile the code; without `wait`, return None while another process compiles."""
         key = self._key(arguments, for_python)
 
         def make() -> tuple[compiler.CompileResult, object]:
@@ -271,8 +271,8 @@ class Kernel(_Dispatcher):
     def _rebuilt(self, contents: Any) -> compiler.CompileResult | None:
         """Restore compiled code from the contents of its file.
 
-        Returns None if the code calls other kernels than this one does, and may raise anything for contents
-        of another kind.
+        Returns None if the code calls other kernels than this kernel does, and may raise any error for
+        other contents.
         """
         cells, reduced = contents
         reached = {_name(kernel): kernel for kernel in _reached(self)}
@@ -300,7 +300,7 @@ class Kernel(_Dispatcher):
 
 
 class _ShortPipeline(compiler.CompilerBase):
-    """numba's compiler without the passes that functions without new arrays do not need."""
+    """numba's compiler without the passes that are unnecessary for functions that create no arrays."""
 
     def define_pipelines(self) -> list[Any]:
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -343,7 +343,7 @@ def _name(kernel: Kernel) -> str:
 
 
 def _reached(kernel: Kernel) -> set[Kernel]:
-    """Return a kernel and all kernels that it may call, also indirectly."""
+    """Return a kernel and all kernels that it may call, directly or indirectly."""
     reached: set[Kernel] = set()
     waiting = {kernel}
     while waiting:

@@ -1,4 +1,4 @@
-"""The program that uses the compiler: what its messages, its cache and its progress reports need of it."""
+"""The program that uses the compiler, as far as messages, cache and progress reports depend on it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,16 +8,16 @@ from typing import BinaryIO, Protocol
 
 
 class Monitor(Protocol):
-    """Notified of compilations, which may be nested."""
+    """A monitor of compilations, which may be nested."""
 
     def begin(self) -> None:
         """Note that a compilation begins."""
 
     def end(self) -> None:
-        """Note that the compilation that began last has ended."""
+        """Note that the latest compilation has ended."""
 
     def under_way(self) -> AbstractContextManager[None]:
-        """Note a compilation, or a wait for one, for the length of the block."""
+        """Note a compilation, or a wait for one, for the duration of the block."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ class Program:
     """A program whose functions are compiled."""
 
     name: str
-    """Name of its package, which begins messages."""
+    """Name of its package, with which messages begin."""
     package: Path
-    """Folder of the package; functions from elsewhere are not cached by their module's text."""
+    """Folder of the package; functions outside it are not cached by the text of their modules."""
     cache_folder: Callable[[str], Path]
-    """Returns the folder of a name below the cache, or a path where nothing can be written."""
+    """Function that returns a folder of the cache by name, or a path where nothing can be written."""
     cache_problem: Callable[[str], str | None]
-    """Returns why that folder cannot be used; None if it can."""
+    """Function that returns why that folder cannot be used; None if it can."""
     open_cached: Callable[[Path], BinaryIO]
-    """Opens a file of the cache; raises `OSError` if it or its folder cannot be trusted."""
+    """Function that opens a file of the cache; raises `OSError` if it or its folder cannot be trusted."""
     monitor: Monitor
 
 
@@ -41,10 +41,10 @@ _programs: list[Program] = []
 
 
 def configure(program: Program) -> None:
-    """Set the program; its package does this before it imports a module with kernels."""
+    """Set the program; its package calls this before it imports modules with kernels."""
     _programs[:] = [program]
 
 
 def program() -> Program:
-    """Return the program that was configured."""
+    """Return the configured program."""
     return _programs[0]

@@ -1,4 +1,4 @@
-"""Quadratic forms and sums in vector instructions, with the same order of sums on every machine.
+"""Quadratic forms and sums with vector instructions, added in the same order on every machine.
 
 Float32 is for play, for one or a few boards; float64 is for fits, for many rows.
 
@@ -23,12 +23,12 @@ LANES = 8
 ALIGNMENT = 64
 """Alignment in bytes at which arrays load fastest; it is not required."""
 WIDTH = 8 * LANES
-"""Sums of rows have a multiple of this length."""
+"""The lengths of sums of rows are multiples of this."""
 TOGETHER = 4
 """Number of boards whose rows are weighted together."""
 _HAS_LONG_VECTORS = binding.get_host_cpu_features().get("avx512f", False)
 _LONG = 2 * LANES if _HAS_LONG_VECTORS else LANES
-"""Lanes of a sum of rows; each lane is a separate sum, so their number changes no bit."""
+"""Lanes of a sum of rows; each lane is a separate sum, so their number does not change any bit."""
 _COLUMNS = WIDTH if _HAS_LONG_VECTORS else WIDTH // TOGETHER
 """Number of sums per board that are kept in registers."""
 SQUASH_LIMIT = 3.0
@@ -81,7 +81,7 @@ def _load(builder: Any, pointer: Any, index: Any, lanes: int = LANES) -> Any:
 
 
 def _pick(builder: Any, one: Any, other: Any, lanes: Iterable[int]) -> Any:
-    """Return some `lanes` of `one` followed by `other`."""
+    """Return the given `lanes` of `one` followed by `other`."""
     numbers = list(lanes)
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(numbers)), numbers))
 

@@ -1,7 +1,7 @@
-"""Kernels compiled by numba's `njit` with its own cache.
+"""Kernels compiled by `njit`, with numba's own cache.
 
 numba checks only the file of the function itself for changes.  Therefore each state of the package has a
-cache of its own, and any change compiles everything again.
+separate cache, and any change recompiles everything.
 """
 
 import hashlib
@@ -25,7 +25,8 @@ _CACHED_FILES = {".py", ".npy", ".npz", ".json", ".yaml", ".txt", ".csv"}
 def stock_kernel(function: FunctionType, options: dict[str, Any]) -> object:
     """Return `function` compiled by `njit` with some `options`.
 
-    Functions from outside the package are not cached, because changes of what they refer to go unnoticed.
+    Functions from outside the package are not cached, because changes in what they refer to would go
+    unnoticed.
     """
     options = {**options, "no_cfunc_wrapper": True}
     if program().package not in Path(function.__code__.co_filename).resolve().parents:
@@ -54,7 +55,7 @@ def _package_digest() -> str:
 
 @contextmanager
 def _caching_in(folder: Path) -> Iterator[None]:
-    """Let numba cache functions that are decorated in the block in `folder`."""
+    """Let numba cache in `folder` the functions that are decorated in the block."""
     before = config.CACHE_DIR  # type: ignore[attr-defined]
     config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:

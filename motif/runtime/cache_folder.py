@@ -1,8 +1,9 @@
 """The cache folder, which only its user may write to.
 
-Kernels in it are loaded as code.  Therefore the folder and each kernel's file must belong to the user and be
-writable by no one else, as OpenSSH requires of the folder of its keys.  Folders are created so, whatever the
-umask.  If the folder cannot be trusted, motif works without a cache and reports that once.
+Kernels in it are loaded as code.  Therefore the folder and the file of each kernel must belong to the user
+and be writable by no one else, as OpenSSH requires of its folder of keys.  Folders are created with these
+permissions, whatever the umask.  If the folder cannot be trusted, motif works without a cache and says so
+once.
 """
 
 import os
@@ -49,7 +50,7 @@ NOTICE = Notice()
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder called `name` in the cache, creating it if necessary.
+    """Return the folder `name` of the cache, creating it if necessary.
 
     If it cannot be created or trusted, print the notice and return a path where nothing can be written.
     """
@@ -61,7 +62,7 @@ def cache_folder(name: str) -> Path:
 
 
 def cache_problem(name: str) -> str | None:
-    """Return why the folder called `name` in the cache cannot be used, in one line; None if it can."""
+    """Return why the folder `name` of the cache cannot be used, in one line; None if it can."""
     return _problem(cache_root() / name)
 
 
@@ -90,7 +91,7 @@ def _facts_of(folder: Path) -> os.stat_result:
 def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -> str | None:
     """Return why a file or folder with the status `facts` cannot be trusted; None if it can.
 
-    `is_kind` tests its mode for being a `kind`: a file or a folder.
+    `is_kind` tests whether its mode is that of a `kind`: a file or a folder.
     """
     if stat.S_ISLNK(facts.st_mode):
         return "is a symbolic link"
@@ -108,7 +109,7 @@ def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -
 def open_private(path: Path) -> BinaryIO:
     """Open a file that only this user can write, in a folder that only this user can write.
 
-    Both are checked after they are opened, so that they cannot be exchanged in between.  Raises `OSError`, a
+    Both are checked after they are opened, so that they cannot be swapped in between.  Raises `OSError`;
     `PermissionError` if one of them cannot be trusted.
     """
     if not _CAN_OPEN_IN_A_FOLDER:

@@ -1,7 +1,7 @@
-"""Work on a dask cluster.  The only module that imports dask.
+"""Work on a dask cluster; the only module that imports dask.
 
 joblib has a dask backend, but it never returns from a call that dask abandons because too many workers died,
-and it sends data that calls share with every call.  Therefore calls are submitted to dask directly.
+and it sends shared data again with every call.  Therefore calls are submitted to dask directly.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def build_facts() -> dict[str, str]:
-    """Return, by name, what two processes must have in common to compute identical bytes.
+    """Return the facts, by name, that two processes must share to compute identical bytes.
 
-    Kernels are compiled for the processor they run on and call the C library's tanh; numpy has a tanh of its
-    own for each kind of processor.  The last bit of a value can decide between two plays.
+    Kernels are compiled for the processor they run on and call the C library's tanh; numpy has a different
+    tanh for each kind of processor.  The last bit of a value can decide between two plays.
     """
     from numpy import show_config
 
@@ -66,13 +66,13 @@ def build_id() -> str:
 
 
 def _sources() -> list[bytes]:
-    """Return name and text of every module of motif."""
+    """Return the path and the text of every module of motif."""
     paths = sorted(_PACKAGE.rglob("*.py"))
     return [part for path in paths for part in (str(path.relative_to(_PACKAGE)).encode(), path.read_bytes())]
 
 
 def _digest(*parts: bytes) -> str:
-    """Return a short hash over `parts`, delimited by their lengths."""
+    """Return a short hash of `parts`, delimited by their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -84,12 +84,12 @@ _ATTEMPTS = 5
 _ANSWER_SECONDS = 5
 _FIRST_WORKER_SECONDS = 10
 _WITHOUT_WORKERS_SECONDS = 60
-"""How long to wait for a worker before giving up."""
+"""Seconds to wait for a worker before giving up."""
 _SECONDS_BETWEEN_LOOKS = 2
 _CALLS_A_THREAD = 3
-"""Calls submitted in advance per thread, so that no worker idles while the first one is slow."""
+"""Calls submitted in advance per thread, so that no worker is idle while the first call is slow."""
 _MAX_TRIES = 10
-"""Times that dask may abandon a call because workers died, before the call is blamed."""
+"""Number of times that workers may die during a call before the call counts as the cause."""
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def connected(address: str) -> Iterator["Cluster"]:
     try:
         import distributed  # noqa: F401 - only to test that it is installed
     except ImportError:
-        raise ClusterError(f"a cluster needs dask: {install_command('cluster')}") from None
+        raise ClusterError(f"a cluster requires dask: {install_command('cluster')}") from None
     with _quiet():
         try:
             # In a thread, because the caller may run an event loop, as notebooks do.
@@ -122,7 +122,7 @@ def client_of(address: str) -> "Client":
     """Return dask's client of the scheduler at `address`.
 
     On a busy machine the scheduler's first message may arrive together with a second one, for which dask
-    raises an `AssertionError`; then the connection is tried again.
+    raises an `AssertionError`; the connection is then retried.
     """
     from distributed import Client
 
@@ -134,7 +134,7 @@ def client_of(address: str) -> "Client":
 
 
 async def _greet(address: str) -> None:
-    """Test that a scheduler answers; a `Client` would wait forever."""
+    """Check that a scheduler answers, because a `Client` would wait forever."""
     from distributed import Security
     from distributed.core import connect
 
@@ -159,7 +159,7 @@ class Cluster:
         calls: Iterable[tuple[object, ...]],
         stop: "StopRequest | None" = None,
     ) -> Generator[_Result | None, None, None]:
-        """Like `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
+        """Do the same as `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
 
         Yields None for calls that are not done soon after a `stop` is requested.
         """
@@ -208,7 +208,7 @@ class Cluster:
                 return result
 
     def _thread_count(self) -> int:
-        """Return the threads of all workers, at least 1; raises `ClusterError` after too long without any."""
+        """Return the number of threads, at least 1; raises `ClusterError` after too long without workers."""
         now = time.monotonic()
         if now - self._looked >= _SECONDS_BETWEEN_LOOKS:
             self._looked = now
@@ -229,11 +229,11 @@ class _Call(NamedTuple):
     arguments: tuple[object, ...]
     future: "Future"
     fetched: "Fetched[Any]"
-    """The result, fetched as soon as it is there, so that it is not lost with its worker."""
+    """The result, fetched as soon as it is available, so that it is not lost with its worker."""
 
 
 class _Work:
-    """A function, sent once, and its calls."""
+    """A function, which is sent once, and its calls."""
 
     def __init__(self, client: "Client", address: str, function: Callable[..., object]) -> None:
         from distributed.protocol.pickle import dumps
@@ -271,7 +271,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         well_formed = False
     if not well_formed:
-        raise ClusterError(f"invalid cluster {address!r}: the form is tcp://HOST:PORT")
+        raise ClusterError(f"invalid cluster {address!r}: it must be tcp://HOST:PORT")
 
 
 def _check_workers(client: "Client", address: str) -> None:
@@ -297,14 +297,14 @@ def _name(function: Callable[..., object]) -> str:
 
 
 def _unpacked(packed: bytes) -> object:
-    """Return the function that was sent (on a worker)."""
+    """Return the function that was sent; runs on a worker."""
     from distributed.protocol.pickle import loads
 
     return loads(packed)
 
 
 def _called(function: Callable[..., object], arguments: tuple[object, ...], build: str) -> object:
-    """Run a call on a worker; one of another build, which joined after the check, refuses."""
+    """Run a call on a worker; a worker of another build, which joined after the check, refuses."""
     if build != build_id():
         from distributed import get_worker
 
@@ -314,7 +314,7 @@ def _called(function: Callable[..., object], arguments: tuple[object, ...], buil
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence dask's log messages; failures raise errors."""
+    """Silence dask's log messages, because failures raise errors."""
     from dask import config
 
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]

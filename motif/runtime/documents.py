@@ -1,9 +1,10 @@
-"""Documents read entry by entry, with errors that name the path of the key, and a safe subset of YAML.
+"""Documents that are checked entry by entry, with errors that name the key, and a safe subset of YAML.
 
 An error reads ``weights.yaml: classes.contact.win.bias: must be a number, not None``.
 
-YAML may hold texts, numbers, lists and mappings, each key once.  Aliases, explicit tags and deep nesting are
-refused, because with them a small file can take all memory or time.  Dates, yes, no, on and off stay texts.
+YAML may contain texts, numbers, lists and mappings with unique keys.  Aliases, explicit tags and deep nesting
+are refused, because with them a small file can exhaust memory or time.  Dates, yes, no, on and off remain
+texts.
 """
 
 import math
@@ -27,25 +28,25 @@ _KINDS: dict[Any, tuple[type, ...]] = {
 }
 """Accepted types of a dataclass field, by its annotation; other annotations accept anything."""
 MAX_DEPTH = 20
-"""Nested lists and mappings."""
+"""Maximum depth of nested lists and mappings."""
 LONGEST_SCALAR = 10_000
-"""Characters of a text or number."""
+"""Maximum length of a text or number in characters."""
 _TRUTH: dict[str, Any] = {"true": True, "false": False}
 _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Entry:
-    """A value in a document together with its path; the first one is the whole document."""
+    """A value in a document, with its path; the first entry is the whole document."""
 
     def __init__(
         self, value: Any, where: str, error: type[MotifError], key: str = "", joint: str = "."
     ) -> None:
-        """`where` begins messages of the class `error`; `key` is the path, `joint` its separator."""
+        """Messages of the class `error` begin with `where`; `key` is the path, and `joint` its separator."""
         self.value, self.key = value, key
         self._where, self._error, self._joint, self._prefix = where, error, joint, ""
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise the document's error."""
+        """Raise the error of the document, with a `problem`."""
         key = f"{plain_text(self.key)}: " if self.key else ""
         raise self._error(f"{self._where}: {key}{problem}")
 
@@ -67,7 +68,7 @@ class Entry:
     def mapping(
         self, known: Collection[object] = (), needed: Collection[str] = (), wanted: str = "a mapping"
     ) -> dict[Any, Any]:
-        """Return the mapping if it has all `needed` keys and, if `known` are given, no others."""
+        """Return the mapping if it has all `needed` keys and, if `known` keys are given, no others."""
         self.of(dict, wanted=wanted)
         for key in self.value:
             if known and key not in known:
@@ -84,7 +85,7 @@ class Entry:
         return self.child(self.value[name], name)
 
     def get(self, name: object, default: Any = None) -> Self:
-        """Return an entry of a mapping; without one, an entry of `default`."""
+        """Return an entry of a mapping, by default an entry with the value `default`."""
         return self.child(self.value.get(name, default), name)
 
     def items(self) -> Iterator[tuple[Any, Self]]:
@@ -97,7 +98,7 @@ class Entry:
         return [self._at(value, f"{self.key}[{k}]") for k, value in enumerate(self.of(list, wanted=wanted))]
 
     def fields(self, kind: Any, *, partly: bool = False) -> dict[str, Any]:
-        """Return the fields of the dataclass `kind`; unless `partly`, fields without default are required."""
+        """Return the fields of the dataclass `kind`; unless `partly`, all without defaults are required."""
         known = {item.name: item for item in fields(kind)}
         needed = [
             name
@@ -155,11 +156,11 @@ class YamlTextError(ValueError):
 
 
 class YamlSizeError(YamlTextError):
-    """A text beyond the limits of size."""
+    """A text that exceeds a size limit."""
 
 
 class _Loader(_C_OR_PYTHON):
-    """A safe loader that refuses duplicate keys and numbers that could not be written again."""
+    """A safe loader that refuses duplicate keys and numbers that could not be written back."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
@@ -212,7 +213,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_shape(text: str) -> None:
-    """Check the events of a text before anything is constructed, which recurses."""
+    """Check the events of a text before its values are constructed recursively."""
     depth = values = documents = 0
     for event in yaml.parse(text, _C_OR_PYTHON):
         if isinstance(event, yaml.ScalarEvent):
@@ -256,14 +257,14 @@ _NUMBERS = re.compile(
 )
 """A key with a block of names and numbers below it.
 
-The quantifier ++ is possessive: backtracking cannot help, and would keep a state for each line.
+The quantifier ++ is possessive: backtracking would not help, and would store a state for each line.
 """
 _NO_NAMES = {"null", "true", "false"}
 _MARK = "numbers left out: "
 
 
 def parse_large_yaml(text: str) -> Any:
-    """Do the same as `parse_yaml`, but faster for long blocks of names and numbers.
+    """Parse a text like `parse_yaml`, but faster for long blocks of names and numbers.
 
     The blocks are parsed separately and the rest as YAML; anything unusual is parsed as a whole.  Raises
     `YamlTextError`.
@@ -288,14 +289,14 @@ def parse_large_yaml(text: str) -> Any:
                 return document
         except YamlSizeError:
             raise
-        # A LookupError is a mark in the text itself.
+        # A LookupError means that the text itself has a mark.
         except (ValueError, LookupError):
             pass
     return parse_yaml(text)
 
 
 def _put_back(document: object, left_out: list[dict[str, float]]) -> int:
-    """Replace the marks in `document` by their numbers; return how many there were."""
+    """Replace the marks in `document` with their numbers; return the number of marks."""
     if not isinstance(document, dict):
         return 0
     count = 0

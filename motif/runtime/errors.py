@@ -1,7 +1,7 @@
 """Exceptions of motif, and the format of values in their messages.
 
 A message is one line that names the fault and its place.  The command line prints it and exits with code 2,
-or 1 for a `FailedFitError` and a `WorkerError`.
+or 1 for a `FailedFitError` or a `WorkerError`.
 """
 
 import reprlib
@@ -20,9 +20,10 @@ class MotifError(Exception):
     Parameters
     ----------
     problem
-        The message, one line.
+        The message, on one line.
     fields
-        Names of the settings at fault.  One of them may begin `problem`; others are in it as ``{field}``.
+        Names of the settings at fault.  `problem` may begin with one of them, and contain others as
+        ``{field}``.
     """
 
     def __init__(self, problem: str = "", *fields: str) -> None:
@@ -105,16 +106,16 @@ _CUT = "..."
 
 
 class _Short(reprlib.Repr):
-    """Visits only a few elements of the outer levels, so that it is quick for every value."""
+    """A `Repr` that shows only a few elements of the outer levels, so that it is fast for every value."""
 
     def __init__(self) -> None:
         super().__init__()
         self.maxlevel = 3
-        # `shown` cuts the rest anyway.
+        # `shown` cuts longer texts anyway.
         self.maxstring = self.maxother = 2 * _LONGEST
 
     def repr_int(self, number: int, level: int) -> str:
-        """Return the number as text; Python refuses to convert one of thousands of digits."""
+        """Return the number as text; Python refuses to convert numbers with thousands of digits."""
         try:
             return repr(number)
         except ValueError:

@@ -1,10 +1,10 @@
-"""Atomic and durable writes, bounded reads, locked folders, and the places of caches and state.
+"""Atomic and durable writes, bounded reads, locked folders, and the locations of cache and state.
 
-A file is written under a temporary name beside it, flushed to disk and renamed; then its folder, which holds
-the name, is flushed.  What the system refuses raises a `FileError`.
+A file is written under a temporary name in the same folder, flushed to disk and renamed; then the folder,
+which holds the name, is flushed.  Failures raise a `FileError`.
 
-A folder is locked by the system's lock (``flock``, or its equivalent on Windows) on its file ``.lock``, which
-names the holder.  The lock ends with its process: a file left behind locks nothing.
+A folder is locked by a system lock (``flock``, or its equivalent on Windows) on its file ``.lock``, which
+names the holder.  The lock ends with its process, so a file left behind locks nothing.
 """
 
 import csv
@@ -28,7 +28,7 @@ TEMPORARY_SUFFIX = ".tmp"
 
 
 def is_temporary(path: Path) -> bool:
-    """Return whether `path` is a temporary file of `replacing`, such as a killed process leaves behind."""
+    """Return whether `path` is a temporary file of `replacing`, as a killed process leaves behind."""
     return path.name.startswith(".") and TEMPORARY_SUFFIX in path.suffixes
 
 
@@ -52,10 +52,10 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, which is flushed to disk and renamed to `path` at the end.
+    """Yield a temporary path next to `path`; at the end, flush its file to disk and rename it to `path`.
 
-    If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, also one of the
-    block, becomes a `FileError` that names `path`.
+    If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, even one of
+    the block, becomes a `FileError` that names `path`.
     """
     with refusals(path):
         if not path.name or path.is_dir():
@@ -88,13 +88,13 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return the system's message without its number and the file's name."""
+    """Return the system's message without the error number and the name of the file."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
 @contextmanager
 def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[None]:
-    """Turn errors of reading `path` into a `failure`; `missing` is its message if there is no file."""
+    """Turn errors in reading `path` into a `failure`; `missing` is its message if there is no file."""
     where = plain_text(str(path))
     try:
         yield
@@ -153,7 +153,7 @@ def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
 def whole_lines(path: Path) -> list[str]:
     """Return the complete lines of a text file to which a run appends; none if there is no file.
 
-    A line that a killed run left unfinished is dropped.
+    An unfinished last line, left by a killed run, is dropped.
     """
     if not path.exists():
         return []
@@ -162,7 +162,7 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def decoded(content: bytes) -> str:
-    """Return `content` decoded from UTF-8, or from Latin 1, which older programs wrote."""
+    """Return `content` decoded from UTF-8, or from Latin 1, which older programs write."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -179,7 +179,7 @@ def refusals(what: Path | str) -> Iterator[None]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush a folder to disk, without which POSIX does not guarantee that a rename lasts."""
+    """Flush a folder to disk; otherwise POSIX does not guarantee that a rename is durable."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -213,13 +213,13 @@ def working_in(folder: Path) -> Iterator[None]:
         if error.errno not in _NO_LOCKS_HERE:
             raise FileError(f"{folder}: cannot be locked: {reason(error)}") from None
     try:
-        # Only informative: a full disk, for example, will be reported by the next real write.
+        # The content is only informative; the next real write reports a full disk, for example.
         with suppress(OSError):
             path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         clear_temporaries(folder)
         yield
     finally:
-        # Removed while held, so that no process holds a file that no longer exists (filelock checks).
+        # Removed while it is locked, so that no process locks a file that no longer exists (filelock checks).
         with suppress(OSError):
             path.unlink()
         lock.release()
@@ -252,7 +252,7 @@ def cache_root() -> Path:
 
 
 def state_root() -> Path:
-    """Return the path where unfinished games are stored, which need not exist.
+    """Return the path of the folder for unfinished games, which need not exist.
 
     It is ``motif`` in ``XDG_STATE_HOME`` or ``~/.local/state``; if the home folder is not writable, a folder
     in `cache_root`.
@@ -266,15 +266,15 @@ def state_root() -> Path:
 def _configured(variable: str) -> Path | None:
     """Return the folder that an environment variable names; None if it names none or a relative one.
 
-    The XDG Base Directory Specification demands this: a relative folder would depend on the current one, and
-    might be somebody else's.
+    The XDG Base Directory Specification requires this: a relative folder would depend on the current one, and
+    might belong to another user.
     """
     path = Path(os.environ.get(variable, ""))
     return path if path.is_absolute() else None
 
 
 def home() -> Path:
-    """Return the user's home folder; a folder that cannot be written if the user has none."""
+    """Return the user's home folder, or an unwritable folder if the user has none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -288,7 +288,7 @@ def can_be_written(folder: Path) -> bool:
 
 
 def _temporary_cache() -> Path | None:
-    """Return a private folder among the temporary files, whose contents are loaded as code, or None."""
+    """Return a private folder among the temporary files, for files loaded as code; None if impossible."""
     user = getattr(os, "getuid", int)()
     folder = Path(tempfile.gettempdir()) / f"motif-{user}"
     with suppress(OSError):

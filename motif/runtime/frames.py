@@ -14,7 +14,7 @@ _PLAIN = (str, int, float, bool)
 
 
 def frame(columns: Mapping[str, object]) -> "DataFrame":
-    """Return a data frame of pandas, or of polars if pandas is not installed.
+    """Return a pandas data frame, or a polars one if pandas is not installed.
 
     Raises `SettingError` if neither is installed.
     """
@@ -24,12 +24,12 @@ def frame(columns: Mapping[str, object]) -> "DataFrame":
         try:
             from polars import DataFrame
         except ImportError:
-            raise SettingError("a data frame needs pandas or polars: pip install pandas") from None
+            raise SettingError("a data frame requires pandas or polars: pip install pandas") from None
     return DataFrame(columns)
 
 
 class Tabular:
-    """A result that converts to a dict, to a data frame and to a table in text or HTML."""
+    """A result that can be converted to a dict, a data frame, and a table in text or HTML."""
 
     def to_dict(self) -> Row:
         """Return the result as a dict that JSON can represent."""
@@ -46,7 +46,7 @@ class Tabular:
         return [row]
 
     def to_frame(self) -> "DataFrame":
-        """Return the table as a data frame of pandas, or of polars if pandas is not installed."""
+        """Return the table as a pandas data frame, or as a polars one if pandas is not installed."""
         rows = self.records()
         return frame({name: [row.get(name) for row in rows] for name in _names(rows)})
 

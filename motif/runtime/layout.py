@@ -7,7 +7,7 @@ from html import escape
 from typing import TextIO
 
 _NARROWEST = 20
-"""Least width of a terminal."""
+"""Minimum width of a terminal in characters."""
 
 
 def columns(stream: TextIO) -> int | None:
@@ -62,7 +62,7 @@ def html_lines(lines: Iterable[str]) -> str:
 
 
 def side_by_side(*parts: str) -> str:
-    """Return HTML that puts its parts in a row, wrapped where they do not fit."""
+    """Return HTML that places `parts` in a row, which wraps if it is too long."""
     cells = "".join(f"<div>{part}</div>" for part in parts)
     return f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:start">{cells}</div>'
 

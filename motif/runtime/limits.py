@@ -1,7 +1,7 @@
 """Limits on the size of input files, and functions that read within them.
 
 A file of unknown origin must not exhaust memory or time, whatever it expands to.  A file beyond a limit is
-refused, with a message that names the limit, before all of it is read, unpacked or parsed.  Genuine files
+refused, with a message that names the limit, before it is read, unpacked or parsed completely.  Genuine files
 stay far below the limits.
 """
 
@@ -20,11 +20,11 @@ _MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limit:
-    """An upper limit on something in a file."""
+    """An upper limit on a quantity in a file."""
 
     most: int
     what: str
-    """A plural, such as ``games``."""
+    """What is counted, in the plural, such as ``games``."""
     unit: int = 1
 
     @property
@@ -54,7 +54,7 @@ MATCH_LINES = Limit(500_000, "lines")
 MATCH_LINE = Limit(10_000, "characters in a line")
 MATCH_GAMES = Limit(1_000, "games")
 GAME_MOVES = Limit(1_000, "moves in a game")
-"""Rolls, doubles and answers."""
+"""Rolls, doubles and responses."""
 MATCH_MOVES = Limit(50_000, "moves")
 SGF_PARTS = Limit(500_000, "nodes, properties and values")
 CONVERTED_MOVES = Limit(20_000, "moves")
@@ -92,7 +92,7 @@ EQUITY_TABLE_FILE = _megabytes(1)
 PARQUET_FILE = _megabytes(256)
 PARQUET_UNPACKED = _megabytes(256, "MB unpacked")
 PARQUET_PAGE = _megabytes(64, "MB in a page")
-PARQUET_GROUPS = Limit(100_000, "pieces of columns")
+PARQUET_GROUPS = Limit(100_000, "column chunks")
 PARQUET_PAGES = Limit(200_000, "pages")
 PARQUET_TEXT = Limit(500, "bytes in a text")
 PART_ROWS = Limit(1_000_000, "rows")

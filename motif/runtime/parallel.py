@@ -3,8 +3,8 @@
 A terminal sends SIGINT to every process of the group, and a supervisor may send SIGTERM to all of them.  Only
 the main process reacts; workers ignore signals and end when the main process cancels their work or has ended.
 
-Resumable work (`run_until`) is asked to stop: calls in progress are finished within a few seconds or
-abandoned, calls that are only submitted are not started.
+Resumable work (`run_until`) stops on request: calls in progress finish within a few seconds or are abandoned,
+and calls that are only submitted are not started.
 """
 
 import os
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 REQUESTS = (signal.SIGINT, signal.SIGTERM)
-"""Signals that request an end."""
+"""Signals that request a stop."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 SECONDS_TO_FINISH = 4.0
-"""Seconds that calls in progress have to finish after a stop is requested."""
+"""Seconds within which calls in progress must finish after a stop is requested."""
 
 
 class StopRequest:
@@ -65,7 +65,7 @@ class StopRequest:
 
     @contextmanager
     def shown_by(self, mark: Path) -> Iterator[None]:
-        """Create the file `mark`, for other processes to see, once the request is made."""
+        """Create the file `mark`, which other processes see, when the request is made."""
         self._marks.append(mark)
         if self.made:
             _touch(mark)
@@ -94,7 +94,7 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
         request.make()
         with suppress(OSError, ValueError):
             if sys.stderr.isatty():
-                # Not print, which the signal may have interrupted.
+                # The signal may have interrupted a print, which must not be called again then.
                 os.write(sys.stderr.fileno(), f"\n{notice}\n".encode())
 
     with handled(REQUESTS, hear):
@@ -103,11 +103,11 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
 
 @contextmanager
 def handled(numbers: tuple[int, ...], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Install `handler` for some signals in the block, except for ignored ones (by ``nohup``)."""
+    """Install `handler` for some signals in the block, except for ignored ones (as by ``nohup``)."""
     previous = {}
     if threading.current_thread() is threading.main_thread():
         previous = {number: signal.getsignal(number) for number in numbers}
-    # None is a handler that was not installed by Python and cannot be restored.
+    # None stands for a handler that Python did not install and cannot restore.
     previous = {n: before for n, before in previous.items() if before not in (None, signal.SIG_IGN)}
     try:
         for number in previous:
@@ -128,7 +128,7 @@ def starting_workers() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Started now, because it would unblock signals in the block.
+    # The tracker is started now, because a start in the block would unblock the signals.
     resource_tracker.ensure_running()
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)
     try:
@@ -154,7 +154,7 @@ def _end_without(parent: int) -> None:
 
 _Result = TypeVar("_Result")
 _cluster: ContextVar["Cluster | None"] = ContextVar("cluster", default=None)
-"""The cluster that runs the calls of `run_ordered`; None is this machine."""
+"""The cluster that runs the calls of `run_ordered`; None means this machine."""
 
 
 @contextmanager
@@ -166,8 +166,8 @@ def working_on(cluster: str | None) -> Iterator[None]:
     Parameters
     ----------
     cluster
-        Address of the cluster's scheduler, ``tcp://HOST:PORT``; None is this machine.  On a cluster, `jobs`
-        of functions in the block has no effect.
+        Address of the cluster's scheduler, ``tcp://HOST:PORT``; None means this machine.  On a
+        cluster, the argument `jobs` of functions in the block has no effect.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def run_ordered(
     With one worker everything runs in this process; in a block of `working_on`, on a cluster.  Bind data that
     all calls share to `function` with `functools.partial`: it is sent to each worker of a cluster once.
     Close the generator (`contextlib.closing`) if you may leave it early, for example by an exception, so that
-    the remaining work is cancelled at once.
+    the remaining work is cancelled immediately.
     """
     for result in _run(function, calls, jobs, None):
         yield cast(_Result, result)
@@ -223,7 +223,7 @@ def run_until(
     calls: Iterable[tuple[object, ...]],
     jobs: int | None = None,
 ) -> Generator[_Result | None, None, None]:
-    """Like `run_ordered`, until `stop` is requested; then yield None for calls that are not done.
+    """Do the same as `run_ordered` until `stop` is requested; then yield None for calls that are not done.
 
     No call is started after the request.  Calls in progress may finish within `SECONDS_TO_FINISH`; later
     they are abandoned where `function` calls `check_stop`.
@@ -234,14 +234,14 @@ def run_until(
 def check_stop() -> None:
     """Raise `GivenUpError`, which `run_until` catches, if a requested stop is due.
 
-    To be called between the steps of a function that `run_until` runs.
+    Call it between the steps of a function that `run_until` runs.
     """
     if _Workplace.stop is not None and _Workplace.stop.is_due:
         raise GivenUpError
     if _Workplace.board is None:
         return
     with suppress(OSError):
-        # By the time of the file, because another process made the request.
+        # The file has the time of the request, which another process made.
         if time.time() - (_Workplace.board / _STOPPING).stat().st_mtime >= SECONDS_TO_FINISH:
             raise GivenUpError
 
@@ -305,9 +305,9 @@ _CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")
 
 
 def _end_of_a_worker(said: str) -> str:
-    """Return a message for a worker that ended; joblib's message `said` holds the exit code if known."""
+    """Return a message for a worker that ended; joblib's message `said` has the exit code if known."""
     if crash := next((name for name in _CRASHES if name in said), None):
-        return f"a worker process crashed ({crash}): a fault of motif or of one of its libraries"
+        return f"a worker process crashed ({crash}): a fault in motif or in one of its libraries"
     return "a worker process was killed, probably for lack of memory; fewer {jobs} need less memory"
 
 
@@ -351,14 +351,15 @@ def _work(
 
     The result is None if a requested stop kept the function from starting or finishing.
 
-    Only the main process announces compilations, unless that `is_said`; a file on the notice board informs
-    it.  The workers of a worker are threads of its process, `caller`, which records compilations itself.
+    Only the main process announces compilations, unless it has done so (`is_said`); a file on the notice
+    board informs it.  The workers of a worker are threads of its process, `caller`, which records
+    compilations itself.
     """
     if os.getpid() == caller:
         return function(*arguments), []
     if (board / _STOPPING).exists():
         return None, []
-    # Workers are reused, so what was announced is up to the main process.
+    # Workers are reused, so only the main process knows whether compilation was announced.
     COMPILATION.is_said = is_said
     if not is_said:
         COMPILATION.say = partial(_touch, board / _COMPILING)
@@ -381,7 +382,7 @@ _COMPILING, _STOPPING, _BUSY = "compiling", "stopping", "busy-"
 def _notice_board() -> Iterator[Path]:
     """Yield a folder in which workers create empty files as signals to other processes.
 
-    If it cannot be created, work goes on without these signals.
+    If it cannot be created, work continues without these signals.
     """
     board = Path(gettempdir()) / f"motif-{uuid4()}"
     with suppress(OSError):
@@ -413,7 +414,7 @@ def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
     def listen() -> None:
         while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
             pass
-        # Again, because on a busy machine the work may end before this thread looks.
+        # Checked again, because on a busy machine the work may end before this thread looks.
         if mark.exists():
             COMPILATION.announce()
 

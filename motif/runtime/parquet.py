@@ -2,7 +2,7 @@
 
 A column of a few bytes can expand to any number of values of any length: by compression, by runs of one
 dictionary entry, or by texts that share prefixes.  Sizes in the file's metadata may be wrong, but readers
-allocate memory by the headers of pages, so these are added up.
+allocate memory by the sizes in page headers, so these are added up.
 
 Sources: parquet.thrift of github.com/apache/parquet-format; Thrift's compact protocol.
 """
@@ -64,7 +64,7 @@ def bounded_parquet(
                 PARQUET_PAGE.check(page, where, error)
                 PARQUET_UNPACKED.check(size, where, error)
                 PARQUET_PAGES.check(pages, where, error)
-        # pyarrow finds no column by the name of a group.
+        # pyarrow does not find a column by the name of its group.
         leaves = {plain.schema.column(k).path for k in range(metadata.num_columns)}
     there = [name for name in texts if name in leaves]
     with pq.ParquetFile(path, read_dictionary=there) as file:

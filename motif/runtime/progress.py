@@ -1,7 +1,7 @@
 """Progress of long work: a bar, a notice about compilation, and a stopwatch that excludes compilation.
 
-Both appear on stderr after one second, the bar only on a terminal.  With `heard_by` a function receives the
-progress instead.  Work that is cancelled ends at the next `checkpoint`.
+The bar and the notice appear on stderr after one second, the bar only on a terminal.  With `heard_by` a
+function receives the progress instead.  Work that is cancelled ends at the next `checkpoint`.
 """
 
 import sys
@@ -24,7 +24,7 @@ class Advance(Protocol):
 
 _QUIET_SECONDS = 1.0
 Listener = Callable[[str, int, int], None]
-"""Function of a description, the number of steps done and the number of all steps."""
+"""Function of a description, the number of steps done and the total number of steps."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -54,7 +54,7 @@ def stopped_by(check: Callable[[], None]) -> Iterator[None]:
 def checkpoint() -> None:
     """End the work here if it has been cancelled.
 
-    To be called between steps of work that may take more than a few tenths of a second.
+    Call it between steps of work that may take more than a few tenths of a second.
     """
     if (check := _check.get()) is not None:
         check()
@@ -137,7 +137,7 @@ def say_that_kernels_compile() -> None:
 
 
 class Compilation:
-    """Compilations of kernels by this process and its workers, reported once after they took a second."""
+    """Compilations of kernels by this process and its workers, announced once they have taken a second."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -163,7 +163,7 @@ class Compilation:
             self._timer.start()
 
     def end(self) -> None:
-        """Note that the compilation that began last has ended."""
+        """Note that the latest compilation has ended."""
         self._depth -= 1
         if self._depth > 0:
             return
@@ -176,7 +176,7 @@ class Compilation:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """Note a compilation, or a wait for one, for the length of the block."""
+        """Note a compilation, or a wait for one, for the duration of the block."""
         self.begin()
         try:
             yield

@@ -7,7 +7,7 @@ _Value = TypeVar("_Value")
 
 
 def setting(default: _Value, help: str) -> _Value:
-    """Return a dataclass field with a default and `help`, in which other fields are in backquotes."""
+    """Return a dataclass field with a default and `help`, which names other fields in backquotes."""
     made: _Value = field(default=default, metadata={"help": help})
     return made
 

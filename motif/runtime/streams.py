@@ -58,7 +58,7 @@ def next_unit(stream):
 
 @inline_kernel
 def dice_of(throw):
-    """Return the two dice, the higher first, of a roll's index from 0 to 35."""
+    """Return the two dice of a roll with an index from 0 to 35, the higher die first."""
     first, second = throw // 6 + 1, throw % 6 + 1
     if first >= second:
         return first, second

@@ -34,12 +34,12 @@ def refusal(address: str) -> str:
      f"tcp://{HOST}:99999", f"http://{HOST}:8786", f"tcp://{HOST}:8786/path"],
 )  # fmt: skip
 def test_a_malformed_address(address):
-    assert refusal(address) == f"invalid cluster {address!r}: the form is tcp://HOST:PORT"
+    assert refusal(address) == f"invalid cluster {address!r}: it must be tcp://HOST:PORT"
 
 
 def test_dask_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert refusal(f"tcp://{HOST}:8786") == "a cluster needs dask: pip install 'motif-backgammon[cluster]'"
+    assert refusal(f"tcp://{HOST}:8786") == "a cluster requires dask: pip install 'motif-backgammon[cluster]'"
 
 
 @pytest.mark.usefixtures("impatient")
@@ -69,7 +69,7 @@ def test_the_commands_say_so(tmp_path, capfd, words):
     assert main([*filled, "--cluster", "tcp:/127.0.0.1"]) == 2
     assert capfd.readouterr() == (
         "",
-        "motif: error: invalid cluster 'tcp:/127.0.0.1': the form is tcp://HOST:PORT\n",
+        "motif: error: invalid cluster 'tcp:/127.0.0.1': it must be tcp://HOST:PORT\n",
     )
     assert not (tmp_path / "out").exists()
 

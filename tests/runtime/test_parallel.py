@@ -199,7 +199,7 @@ def end_of_a_worker(number, folder, how):
     ("how", "said"),
     [
         ("SIGKILL", "a worker process was killed, probably for lack of memory; fewer jobs need less memory"),
-        ("SIGABRT", "a worker process crashed (SIGABRT): a fault of motif or of one of its libraries"),
+        ("SIGABRT", "a worker process crashed (SIGABRT): a fault in motif or in one of its libraries"),
     ],
 )
 def test_the_end_of_a_worker_is_an_error_and_others_come_in_its_place(tmp_path, how, said):

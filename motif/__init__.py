@@ -12,8 +12,7 @@ Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
 Results have ``to_dict()`` and ``to_frame()``, and appear as tables with ``print`` and in notebooks.  Errors
-are instances of `MotifError`, with messages of one line.  See ``help(motif.rank)`` and docs/how-to in
-motif's source.
+are `MotifError`, with one-line messages.  See ``help(motif.rank)`` and docs/how-to in motif's source.
 """
 
 from pathlib import Path

@@ -106,7 +106,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
         As for `rank`.
     value
         Function that takes the positions after the plays, boards int8 (n, 26), and returns n equities in
-        points.  Boards and equities are those of the opponent, who is on roll next, so the play with the
+        points.  Boards and equities are those of the opponent, the next player on roll, so the play with the
         lowest equity is chosen (the first if several are equal).  Plays that win the game are not passed to
         `value`: they count as -1, -2 or -3.
 
@@ -158,7 +158,7 @@ def evaluate(
     Parameters
     ----------
     position
-        A position in any form that `rank` takes, or a list of positions and IDs; for arrays use
+        Position in any form that `rank` takes, or a list of positions and IDs; for arrays use
         `evaluate_many`.
     player
         A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the

@@ -37,7 +37,7 @@ def rollout(
     Parameters
     ----------
     positions
-        A position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
+        Position in any form that `rank` takes, a list of positions and IDs, or boards int8 (n, 26).
     player
         A player in any form, by default the newest weights without lookahead.
     settings

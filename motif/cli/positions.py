@@ -180,14 +180,11 @@ def hint(
     """Rank the legal plays of a roll; without a roll, decide whether to double.
 
     Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
-    The column source shows the depth of lookahead; poor plays are evaluated less deeply.
-
-    Plays are valued for the match and cube given by the options or by the ID (with --batch, by the options),
-    with equities normalised so that a single game at that cube is worth 1; otherwise for money play without
-    a cube.
-
-    --rollout rolls out the best plays for 8 plies with the same dice and drops those that are significantly
-    worse; for other rollouts see `motif rollout --compare`.
+    The source is the depth of lookahead, which is lower for poor plays.  Plays are valued for the match and
+    cube of the options or of the ID (with --batch, of the options), with equities normalised so that a single
+    game at that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays
+    for 8 plies with the same dice and drops those that are significantly worse; for other rollouts see
+    `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions

@@ -58,9 +58,7 @@ def rollout(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: PlayerOption = DEFAULT_PLAYER,
-    luck_plies: Annotated[
-        str, option("Number of first rolls with variance reduction; all for every roll.", "N")
-    ] = "0",
+    luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
     cubeful: Annotated[
         bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
     ] = False,

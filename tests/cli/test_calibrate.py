@@ -57,7 +57,7 @@ def test_what_it_says(motif, chances, tmp_path):
     assert lines[-1] == str(out)
     assert "fitted to" in ending.out
     assert " 36 games, measured on " in ending.out
-    assert " of 24 others" in ending.out
+    assert " of 24 other games" in ending.out
     assert "log-loss" in lines[-2]
 
 

@@ -37,7 +37,7 @@ def test_what_programs_get(motif_json):
 
 def test_what_people_get(motif):
     text = motif("cube", RACE, "--player", "pubeval").out
-    for words in ("pips 81", "no double", "double, take", "your window", "the opponent's", "costs"):
+    for words in ("pips 81", "no double", "double, take", "your window", "opponent's window", "costs"):
         assert words in text
     text = motif("cube", RACE, "--player", "pubeval", "--length", "7", "--score", "3-5").out
     assert "match won" in text

@@ -126,7 +126,8 @@ def test_two_players_on_files(motif, motif_json, here):
     assert 0 < overall["se"] < one["overall"]["se"] + other["overall"]["se"]
     out = motif("benchmark", "contact.bm", "race.bm", *WORDS, "--versus", "motif-v1").out
     assert "error rate of pubeval minus that of motif-v1;\n" in out
-    assert f"over all decisions pubeval loses {overall['difference']:.2f} ± {overall['se']:.2f} millipoints more\n" in out
+    lost = f"{overall['difference']:.2f} ± {overall['se']:.2f}"
+    assert f"over all decisions pubeval loses {lost} millipoints more\n" in out
     assert re.search(rf"^ ?all decisions +{overall['difference']:.2f} +\d+\.\d\d +120 *$", out, re.MULTILINE)
     out = motif("benchmark", "contact.bm", *WORDS, "--player", "motif-v1", "--versus", "pubeval").out
     assert re.search(r"over all decisions motif-v1 loses \d+\.\d\d ± \d+\.\d\d millipoints less\n", out)

@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the weights of the checkout become a part of the installed package."""
+"""Build the package with the weights of the checkout, which pyproject.toml cannot express."""
 
 from pathlib import Path
 from shutil import copyfile
@@ -8,10 +8,10 @@ from setuptools.command.build_py import build_py
 
 
 class BuildWithWeights(build_py):
-    """Takes the weights along."""
+    """A build that copies the weights into the package."""
 
     def run(self) -> None:
-        """Build as ever; an editable installation finds the weights in the checkout."""
+        """Build, and copy the weights; an editable installation finds them in the checkout."""
         super().run()
         if not self.editable_mode:
             folder = Path(self.build_lib) / "motif" / "weights"

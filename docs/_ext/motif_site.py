@@ -119,7 +119,7 @@ def readable_defaults(
 
 
 def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
-    """Replace part of the text of `node` by `text`; links beside it are kept."""
+    """Replace part of the text of `node` with `text`; neighbouring links are kept."""
     place = 0
     for leaf in list(node.findall(nodes.Text)):
         first, last = place, place + len(leaf)
@@ -142,7 +142,7 @@ def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Eleme
 
 
 class EmbeddedPage(SphinxDirective):
-    """``page``: a page of motif's own in a frame; its content is a description."""
+    """``page``: one of motif's pages in a frame; the content is a description."""
 
     required_arguments = 1
     has_content = True

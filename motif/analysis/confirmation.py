@@ -1,8 +1,8 @@
 """Rollouts that confirm errors seen by lookahead, in plays and with the cube.
 
-The play with the highest lookahead estimate is overrated by selection, so most errors reported against a good
-player would be lookahead's own.  From `DOUBTFUL` on, therefore, the difference between two plays comes from a
-rollout of both with the same dice, and the cost of a cube action from a cubeful rollout.  Match analysis,
+The play that lookahead ranks first tends to be overrated, because it was selected for its estimate; most of
+the errors found in a good player's games would be errors of the lookahead.  An error of `DOUBTFUL` or more is
+therefore measured by a rollout: of both plays with the same dice, or of the cube decision.  Match analysis,
 `explain` and the tutor all use these numbers.
 """
 
@@ -40,13 +40,13 @@ DOUBTFUL = 0.008
 CERTAIN = 3.0
 """Minimum ratio of a confirmed error to its standard error."""
 SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
-"""Rollout of each play at the default depth."""
+"""Settings for the rollout of each play at the default depth."""
 LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
-"""Rollout of each play with ``:rollout``."""
+"""Settings for the rollout of each play with ``:rollout``."""
 ANSWERS = ("take", "pass", "drop", "beaver")
 """Actions of the player who is doubled."""
 MORE_TRIALS = 4
-"""Factor of the number of trials for cube decisions that remain open, and for confirmed errors."""
+"""Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _AT_ONCE = 4
 
 
@@ -57,9 +57,9 @@ class RolledPair(NamedTuple):
     """Normalised equities for the mover."""
     equity_se: tuple[float, float]
     difference: float
-    """The first equity less the second."""
+    """The first equity minus the second."""
     se: float
-    """Standard error of `difference`; smaller than those of the equities because the dice are the same."""
+    """Standard error of `difference`; smaller than the equities' because both plays have the same dice."""
     trials: int
 
     @property
@@ -77,7 +77,7 @@ class RolledCube(NamedTuple):
     se: float
     """Standard error of the gain or loss."""
     trials: int
-    """0 if the cube is dead: then the decision is lookahead's."""
+    """0 if the cube is dead; the decision is then lookahead's."""
 
     @property
     def confirmed(self) -> float:
@@ -96,7 +96,7 @@ class ComparedPair(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The first equity less the second."""
+        """The first equity minus the second."""
         return self.better.equity - self.worse.equity if self.rolled is None else self.rolled.difference
 
     @property
@@ -111,9 +111,9 @@ class ComparedPair(NamedTuple):
 
 
 def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
-    """Return the rollout that confirms errors seen by `evaluator`; None if it is trusted.
+    """Return the settings of rollouts that confirm errors seen by `evaluator`; None if it is trusted.
 
-    An evaluator without lookahead is trusted, as is one without weights to play both sides.
+    An evaluator is trusted if it does not look ahead, or has no weights to play both sides of a rollout.
     """
     if not (isinstance(evaluator, LookaheadEvaluator) and can_roll_out(evaluator)):
         return None

@@ -20,7 +20,7 @@ from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 
 
 class CubeAnswer(NamedTuple):
-    """A position's cube decision and what it is based on."""
+    """A position's cube decision, with the evaluation behind it."""
 
     position: Position
     probabilities: Probabilities
@@ -71,7 +71,7 @@ def cube_answers(
 
 
 def decision_record(decision: CubeDecision) -> dict[str, Any]:
-    """Return a decision for JSON, with its words in English."""
+    """Return a decision for JSON, with a description in English."""
     return {**decision.to_dict(), "words": cube_words(decision)}
 
 
@@ -92,7 +92,7 @@ def cube_words(decision: CubeDecision, language: str = LANGUAGE) -> str:
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
-    """Return BRAS's score and its cube actions by the article's windows and by measured ones."""
+    """Return BRAS's score and its cube actions, by the article's windows and by the measured ones."""
     score = float(formula.percent(position.board[None])[0])
     record = {
         "S": score,

@@ -2,7 +2,7 @@
 
 Raw sums and values have names and units: x and a probability in per cent, or BRAS's D and S.
 
-Everywhere `features` is float64 (n, p), a row per position.  The raw sum is
+`features` is always float64 (n, p), one row per position. The raw sum is
 ``x = bias + sum w_i f_i + sum_{i<=j} w_ij f_i f_j``; written with a symmetric matrix G that holds w_ij
 off the diagonal and 2 w_ii on it, ``x = bias + w.f + f.Gf / 2``, so that ``dx/df = w + Gf``.
 """
@@ -43,10 +43,11 @@ FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6
 """Features named in the summary and plotted against the value."""
 HIGH_VIF = 10.0
-"""Rule of thumb: above this, a feature's weight cannot be separated from others."""
+"""Variance inflation factor above which, as a rule of thumb, a feature's weight cannot be separated from
+others."""
 
 _DIGITS = ".6g"
-"""Features are float32: more digits would be noise."""
+"""Features are float32, so more digits would be noise."""
 _NO_STEP = 1e-9
 _QUANTILES = (5, 25, 50, 75, 95)
 _PERCENT = 100
@@ -60,7 +61,7 @@ _TAKES_PART = 1e-4
 """Minimum coefficient of a feature in such a combination."""
 
 EVERY = 10
-"""Step between sampled positions of a game, because neighbours resemble each other."""
+"""Step between sampled positions of a game, because successive positions resemble each other."""
 FEWEST = 100
 """Minimum number of positions for statistics of many features."""
 
@@ -161,9 +162,9 @@ class Clusters:
     """Features ordered so that strongly correlated ones are neighbours."""
 
     order: tuple[int, ...]
-    """Indices of the features that vary, in that order."""
+    """Indices of the varying features, in that order."""
     branches: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
-    """The tree: for each joint four places (0, 1, ... along `order`) and four distances, 1 - |r|."""
+    """The tree: four places (0, 1, ... along `order`) and four distances, 1 - |r|, for each joint."""
 
 
 def clusters(matrix: Floats) -> Clusters:
@@ -467,7 +468,7 @@ def components_csv(analysis: EvaluatorAnalysis) -> str:
 
 
 def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]:
-    """Return the main numbers and the names of the `files` with the rest."""
+    """Return the main numbers, and the names of the `files` that contain the rest."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
         "format": FORMAT,
@@ -506,7 +507,7 @@ def spread(values: Floats) -> dict[str, float]:
 
 
 def rounded(value: float) -> float:
-    """Return a number rounded as in tables."""
+    """Return a number, rounded as in tables."""
     return float(format(float(value), _DIGITS))
 
 
@@ -525,7 +526,7 @@ def self_play_positions(
 ) -> Board:
     """Return `wanted` positions (n, 26) before a roll, of one class or all, from `player`'s money games.
 
-    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class hardly occurs.
+    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class is too rare.
     """
     most_games = _GAMES_AT_ONCE + _GAMES_A_POSITION * wanted
     calls = ((first, _GAMES_AT_ONCE) for first in count_from(0, _GAMES_AT_ONCE))

@@ -51,7 +51,7 @@ class MatchOptions:
         # A raccoon answers a beaver.
         changes["beavers"] = self.raccoons or self.beavers
         if self.raccoons and self.beavers is False:
-            raise SettingError("raccoons need beavers, which are not allowed", "raccoons")
+            raise SettingError("raccoons require beavers, which are not allowed", "raccoons")
         owner = None if self.owner is None else _OWNERS.get(self.owner)
         if self.owner is not None and owner is None:
             raise SettingError(f"owner must be me, you or none, not {shown(self.owner)}", "owner")
@@ -87,7 +87,7 @@ def _score(text: str) -> tuple[int, int]:
 
 
 def evaluator_of(name: str) -> "Evaluator":
-    """Return the evaluator of the player called `name`; raises `PlayerError` if it has none."""
+    """Return the evaluator of the player `name`; raises `PlayerError` if it has none."""
     from motif.players import load
 
     return load(name).require_evaluator()

@@ -1,6 +1,6 @@
-"""The effect of a parameter on an evaluator's value, along positions that occur.
+"""The effect of a parameter on an evaluator's value, over positions from play.
 
-Parameters overlap, so single weights may offset each other.  An effect is therefore the coefficient of a
+Parameters overlap, so single weights may offset each other.  An effect is therefore the coefficient in a
 regression of the evaluator's value on the parameter, with a frame of simple board facts held constant: the
 number of each side's checkers in each quarter of the board and on the bar, both pip counts and each side's
 home points, each with its square.  Everything else varies with the parameter as usual.  If the narrowest
@@ -87,7 +87,7 @@ class CurveStep:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Positions that occur, with the values of one head of an evaluator."""
+    """Positions from play, with the values of one head of an evaluator."""
 
     parameters: ParameterSet
     head: str
@@ -118,7 +118,7 @@ class Observed:
     def gain(self, column: Floats, beside: Sequence[Floats] = ()) -> float:
         """Return the effect of a unit of `column` (n,) on the value, with the columns `beside` held constant.
 
-        The frame is that of the columns `beside`, or of `column` if there are none.
+        The frame is chosen for the columns `beside`, or for `column` if there are none.
         """
         return self._gain(column, beside, self.frame(beside or [column]))
 
@@ -127,7 +127,7 @@ class Observed:
         return self._gain(self.features[:, feature], (), self.feature_frame(feature))
 
     def feature_frame(self, feature: int) -> Frame:
-        """Return the frame of a feature; a parameter and its twin have the same one."""
+        """Return the frame of a feature, which is the same for both sides."""
         parameter, names = self.parameters.parameters[feature], self.parameters.names
         column, least = self.features[:, feature], 0
         if parameter.twin in names:
@@ -137,7 +137,7 @@ class Observed:
         return self.frame([column], parameter.side, least)
 
     def frame(self, columns: Sequence[Floats], side: str = "both", least: int = 0) -> Frame:
-        """Return the narrowest frame, from number `least`, that determines none of the `columns`."""
+        """Return the narrowest frame, from number `least` on, that determines none of the `columns`."""
         whole = [max(float(column.var()), _TINY) for column in columns]
         for number, names in list(enumerate(_held(side)))[least:]:
             frame = Frame(number, tuple(name for name in names if not self._among(name, columns)))

@@ -21,7 +21,7 @@ MIN_GROUPS, MAX_GROUPS = 3, 8
 SAMPLED = 2000
 """Maximum number of positions in the tree; the others join the group with the nearest centre."""
 MARKS = 4
-"""Features named for a group."""
+"""Number of features named for a group."""
 
 Numbers = npt.NDArray[np.int64]
 

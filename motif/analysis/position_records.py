@@ -213,12 +213,12 @@ def hint(
 
 
 class Details(NamedTuple):
-    """How an evaluator sees a position."""
+    """Details of how an evaluator values a position."""
 
     seen: Record
     """`Evaluator.details`: features, raw sums, scores."""
     explanation: "PositionExplanation | None"
-    """The value's parts, if it is made of terms."""
+    """The parts of the value, if it is a sum of terms."""
 
     def to_dict(self) -> Record:
         """Return the JSON record, without the evaluation."""
@@ -227,11 +227,11 @@ class Details(NamedTuple):
 
 
 def details(position: Position, evaluator: Evaluator) -> Details:
-    """Return how `evaluator` sees `position`; raises `PlayerError` if it has no details."""
+    """Return the details of how `evaluator` values `position`; raises `PlayerError` if it has none."""
     from motif.analysis.explain import explain_position
 
     seen = evaluator.details(position)
-    # Only weight files have raw sums, which are made of terms.
+    # Only weight files have raw sums, which consist of terms.
     return Details(seen, explain_position(evaluator, position) if "raw" in seen else None)
 
 

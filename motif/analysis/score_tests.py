@@ -135,9 +135,9 @@ def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator
 
 
 def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
-    """Test whether the score falls if a position gets worse, which BRAS claims.
+    """Test whether the score falls if a position gets worse, as BRAS claims.
 
-    Other evaluators need not: one more pip can help to keep a prime for another roll.
+    Other evaluators make no such claim: one more pip can help to keep a prime for another roll.
     """
     scale = analysis.scale
     claimed = scale.value == "S"
@@ -160,9 +160,10 @@ def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest
 
 
 def _moved_back(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
-    """Return rows with adjacent made points, and boards with a checker moved from the lower to the upper one.
+    """Return rows with adjacent made points, and boards with a checker moved to the higher point.
 
-    With three to five checkers on the lower and two to four on the upper point, no blot or stack changes.
+    With three to five checkers on the lower point and two to four on the higher one, no blot or stack
+    changes.
     """
     own = boards[:, 1 : POINTS + 1]
     # Only within points 1 to 6, 7 to 18 or 19 to 24, which may be weighted differently.

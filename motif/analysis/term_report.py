@@ -4,7 +4,7 @@ A sentence states the effect of a round amount near one standard deviation, in t
 more rolls of 36 with which the opponent can hit cost 0.031 points of equity."  For a pair it states how the
 second parameter changes the effect of the first.
 
-Effects are measured along positions that occur (`motif.analysis.observed_effects`), because single weights
+Effects are measured over positions from play (`motif.analysis.observed_effects`), because single weights
 offset each other.
 """
 
@@ -42,7 +42,7 @@ MOST = 10_000
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _SLIGHT = 1 / 200
-"""Share of a head's range below which an effect is called negligible: 0.03 points of equity."""
+"""Share of a head's range below which an effect is negligible: for the equity, 0.03 points."""
 _STAGE_ROWS = 200
 """Minimum number of positions in a stage of the game."""
 _CHANGES = 0.5
@@ -71,7 +71,7 @@ class Gain:
     def in_words(self, subject: str, count: int, words: Phrases, against: float | None = None) -> str:
         """Return the effect of the `subject`, singular or plural by its `count`.
 
-        With `against`, return how much more or less that is than an effect of the sign of `against`.
+        With `against`, describe it as more or less of an effect that has the sign of `against`.
         """
         rises = (self.value if against is None else against) >= 0
         change = "" if against is None else "more" if (self.value >= 0) == rises else "less"
@@ -113,7 +113,7 @@ class TermSummary:
     name: str
     """See `motif.fitting.significance.term_names`."""
     sentence: str
-    """The effect of the term's parameters along positions that occur."""
+    """Sentence on the effect of the term's parameters over positions from play."""
     full: tuple[str, ...]
     """The measured values that correspond to a feature of 1, such as "36 rolls"."""
     moves: float
@@ -122,7 +122,7 @@ class TermSummary:
     weight: float
     se: float
     z: float
-    """Of the weight."""
+    """The weight divided by its standard error."""
     spread: float
     """|weight| times the standard deviation of the term's value."""
     effect: float
@@ -134,15 +134,15 @@ class TermSummary:
 
 @dataclass(frozen=True)
 class EffectSummary:
-    """The effect of one parameter along positions that occur."""
+    """The effect of one parameter over positions from play."""
 
     name: str
     gist: str
-    """The effect of `amount` more of it."""
+    """Sentence on the effect of `amount` more of the parameter."""
     sentence: str
-    """The same, with how it changes during the game and, if the sign is unexpected, why."""
+    """The same, with the change of the effect during the game and an explanation of an unexpected sign."""
     held: str
-    """What was held constant."""
+    """The facts held constant, in words."""
     amount: float
     """A round number near one standard deviation, in the parameter's unit."""
     gain: float
@@ -158,7 +158,7 @@ class EffectSummary:
 def typical_amount(parameter: Parameter, deviation: float) -> float:
     """Return a round number near one standard deviation, in the parameter's unit; at least 1.
 
-    `deviation` is that of the feature: the measured value times the parameter's scale.
+    `deviation` is the standard deviation of the feature: the measured value times the parameter's scale.
     """
     size = deviation / parameter.scale
     if parameter.unit == YES_OR_NO or not size > 1:
@@ -194,7 +194,7 @@ def pair_words(
 ) -> str:
     """Return how the effect of an amount of `main` changes with every amount of `other`.
 
-    Only the sign of `own`, the effect of `main` alone, matters.
+    Only the sign of `own`, the effect of `main`, matters.
     """
     effect = _against(*main, own, gain, words)
     phrase, facts = _counted(other[0], int(other[1]), words)
@@ -212,12 +212,12 @@ def _against(parameter: Parameter, amount: float, own: float, gain: Gain, words:
 
 
 def _before_verb(text: str) -> str:
-    """Return a subject with a comma where it ends in a clause that began with one."""
+    """Return a subject, with a final comma if it contains a comma."""
     return f"{text}," if "," in text and ":" not in text else text
 
 
 def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dict[str, object]]:
-    """Return the phrase for a `count` of a parameter, and what it is filled with."""
+    """Return the phrase for a `count` of a parameter and the values of its placeholders."""
     unit, parts = parameter.unit, parameter.sentence.removeprefix(_WHETHER).split(" ")
     # The registry's sentence usually begins with what is counted.
     place = next((k for k, part in enumerate(parts[:2]) if part == unit), None)
@@ -293,7 +293,7 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
     statistics = term_statistics(terms, vector, link, rows)
     layer = weights.hidden_of(class_name)
     if layer is not None and layer.added_to(head) is not None:
-        # The slope of the link depends on everything that adds to the raw sum.
+        # The slope of the link depends on all contributions to the raw sum.
         with one_thread():
             slope = float(link.slope(judgement(weights, head, own).raw).mean())
         statistics = replace(statistics, slope=slope)
@@ -303,7 +303,7 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
 def game_boards(player: Player, most: int, class_name: str, *, seed: int, jobs: int | None = None) -> Board:
     """Return about `most` positions (n, 26) of a class from a player's money games.
 
-    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class hardly occurs.
+    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class is too rare.
     """
     own = _own(self_play_positions(player, most, class_name, seed=seed, jobs=jobs), class_name)
     if len(own) < FEWEST:
@@ -342,7 +342,7 @@ def effect_summaries(positions: Observed, count: int, language: str = LANGUAGE) 
 def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
     """Return `weights` with sentences on the `count` most important parameters of each class, for its file.
 
-    Effects are measured on positions shipped with motif, so the sentences depend on the weights alone.
+    Effects are measured on positions shipped with motif, so the sentences depend only on the weights.
     """
     words = {}
     for class_name in weights.classes:
@@ -380,13 +380,13 @@ def _effect_summary(positions: Observed, feature: int, gain: float, words: Phras
 
 
 def _held_words(frame: Frame, words: Phrases) -> str:
-    """Return what a frame holds constant."""
+    """Return the facts that a frame holds constant, in words."""
     pips = words.say("terms", "pips", frame.pips)
     return words.say("terms", "held", frame.name, pips=pips)
 
 
 def _by_stage(positions: Observed, feature: int, step: float, effect: Gain, words: Phrases) -> str:
-    """Return how the effect of `step` changes during the game; empty if it hardly does."""
+    """Return how the effect of `step` changes during the game; empty if it changes little."""
     parts = positions.stages
     if effect.is_slight or min(len(part.values) for part in parts) < _STAGE_ROWS:
         return ""
@@ -422,7 +422,7 @@ def term_summaries(
 ) -> tuple[TermSummary, ...]:
     """Return the `count` terms, except the bias, that move the head's value most.
 
-    Sentences are about the value along `positions`, numbers about the weights.
+    The sentences describe the value over `positions`, the numbers describe the weights.
     """
     terms, _ = weight_vector(weights.classes[head.class_name][head.head])
     statistics = head.statistics
@@ -454,7 +454,7 @@ def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parame
 
 
 def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phrases) -> str:
-    """Return a sentence on entry `place` of the weight vector, measured along `positions`."""
+    """Return a sentence on entry `place` of the weight vector, measured over `positions`."""
     parameters, features = positions.parameters.parameters, positions.features
 
     def with_amount(feature: int) -> tuple[Parameter, float]:
@@ -468,7 +468,7 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phra
     pair: list[int] = terms.pairs[place - 1 - terms.size].tolist()
     centred = {k: features[:, k] - features[:, k].mean() for k in pair}
     alone = {k: positions.feature_gain(k) for k in pair}
-    # The parameter with the larger effect of its own is the subject, the other one the condition.
+    # The parameter with the larger effect is the subject, the other one the condition.
     main, other = sorted(pair, key=lambda k: -abs(alone[k]) * float(positions.deviations[k]))
     first, second = with_amount(main), with_amount(other)
     if main == other and first[0].unit == YES_OR_NO:  # its square is itself
@@ -485,7 +485,7 @@ def _own(boards: Board, class_name: str) -> Board:
 
 
 def _own_of_head(boards: Board, weights: WeightFile, class_name: str, head: str) -> Board:
-    """Return those of `boards` that a head evaluates; raises `DatasetError` for fewer than `FEWEST`."""
+    """Return the `boards` that a head evaluates; raises `DatasetError` for fewer than `FEWEST`."""
     own = _own(boards, class_name)
     own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
     if len(own) < FEWEST:

@@ -1,4 +1,4 @@
-"""Hidden units of a weight file along positions: when each is on, and its effect on the equity."""
+"""Hidden units of a weight file over positions: when each is on, and its effect on the equity."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class UnitSummary:
-    """Statistics of a hidden unit along positions."""
+    """Statistics of a hidden unit over positions."""
 
     name: str
     words: str
-    """Description of positions where it is large."""
+    """Description of the positions where the unit is large."""
     share: float
-    """R^2 of the described inputs along typical positions, 0 to 1."""
+    """R^2 of the described inputs over typical positions, 0 to 1."""
     amount: float
     """Output weight: its contribution to the raw sum at value 1."""
     on: float
@@ -49,7 +49,8 @@ class UnitSummary:
     moves: float
     """Standard deviation of its effect on the equity, in points."""
     high: float
-    """Mean effect on the equity over the tenth of positions where it is largest, less the overall mean."""
+    """Mean effect on the equity over the tenth of positions where the unit is largest, minus the overall
+    mean."""
     low: float
     """The same for the tenth where it is smallest."""
 
@@ -65,7 +66,7 @@ class UnitBoard:
     equity: float
     """Equity of the position, in points."""
     adds: float
-    """Equity less the equity with the unit at its mean."""
+    """Equity minus the equity with the unit at its mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class Extremes:
 
 @one_thread()
 def unit_summaries(weights: WeightFile, class_name: str, head: str, boards: Board) -> tuple[UnitSummary, ...]:
-    """Return the hidden units of a head along those of `boards` (n, 26) in the class, largest effect first.
+    """Return the hidden units of a head over the `boards` (n, 26) of the class, largest effect first.
 
     Raises `DatasetError` if no board is of the class.
     """
@@ -136,7 +137,7 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
 
 
 def layer_with(weights: WeightFile, class_name: str, name: str) -> HiddenLayer:
-    """Return the hidden layer of a class; raises `SettingError` if it has no unit called `name`."""
+    """Return the hidden layer of a class; raises `SettingError` if it has no unit `name`."""
     layer = weights.hidden_of(class_name)
     if layer is None:
         raise SettingError(f"the weights {weights.name!r} have no hidden units for {class_name} positions")
@@ -206,9 +207,9 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _UnitSums:
 def facts_of(unit: UnitSummary) -> str:
     """Return sentences on how often a unit is on, and its effect on the equity."""
     return (
-        f"These inputs explain {unit.share:.0%} of it. It is on in {unit.on:.0%} of the positions and off in "
-        f"{unit.off:.0%}. Over the tenth where it is largest it adds {unit.high:+.3f} points to the equity "
-        f"relative to its mean, over the tenth where it is smallest {unit.low:+.3f}."
+        f"These inputs explain {unit.share:.0%} of the unit. It is on in {unit.on:.0%} of the positions and "
+        f"off in {unit.off:.0%}. In the tenth of positions where it is largest it adds {unit.high:+.3f} "
+        f"points to the equity relative to its mean, in the tenth where it is smallest {unit.low:+.3f}."
     )
 
 

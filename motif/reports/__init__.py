@@ -1,4 +1,4 @@
-"""Plots and pages."""
+"""Plots and HTML pages."""
 
 import os
 

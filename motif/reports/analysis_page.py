@@ -82,7 +82,7 @@ _ARTICLE_RANGES = {-0.5: 45.8, 0.0: 54.1, 1.0: 69.2, 2.0: 81.0}
 _APART = (
     (0.5, "well separated groups"),
     (0.25, "overlapping groups"),
-    (-1.0, "hardly any groups: a cloud without gaps"),
+    (-1.0, "no clear groups: a cloud without gaps"),
 )
 """Kaufman and Rousseeuw's interpretation of silhouettes, by minimum."""
 _SMALLEST_P = 1e-4
@@ -272,7 +272,7 @@ def new_folder(out: Path) -> Iterator[Path]:
                 yield temporary
                 done = True
         finally:
-            # Another process may be at work in it.
+            # Another process may be working in it.
             if not done and not (temporary / LOCK).exists():
                 shutil.rmtree(temporary, ignore_errors=True)
         if out.exists():
@@ -326,14 +326,14 @@ def analysis_page(
             ]
             for one in ranges
         },
-        clusters=[_told_group(analysis, one) for one in clusters.groups],
+        clusters=[_cluster_facts(analysis, one) for one in clusters.groups],
         tests=tests,
         tests_page=TESTS,
         data_files=[name for name in files if name.endswith((".csv", ".json", ".parquet"))],
     )  # fmt: skip
 
 
-def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
+def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
     """Return the heading, sentence and typical position of a cluster."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
@@ -430,7 +430,7 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
     first = analysis.by_importance[:MAX_IMPORTANT]
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
-    text = f"The change of {raw} when a feature changes by one standard deviation: |weight| x SD. "
+    text = f"The change in {raw} when a feature changes by one standard deviation: |weight| x SD. "
     judged = analysis.judged
     weighted, shares = [], []
     if judged.second_degree:
@@ -440,16 +440,16 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
         shares.append("its share of each hidden unit")
     if weighted:
         text += (
-            f"{_listed(weighted).capitalize()} also have weights, so a feature's weight is the mean of "
-            f"d{raw}/df over the positions, and the line its SD. Diamonds: the SD of the feature's "
-            f"contribution, including {_listed(shares)}; a diamond far beyond its bar means a feature that "
+            f"{_listed(weighted).capitalize()} also have weights, so a feature's weight here is the mean of "
+            f"d{raw}/df over the positions, and the line shows its SD. Diamonds: the SD of the feature's "
+            f"contribution, including {_listed(shares)}; a diamond far beyond its bar marks a feature that "
             f"acts mainly together with others. "
         )
     text += f"The most important are {_listed(named)}, with {share:.0%} of the total."
     if analysis.name == _BRAS:
         text += (
-            " The order depends on the positions: for random ones, the article finds pip, bar, off and blot; "
-            f"these are from {analysis.source}."
+            " The order depends on the positions, which are from "
+            f"{analysis.source}; for random positions, the article finds pip, bar, off and blot."
         )
     return text
 
@@ -487,8 +487,8 @@ def relations_caption(analysis: EvaluatorAnalysis) -> str:
     against = f" This happens for {_listed(gone)}." if gone else " This happens for none of them."
     return (
         f"The most important features and {analysis.scale.named}; darker cells have more positions. The line "
-        "joins the means of groups of positions; r is the correlation. A line against the sign of a "
-        f"feature's weight means that the feature is correlated with more important ones.{against}"
+        "joins the means of groups of positions; r is the correlation. A slope that contradicts the sign of "
+        f"a feature's weight means that the feature is correlated with more important ones.{against}"
     )
 
 
@@ -498,11 +498,11 @@ def inflation_caption(analysis: EvaluatorAnalysis) -> str:
     high, endless = int((vif > HIGH_VIF).sum()), _names(analysis, np.flatnonzero(np.isinf(vif)))
     text = (
         "How well the other features predict a feature: 1 / (1 - R²) of its regression on them. Above about "
-        f"{HIGH_VIF:g}, the division of weight between the feature and the others is arbitrary. That is the "
+        f"{HIGH_VIF:g}, the division of weight between the feature and the others is arbitrary, which is the "
         f"case for {high} of {int((~np.isnan(vif)).sum())} features."
     )
     if endless:
-        text += f" Determined by others: {_listed(endless)}; moving weight between them changes nothing."
+        text += f" The others determine {_listed(endless)}; moving weight between these changes nothing."
     return text
 
 
@@ -534,8 +534,8 @@ def ranges_caption(analysis: EvaluatorAnalysis, ranges: Sequence[ValueRange]) ->
         here = [f"{means[low]:.1f} ({article})" if low in means else f"none ({article})"
                 for low, article in _ARTICLE_RANGES.items()]  # fmt: skip
         text += (
-            " In the ranges from D = -0.5, 0, 1 and 2 the means are "
-            f"{_listed(here)}; in brackets, those of the article's doubling set."
+            " In the ranges that start at D = -0.5, 0, 1 and 2, the means are "
+            f"{_listed(here)}; the means of the article's doubling set are in brackets."
         )
     return text
 
@@ -548,8 +548,8 @@ def clusters_caption(clusters: PositionClusters) -> str:
         "Positions with similar features, by Ward's method. Above, positions on the first two principal "
         "components, with a large marker at the mean of each group; below, the features that differ most "
         "between groups, as deviations from the overall mean in standard deviations. "
-        f"Of {tried} numbers of groups, {len(clusters.groups)} separates best: the mean silhouette is "
-        f"{clusters.silhouette:.2f}, {apart}."
+        f"Of the {tried} numbers of groups tried, {len(clusters.groups)} separates best: the mean silhouette "
+        f"is {clusters.silhouette:.2f}, {apart}."
     )
 
 

@@ -43,7 +43,7 @@ TrainingFigures = Mapping[str, Any]
 
 _RUN_HEADS = ("win", "equity")
 _MAX_NUMBERED = 5
-"""Maximum number of versions with numbers and units."""
+"""Maximum number of versions for which numbers and units are shown."""
 _GAP = 0.3
 _MANY_PASSES = 100
 """Maximum number of passes on a linear scale."""
@@ -270,7 +270,7 @@ def _has_room(versions: Mapping[str, object]) -> bool:
 
 
 def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
-    """Add a legend and a note, where {numbers} are those of `_Curve.last`."""
+    """Add a legend and a note, in which {numbers} stands for the numbers of `_Curve.last`."""
     curves = list(curves)
     lines, numbers = [sample_line(TRAINING, "training")], ["training"]
     if any(_known(curve.validation) for curve in curves):

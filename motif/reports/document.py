@@ -37,7 +37,7 @@ class ShownAction:
     """A possible action in a decision."""
 
     number: str
-    """Its loss or equity."""
+    """Loss or equity of the action."""
     name: str
     made: bool = False
 

@@ -72,7 +72,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         sentences.append("The analyst is not rated.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "Reasons are sorted by importance; part of a loss may come from the score or from lookahead."
+            "Reasons are sorted by importance; score and lookahead may also contribute to a loss."
         )
     return sentences
 
@@ -109,7 +109,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         luck.append(row("luck-adjusted result", lambda one: _result(one.luck_adjusted, in_match)))
     return [
         ("All decisions", overall),
-        ("Chequer plays", [*error_rows("chequer"), row("forced plays", lambda one: str(one.forced))]),
+        ("Checker plays", [*error_rows("chequer"), row("forced plays", lambda one: str(one.forced))]),
         ("Cube", [*error_rows("cube"), *cube]),
         ("Luck", luck),
         (
@@ -184,7 +184,7 @@ def _cost(error: float, se: float | None) -> str:
     return f"{MILLIPOINTS * error:.1f}" + ("" if se is None else f" ± {MILLIPOINTS * se:.1f}")
 
 
-ERROR_TITLES = ("move", "player", "done", "better", "millipoints", "source", "mark")
+ERROR_TITLES = ("move", "player", "played", "better", "millipoints", "source", "mark")
 PLAYER_TITLES = (
     "player", "decisions", "error rate", "rating", "PR", "Snowie", "luck", "result", "luck-adjusted",
 )  # fmt: skip
@@ -300,13 +300,13 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: 
     seats = names[moment.player], names[1 - moment.player]
     yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, in_match)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
-    yield " " + ", ".join(f"{what}: {value:+.3f}" for what, value in cube.equities)
+    yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities)
     yield from (f" {cube_words(cube.act.decision)}", "")
 
 
 def _board(play: Play) -> list[str]:
     """Return the board after `play`, seen by the mover."""
-    # Without the identifier, whose player would not be on roll.
+    # The line with the ID is left out, because it would be for the wrong player on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
 
@@ -372,7 +372,7 @@ def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
 
 
 def _unbroken(text: str) -> str:
-    """Return `text` with no-break spaces between numbers and units."""
+    """Return `text` with non-breaking spaces between numbers and units."""
     space = "\N{NO-BREAK SPACE}"
     return text.replace(" % MWC", f"{space}%{space}MWC").replace(" points", f"{space}points")
 

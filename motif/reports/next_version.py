@@ -81,13 +81,13 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
     if ratio > _WIDE_GAP:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:
-        yield (f"{gap}: more games would change little; more trials per position or other parameters might.")
+        yield f"{gap}: more games would change little; more trials per position or other parameters might."
     heads = last.get("heads", {})
     classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
     widest = max(classes, key=lambda name: classes[name])
     if classes[widest] > _WIDE_GAP:
         yield (
-            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more samples of them "
+            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more samples of these "
             f"({_RATES[widest]}) would help."
         )
 
@@ -115,7 +115,7 @@ def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
     text = f"{last['name']} does not clearly beat its predecessor"
     if level > 1:
         text += f", and neither did the {_times(level - 1)} before it"
-    return f"{text}: another round of the same kind will hardly help."
+    return f"{text}: another round of the same kind is unlikely to help."
 
 
 def _clearly_gains(summary: VersionFigures) -> bool:

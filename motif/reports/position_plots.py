@@ -25,7 +25,7 @@ _DRAWN = 3000
 _HEIGHT = 5.6
 _SCATTER_HEIGHT = 3.6
 _REACH = 2.0
-"""Standard deviations with full colour."""
+"""Number of standard deviations with full colour."""
 _PERCENT = 100
 _QUANTILES = 400
 
@@ -151,5 +151,5 @@ def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
             handles=[sample_line(SOLID | {"linestyle": ""}, "the positions"),
                      sample_line(DASHED | {"marker": ""}, "normal, same mean and SD")],
             loc="outside lower center", ncols=2, title_fontsize=SMALL,
-            title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (both 0 for a normal one)",
+            title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (both 0 if normal)",
         )  # fmt: skip

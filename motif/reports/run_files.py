@@ -67,12 +67,12 @@ class RunFiles:
 def read_run(folder: Path) -> RunFiles:
     """Read the run in `folder`, except samples and histories.
 
-    Raises `SettingError` if it is no run, has no finished version or has unreadable files, `WeightFileError`
-    for unreadable weights.
+    Raises `SettingError` if it is not a run, has no finished version or has unreadable files,
+    `WeightFileError` for unreadable weights.
     """
     path = folder / CONFIG
     if folder.is_dir() and not path.exists():
-        raise SettingError(f"{path}: cannot be read: there is no such file, so this is no bootstrap run")
+        raise SettingError(f"{path}: cannot be read: there is no such file, so this is not a bootstrap run")
     config = load_config(path)
     summaries = _summaries(folder, config)
     weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]

@@ -65,7 +65,7 @@ REPORT = "report.html"
 _TERMS, _WORST = 20, 10
 """Default numbers of terms and worst decisions on a page."""
 CLASS = "contact"
-"""The class whose terms a report shows, because most decisions are made there."""
+"""The class whose terms a report shows, because most decisions belong to it."""
 _POSITIONS = 2000
 _READING = {
     STRENGTH: (
@@ -75,9 +75,9 @@ _READING = {
     CONVERGENCE: (
         "Convergence",
         "Training and validation error by pass of each version's fits. A rising validation error means "
-        "overfitting. Errors include the noise of the labels (dotted line), which even true values would "
-        "have, so errors of versions with different numbers of trials are comparable only without label "
-        "noise.",
+        "overfitting. Errors include the noise of the labels (dotted line), which even perfect predictions "
+        "would show, so errors of versions with different numbers of trials are comparable only without "
+        "label noise.",
     ),
     CALIBRATION: (
         "Calibration",
@@ -86,8 +86,8 @@ _READING = {
     ),
 }
 _NOISE_NOTE = (
-    "Without label noise: the square root of the mean squared validation error less the labels' mean squared "
-    "standard error. It estimates the evaluator's own error and is comparable between versions."
+    "Without label noise: the square root of the mean squared validation error minus the labels' mean "
+    "squared standard error. It estimates the evaluator's own error and is comparable between versions."
 )
 _CHOICES = (
     "The choice error is the loss per decision of the version's plays in held-out games, by the labels. "
@@ -286,7 +286,7 @@ def _run_terms(
     tell: Callable[[str], None],
     when_read: Callable[[], _Begun],
 ) -> tuple[RunTerms, Picture, _Begun]:
-    """Return the `top` terms and parameters of the last version, a picture, and the result of `when_read`.
+    """Return the last version's `top` terms and parameters, their picture, and the result of `when_read`.
 
     `when_read` is called after all files have been read.  Terms have standard errors if they come from the
     table of terms or the samples of the fit, and none if the version's own games are used instead.  Raises a
@@ -379,11 +379,11 @@ def _course(run: RunFiles) -> Iterator[str]:
     sample, fit, measure = map(duration, spent)
     yield (
         f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting and {measure} of "
-        "matches that measure strength. For an interrupted version, only the last attempt counts."
+        "matches that measure strength. For an interrupted version, only the last attempt is counted."
     )
     if missing := len(run.config.versions) - len(run.summaries):
         ahead = "One version is" if missing == 1 else f"{missing} versions are"
-        yield f"{ahead} still missing: the command that started the run continues it."
+        yield f"{ahead} still missing: to continue the run, repeat the command that started it."
 
 
 def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[str]:
@@ -481,7 +481,7 @@ def _checks(summaries: Sequence[VersionFigures]) -> Groups:
         return [form(check) if check else _UNKNOWN for check in checks]
 
     return {
-        "What was fitted": {
+        "Fit": {
             "head": row(lambda check: check["place"].replace(".", " ").replace("_", " ")),
             "weights": row(lambda check: f"{check['terms'] + 1:,}"),
             "positions": row(lambda check: f"{check['positions']:,}"),

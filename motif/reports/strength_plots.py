@@ -22,8 +22,8 @@ _LETTERS, _MIN_LETTERS = 60, 6
 def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str) -> None:
     """Draw the versions' points per game against PubEval and the previous version to `path`.
 
-    `summaries` are those of `run_bootstrap`, in order; `start` is the name of the initial player.  Raises
-    `FileError` if the picture cannot be written.
+    `summaries` are the summaries of `run_bootstrap`, in order; `start` is the name of the initial player.
+    Raises `FileError` if the picture cannot be written.
     """
     names = [f"v{summary['version']}" for summary in summaries]
     duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
@@ -46,7 +46,7 @@ def _draw_points(
     keys: tuple[str, str],
     look: Look,
 ) -> None:
-    """Draw one panel; `keys` are those of the points and their standard errors."""
+    """Draw one panel; `keys` are the keys of the points and of their standard errors."""
     points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)

@@ -96,7 +96,7 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
-    """Provide a figure of the `height` in inches; afterwards, save it to `path`, if given, as a whole.
+    """Provide a figure of `height` inches; afterwards, save it to `path`, if given, as a complete file.
 
     Only one thread draws at a time.  Raises `SettingError` for an invalid picture name, `FileError` if it
     cannot be written.

@@ -106,7 +106,7 @@ def effect_rows(effects: Sequence["EffectSummary"], head: str) -> list[dict[str,
 def effects_reading(head: str) -> str:
     """Explain a list of effects on `head`."""
     return (
-        f"The effect of a parameter is the change of the {HEAD_NAMES[head]} along positions that occur, with "
+        f"The effect of a parameter is the change in the {HEAD_NAMES[head]} over positions from play, with "
         "the listed quantities held constant and everything else varying as usual. It differs from the "
         "parameter's weight, which other weights may offset. Parameters are sorted by the effect of one "
         "standard deviation."
@@ -136,9 +136,9 @@ def _in_numbers(unit: "UnitSummary") -> str:
 def units_reading() -> str:
     """Explain a list of hidden units."""
     return (
-        "A hidden unit is a weighted sum of features and checkers on points, through a tanh-like function, "
-        "that adds to the raw sum of each probability. The description names the inputs that explain most of "
-        'it along typical positions; "explained" is their R². A unit is on from 0.5 and off from -0.5. Its '
+        "A hidden unit is a tanh-like function of a weighted sum of features and checkers on points; it adds "
+        "to the raw sum of each probability. The description names the inputs that explain most of the unit "
+        'over typical positions; "explained" is their R². A unit is on from 0.5 up, off from -0.5 down. Its '
         "effects on the tenths of positions where it is largest and smallest are in points, relative to its "
         'mean; "moves" is the standard deviation of its effect on the equity.'
     )
@@ -158,14 +158,14 @@ def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:
     notes = [
         f'"Moves" is the standard deviation of a term\'s contribution to the {HEAD_NAMES[head]} over these '
         f"positions{unit}. Terms overlap, so a single weight shows only a part of an effect and may offset "
-        "another weight. The sentences describe the effect of all weights together; for a pair, how the "
-        "effect of the first parameter changes with the second."
+        "another weight. A sentence describes the effect of all weights together; for a pair, it says how "
+        "the effect of the first parameter changes with the second."
     ]
     if errors_known(terms):
         notes.append(
             "± is one standard error, clustered by game; z is a number divided by its standard error. The "
-            "effect is that of the term alone around an average position; the weight is its effect around a "
-            "position with all features 0, which does not exist. So judge a term by the z of its effect."
+            "effect is the effect of only this term around an average position; the weight is its effect "
+            "around a position with all features 0, which does not exist. Judge a term by the z of its effect."
         )
     return notes
 
@@ -176,7 +176,7 @@ def errors_known(terms: Sequence["TermSummary"]) -> bool:
 
 
 def moved(term: "TermSummary | EffectSummary", head: str) -> str:
-    """Return how far a term or parameter moves the value of `head`, with its unit."""
+    """Return the amount by which a term or parameter moves the value of `head`, with its unit."""
     return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
 
 

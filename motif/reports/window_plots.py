@@ -1,4 +1,4 @@
-"""A plot of BRAS's doubling windows: decisions by score, windows, early zone and positions."""
+"""A plot of BRAS's doubling windows: decisions by score, windows, early zone and number of positions."""
 
 from pathlib import Path
 

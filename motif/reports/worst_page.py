@@ -98,7 +98,7 @@ def _unlisted(rate: ErrorRate) -> str:
     if not rate.unlisted:
         return ""
     return (
-        f"{_plural(rate.unlisted, 'choice is', 'choices are')} not listed in the files; the loss of the "
+        f"{_plural(rate.unlisted, 'play is', 'plays are')} not listed in the files; the loss of the "
         "worst listed play is used instead."
     )
 

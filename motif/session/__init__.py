@@ -1,1 +1,1 @@
-"""Games with people: state, terminal table and tutor."""
+"""Games with human players: state, terminal view and tutor."""

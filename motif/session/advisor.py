@@ -1,4 +1,4 @@
-"""Advice by one evaluator on plays and the cube, at the score and with the cube of the game."""
+"""An evaluator's advice on plays and cube decisions at the score and cube of the game."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from motif.doubling import CubeDecision
 
 _BEAVERED_CUBE = 4
-"""Factor by which a double and a beaver raise the cube."""
+"""Factor by which a double and a beaver together raise the cube."""
 
 
 class Advisor:
@@ -50,7 +50,7 @@ class Advisor:
         return self._judged_cube(session).decision
 
     def cube_cost(self, session: GameSession, action: str) -> "tuple[CubeDecision, float]":
-        """Return the decision on a double and the cost of `action`, rolled out if it is doubtful."""
+        """Return the decision on a double and the cost of `action`, from a rollout if it is doubtful."""
         chance = self._cube_chance(session)
         question = JudgedCube(chance.position, chance.state, self.cube(session), action)
         settings = confirming_rollout(self.evaluator)
@@ -75,7 +75,7 @@ class Advisor:
         return answer if answer in session.answers else "take"
 
     def raises(self, session: GameSession) -> CubeKind | None:
-        """Return how to turn the cube before the roll; None if turning it is wrong."""
+        """Return the right cube action before the roll; None if it is to leave the cube alone."""
         if session.can_raccoon:
             return "raccoon" if self.raccoons(session) else None
         return "double" if self.cube(session).should_double else None
@@ -87,7 +87,7 @@ class Advisor:
         """Return the possible or offered double."""
         before = replace(session.state(), doubled=False, decision="me")
         if session.can_raccoon:
-            # The original double is judged; a cube above 1 was owned by the doubler.
+            # Judge the original double. If the cube was above 1, the doubler owned it.
             cube = before.cube // _BEAVERED_CUBE
             before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
         moment = session.games + 1, session.ply, session.on_roll, session.position
@@ -95,6 +95,6 @@ class Advisor:
 
 
 def cube_advisor(player: Player | None, default: Advisor) -> Advisor:
-    """Return the cube advisor of `player`: its own evaluator, or `default` if that has no probabilities."""
+    """Return an advisor with the evaluator of `player`, or `default` if that has no probabilities."""
     evaluator = None if player is None else cube_evaluator(player)
     return default if evaluator is None else Advisor(evaluator)

@@ -1,4 +1,4 @@
-"""The games of a session as a list of events: one engine behind the terminal and the page.
+"""The games of a session as a list of events, for the terminal and the web page.
 
 Events are ``["begin", 4, 1]`` with the dice of both players, ``["roll", 6, 5]``, ``["play", "24/18 13/8"]``,
 ``["double"]``, ``["take"]``, ``["drop"]``, ``["beaver"]``, ``["raccoon"]``, ``["resign", "single", 0]`` with
@@ -30,7 +30,7 @@ Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "
 
 @dataclass(frozen=True)
 class GameStep:
-    """An event with what a view needs."""
+    """An event with the data needed to show it."""
 
     word: str
     player: int
@@ -74,7 +74,7 @@ class EventGame:
     ) -> None:
         self.session = session
         self.typed_dice = typed_dice
-        """Whether rolls are typed; `dice` are then used only for random choices of players."""
+        """Whether rolls are typed; `dice` then serve only for the players' random choices."""
         self.events: list[Event] = []
         """All events, including undone ones."""
         self.steps: list[GameStep] = []
@@ -84,17 +84,17 @@ class EventGame:
 
     @property
     def advisor(self) -> Advisor:
-        """The advisor of a player without an evaluator of its own."""
+        """The advisor for players without an evaluator."""
         return self._make_advisor()
 
     def judge_of(self, side: int) -> Evaluator:
-        """Return the evaluator with which the player of a seat judges resignations."""
+        """Return the evaluator with which player `side` judges resignations."""
         player = self.session.seats[side].player
         return (player and player.evaluator) or self.advisor.evaluator
 
     @property
     def revision(self) -> int:
-        """The number of events, which only grows."""
+        """The number of events; it never decreases."""
         return len(self.events)
 
     @property
@@ -106,8 +106,8 @@ class EventGame:
     def asks(self) -> Asks:
         """A person's next decision: ``roll``, ``play``, ``answer`` to a double, or ``raccoon``.
 
-        ``dice`` stands for a roll to type, ``next`` for another game, ``nothing`` for the end of the match,
-        and ``wait`` for a program's turn.
+        It is ``dice`` if a roll must be typed, ``next`` before another game, ``nothing`` after the match, and
+        ``wait`` if a program is to act.
         """
         session = self.session
         if session.match_winner is not None:
@@ -200,7 +200,7 @@ class EventGame:
         return True
 
     def objection(self, word: str, detail: str, limit: float, advisor: Advisor) -> Objection | None:
-        """Return the objection of `advisor` to a decision costing more than `limit` (normalised equity)."""
+        """Return the objection of `advisor` to a decision that costs more than `limit`, an equity."""
         session = self.session
         if word == "play" and self.asks == "play":
             choice = advisor.compared(session, self.legal_play(detail))

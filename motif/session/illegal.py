@@ -11,7 +11,7 @@ from motif.runtime.errors import PlayError
 
 
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
-    """Return why `text` is none of the legal `plays` of `roll`; None if unreadable or ambiguous."""
+    """Return why `text` is not among the legal `plays` of `roll`; None if it is unreadable or ambiguous."""
     try:
         moves = parse_moves(text)
     except PlayError:
@@ -37,12 +37,12 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
     if pips > most:
         return f"that is {pips} pips, but {dice} is only {most}"
     if pips < max(_pips(play) for play in plays):
-        return f"more of {dice} can be played, and must be"
+        return f"you must play as much of {dice} as you can"
     return f"{dice} cannot be played like that"
 
 
 def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
-    """Return what is wrong with a move on `board`, ignoring the dice; `left` checkers have left its start."""
+    """Return what is wrong with a move on `board`, ignoring the dice; `left` have left its start."""
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
         if left:
@@ -54,7 +54,7 @@ def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
     if board[move.end] < -1:
         return f"the opponent has made the {move.end} point"
     if move.hit and board[move.end] >= 0:
-        return f"there is nothing to hit on {move.end}"
+        return f"there is no blot to hit on {move.end}"
     return None
 
 
@@ -63,7 +63,7 @@ def _pips(play: Play) -> int:
 
 
 def _distances(roll: tuple[int, int]) -> set[int]:
-    """Return the distances one checker could move on an empty board."""
+    """Return the distances that one checker could move on an empty board."""
     high, low = roll
     return {high * steps for steps in range(1, MAX_MOVES + 1)} if high == low else {high, low, high + low}
 

@@ -77,11 +77,11 @@ def check_seat(seat: int) -> None:
 
 
 _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
-"""Players shipped with motif that answer quickly, without files or other programs."""
+"""Built-in players that answer quickly and need no files or other programs."""
 
 
 def opponents() -> list[dict[str, Any]]:
-    """Return the possible opponents for JSON: name, description, and whether @1 and @2 are possible."""
+    """Return the available opponents for JSON: name, description, and whether @1 and @2 work."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
 
@@ -154,7 +154,7 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
 
 
 def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
-    """Yield the events of a recorded game without its end; raises `RecordError` for an invalid opening."""
+    """Yield the events of a recorded game, except its end; raises `RecordError` for an invalid opening."""
     actions: Sequence[Any] = game.actions
     if not actions or not isinstance(actions[0], Turn) or actions[0].roll[0] == actions[0].roll[1]:
         raise RecordError(f"game {number} does not start with a roll of two different dice")
@@ -171,7 +171,7 @@ def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
 
 
 def _resigned(number: int, game: GameRecord, cube: int) -> str:
-    """Return the loss resigned in `game`."""
+    """Return the loss conceded by resigning `game`."""
     assert game.result is not None
     size, rest = divmod(game.result.points, cube)
     if rest or size not in _LOSSES:

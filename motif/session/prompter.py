@@ -72,7 +72,7 @@ _ALWAYS = ("board", "pips", _SAVE, "help", "quit")
 _HELP = ("help", "h", "?")
 _QUIT = ("quit", "q", "exit")
 _SHORT = 50
-"""Maximum length of a prompt with its possible answers; in longer prompts, ``?`` lists them."""
+"""Maximum length of a prompt that lists the possible answers; longer prompts show ``?`` instead."""
 _SUCH_AS = " such as "
 _ROOM = 24
 """Width of the first column of the help."""
@@ -84,7 +84,7 @@ _MEANINGS = {
     "double": "doubles the cube; d and redouble do the same",
     "take": "accepts the double; the cube is then yours",
     "pass": "loses the game at the value before the double; drop does the same",
-    "beaver": "accepts and doubles again at once, keeping the cube",
+    "beaver": "accepts and immediately doubles again, keeping the cube",
     "raccoon": "doubles again after a beaver; the opponent keeps the cube",
     "plays": "lists every legal play with its number",
     "hint": "shows the best plays, or the cube actions, with equities for the player on roll",
@@ -95,26 +95,26 @@ _MEANINGS = {
     "back": "returns without changes",
     "resign": "offers to lose the game, which the opponent may decline; or resign single, resign gammon ...",
     "single": "loses the value of the cube",
-    "gammon": "loses twice that",
-    "backgammon": "loses three times that",
+    "gammon": "loses twice the value of the cube",
+    "backgammon": "loses three times the value of the cube",
     "board": "draws the board",
     "pips": "shows both pip counts",
     _SAVE: "saves the match so far as a .mat file, which gnubg can read",
     "help": "lists the commands; ? does the same",
     "quit": "ends the session",
 }
-"""Help texts by the first words of an offer."""
+"""Help texts by the first words of a possible answer."""
 _NOTATION = (
     "Type a play as its moves, such as bar/22 13/8(2); bar can be 25, off can be 0, and 13-8 means 13/8.",
 )
 
 
 class Quit(Exception):  # noqa: N818
-    """A person quits the game."""
+    """A person has quit the game."""
 
 
 class Prompter:
-    """Asks the people in a game on a screen."""
+    """Prompts the human players of a game."""
 
     def __init__(self, game: EventGame, screen: Screen, kept: Path | None) -> None:
         self._game = game
@@ -133,7 +133,7 @@ class Prompter:
         self._screen.say(*lines)
 
     def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
-        """Return the typed line unless it is a command of every prompt, which is carried out.
+        """Return the typed line, after carrying out any commands that work at every prompt.
 
         An empty line stands for `empty`, or repeats the question if that is empty.  Raises `Quit` and
         `EndOfInput`.
@@ -159,7 +159,7 @@ class Prompter:
                     return line
 
     def choose(self, head: str, words: Sequence[str]) -> str:
-        """Return the one of `words` that starts with the typed line; raises `Quit` and `EndOfInput`."""
+        """Return the word of `words` that starts with the typed line; raises `Quit` and `EndOfInput`."""
         while True:
             line = self.ask(head, words).lower()
             matches = [line] if line in words else [word for word in words if word.startswith(line)]
@@ -181,7 +181,7 @@ class Prompter:
         return True
 
     def draw(self) -> None:
-        """Draw the board as seen by the only person, or else by the player to decide."""
+        """Draw the board from the side of the only human player, otherwise of the player to decide."""
         session = self._session
         persons = [side for side in (0, 1) if session.seats[side].is_person]
         side = persons[0] if len(persons) == 1 else session.to_decide
@@ -200,7 +200,7 @@ class Prompter:
         return session.games, session.position, session.cube, session.to_decide, session.roll
 
     def save(self, path: Path) -> None:
-        """Save the match to `path`; raises `FileError`, also if the file belongs to something else."""
+        """Save the match to `path`; raises `FileError`, also for a file that this session did not write."""
         if path not in self._written and path.exists():
             raise FileError(f"{path}: already exists; choose another name")
         record = self._session.record()
@@ -209,7 +209,7 @@ class Prompter:
         self._saved = record
 
     def write_kept(self) -> None:
-        """Update the kept file, if any; raises `FileError`."""
+        """Update the file given at the start, if any; raises `FileError`."""
         if self._kept is not None:
             self.save(self._kept)
 

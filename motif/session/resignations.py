@@ -1,4 +1,4 @@
-"""Resignations: certain and expected losses, and which offers are accepted."""
+"""Resignations: certain losses, expected losses, and which offers to accept."""
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ _LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 _ROUNDING = 1e-6
 """Tolerance for float32 probabilities: a lost single game may cost slightly more than a point."""
 _BORNE_OFF_BY_ANY_ROLL = 2
-"""Maximum number of checkers that every roll can bear off."""
+"""Number of checkers that any roll can bear off."""
 
 
 def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
@@ -55,8 +55,8 @@ def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: E
 def is_accepted(session: GameSession, evaluator: Evaluator, offered: str) -> bool:
     """Return whether the opponent should accept the resignation `offered` by the player on roll.
 
-    It is accepted if it wins the match, if gammons do not count, and if playing on is worth no more,
-    cubeless, by `evaluator`.
+    Accept if the resignation wins the match, if gammons do not count, or if `evaluator` expects no more from
+    playing on, cubeless.
     """
     score = list(session.score)
     score[1 - session.on_roll] += RESIGNATIONS[offered] * session.cube

@@ -50,14 +50,14 @@ class SessionRules:
     jacoby: bool = False
     """Money play: gammons count only after a double is taken."""
     beavers: bool = False
-    """Money play: the doubled player may double again at once and keep the cube."""
+    """Money play: the doubled player may immediately double again and keep the cube."""
     raccoons: bool = False
     """Money play: a beaver may be doubled again; the beavering player keeps the cube."""
 
     def __post_init__(self) -> None:
         check_match_length(self.length, with_money=True)
         if self.raccoons and not self.beavers:
-            raise SettingError("raccoons need beavers, which are not allowed")
+            raise SettingError("raccoons require beavers, which are not allowed")
         for name, is_on, verbs in (
             ("the Jacoby rule", self.jacoby, ("is", "needs")),
             ("beavers", self.beavers, ("are", "need")),
@@ -76,7 +76,7 @@ def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Seat:
-    """One side of the table."""
+    """One of the two players."""
 
     name: str
     player: Player | None = None
@@ -321,7 +321,7 @@ class GameSession:
         return "" if len(self.resignations()) > 1 else "with a checker borne off, no gammon can be lost"
 
     def resign(self, offered: str, by: int | None = None) -> None:
-        """End the game with a resignation `offered` by a player (default: on roll) and accepted."""
+        """End the game with an accepted resignation, `offered` by a player (default: the player on roll)."""
         loser = self.on_roll if by is None else by
         self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 
@@ -332,7 +332,7 @@ class GameSession:
         return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
-        """Apply `action`, which was a decision or forced."""
+        """Apply `action`; without `had_choice` it was forced."""
         progress = self._progress
         progress.apply(action)
         self._actions.append(action)

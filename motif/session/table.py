@@ -46,7 +46,7 @@ class TableOptions:
 class Table:
     """Plays the games of a session in the terminal.
 
-    The game's advisor gives hints and decides for players without an evaluator.
+    The game's advisor gives hints and makes cube decisions for players without an evaluator.
     """
 
     def __init__(self, game: EventGame, screen: Screen, options: TableOptions) -> None:
@@ -63,7 +63,7 @@ class Table:
         """The plays that typed numbers refer to."""
 
     def run(self, games: int | None) -> None:
-        """Play the match, `games` games, or as many as a person wants.
+        """Play the match, `games` games, or as many games as a person wants.
 
         Raises `Quit`, `EndOfInput` and `FileError`.
         """

@@ -142,7 +142,7 @@ class Tutor:
                 self._prompter.say("please type one of: yes, no, why")
 
     def _why(self, choice: ComparedPair) -> None:
-        """Explain why one play is better: in sentences, or in probabilities if there are no terms."""
+        """Explain why one play is better: in sentences, or with probabilities if the advisor has no terms."""
         from motif.analysis.explain import explain_play
 
         session, evaluator = self._game.session, self._advisor.evaluator

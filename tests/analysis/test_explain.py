@@ -201,7 +201,7 @@ def test_a_unit_is_one_term_and_shared_among_its_inputs():
 
     evaluators = [StaticEvaluator("made", weights_model(each), each) for each in (weights, plain)]
     two, others = ([judged(each, Position(board)) for board in boards] for each in evaluators)
-    change, before = (one.forms["win"].change(one.seen, other.seen) for one, other in (two, others))
+    change, before = (one.forms["win"].change(one.inputs, other.inputs) for one, other in (two, others))
     assert change.units[0] == pytest.approx([whole], rel=1e-6)
     assert change.total - before.total == pytest.approx(whole, abs=1e-9)
     by_input = change.by_feature - before.by_feature, change.by_place - before.by_place

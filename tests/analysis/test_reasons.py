@@ -234,7 +234,7 @@ def test_shapley_values_are_fair():
 
 TOLD = {
     ("4HPwATDgc/ABMA", "31", "8/5 6/5", "24/23 13/10"): [
-        "Makes the 5 point and has 2 home points instead of 1.",
+        "Makes the 5 point: 2 home points instead of 1.",
         "24/23 13/10 brings a builder to the 10 point.",
     ],
     ("4HPwATDgc/ABMA", "61", "13/7 8/7", "13/6"): [

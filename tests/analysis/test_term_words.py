@@ -50,15 +50,15 @@ _SINGLE = {
         "10 more pips that the player on roll must still travel add 2.0 % to the chance of losing a gammon."
     ),
     ("longest_prime", 1, _equity(0.0423)): (
-        "One point more in the longest run of points in a row that the player on roll has made is worth "
+        "One more point in the longest run of points in a row that the player on roll has made is worth "
         "0.042 points of equity."
     ),
     ("longest_prime", 2, _equity(-0.0123)): (
-        "2 points more in the longest run of points in a row that the player on roll has made make hardly "
+        "2 more points in the longest run of points in a row that the player on roll has made make hardly "
         "any difference (\N{MINUS SIGN}0.01)."
     ),
     ("spread", 200, _equity(-0.5)): (
-        "200 squared pips more in the squared distance of the player on roll's checkers from the 8 point, "
+        "200 more squared pips in the squared distance of the player on roll's checkers from the 8 point, "
         "added up (the bar is 25), cost 0.50 points of equity."
     ),
 }

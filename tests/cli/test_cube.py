@@ -113,7 +113,7 @@ def test_a_batch_says_what_is_wrong_and_where(motif, tmp_path):
 def test_raccoons(motif, motif_json):
     found = motif_json("cube", LAST_ROLL, "--raccoons", "--player", "pubeval")
     assert (found["beavers"], found["raccoons"], found["should_raccoon"]) == (True, True, True)
-    assert "Raccoon a beaver: not doing so costs 0.222." in found["words"]
+    assert "If beavered, raccoon: not doing so costs 0.222." in found["words"]
     assert not motif_json("cube", LAST_ROLL, "--beavers", "--player", "pubeval")["should_raccoon"]
     for words in (("--no-beavers",), ("--length", 5)):
         ending = motif("cube", LAST_ROLL, "--raccoons", *words)

@@ -43,7 +43,7 @@ def test_text_shows_both_boards_and_words(motif):
     assert ending.out.startswith("8/5 6/5")
     assert "8/5 6/5 is better than 24/20 by 0." in ending.out
     rows = re.findall(r"^([+-]0\.\d{3})  (.*)$", ending.out, re.MULTILINE)
-    assert rows[0][1] == "Makes the 5 point and has 2 home points instead of 1."
+    assert rows[0][1] == "Makes the 5 point: 2 home points instead of 1."
     difference = float(re.search(r"is better than 24/20 by (0\.\d{3})", ending.out)[1])
     assert sum(float(amount) for amount, _ in rows) == pytest.approx(difference, abs=0.0005 * (len(rows) + 1))
     assert "tanh" not in ending.out
@@ -96,7 +96,7 @@ def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
 
 def test_a_player_without_gammons_is_explained_in_probabilities(motif):
     out = motif("explain", START, 3, 1, "--player", "keith-v1").out
-    assert " % of winning chances.\n" in out
+    assert " percentage points of winning chance.\n" in out
     detailed = motif("explain", START, 3, 1, "--player", "keith-v1", "--detailed").out
     assert "(tanh x + 1) / 2" in detailed
 

@@ -222,7 +222,7 @@ def test_raccoons(typing, tmp_path):
     ending = typing(lines, *PEOPLE, "--raccoons", "--save", path)
     assert re.search(r"\w+: roll \(Enter\) or raccoon to 8 \[\?\]", ending.out)
     assert "please type one of: roll, raccoon\n" in ending.out
-    assert "Do not raccoon a beaver" in ending.out
+    assert "If beavered, do not raccoon" in ending.out
     assert ending.out.count("raccoons to 8.\n") == 1
     assert [kind for _, kind in actions(path)[0]] == ["double", "beaver"]
     path = tmp_path / "b.mat"

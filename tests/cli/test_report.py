@@ -52,7 +52,7 @@ def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
             "'motif-v1' is not the folder of a run; use `motif terms WEIGHTS`",
         ),
         (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
-        (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is no bootstrap run"),
+        (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is not a bootstrap run"),
         (("{run}", "--html", "{run}"), "{run}: cannot be written"),
     ],
 )

@@ -60,7 +60,7 @@ def test_the_figures_of_both_players_are_shown(analysis):
     assert analysis.title == "Ann <b> - Bob & Co, 3-point match"
     assert analysis.opening == "3 games, score 2 to 2; analysed by bras."
     found = dict(sections(analysis))
-    assert list(found) == ["All decisions", "Chequer plays", "Cube", "Luck", "By kind of decision"]
+    assert list(found) == ["All decisions", "Checker plays", "Cube", "Luck", "By kind of decision"]
     rows = {name: figures for name, *figures in found["All decisions"]}
     assert rows["rating"] == [player.rating for player in analysis.players]
     assert rows["decisions"] == [str(player.overall.decisions) for player in analysis.players]

@@ -86,8 +86,8 @@ def test_nothing_lost(measured, tmp_path):
     write_worst_page("x", replace(rates, overall=single), [], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     Outline(page)
-    assert "No decision cost anything." in page
-    assert "1 choice is not listed in" in page
+    assert "No decision lost anything." in page
+    assert "1 play is not listed in" in page
     assert "nan" not in page.partition("<img")[0]
 
 

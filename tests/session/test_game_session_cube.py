@@ -291,7 +291,7 @@ def test_a_match_ends_on_its_own():
         ({"length": 3, "beavers": True}, "beavers are for money play"),
         ({"cube": False, "jacoby": True}, "the Jacoby rule needs the cube"),
         ({"cube": False, "beavers": True}, "beavers need the cube"),
-        ({"raccoons": True}, "raccoons need beavers"),
+        ({"raccoons": True}, "raccoons require beavers"),
     ],
 )
 def test_rules_that_do_not_go_together(rules, said):

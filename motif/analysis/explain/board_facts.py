@@ -1,7 +1,7 @@
-"""Facts that distinguish a play from another on the board, each with a phrase and its numbers.
+"""Facts on the board that distinguish one play from another, each with a phrase and its numbers.
 
-Every fact can be counted on the boards before and after the plays, is true of the play it favours and false
-of the other.  The `Situation` determines which fact represents an event.
+Every fact can be counted on the boards before and after the plays.  It is true of the play that it favours
+and false of the other.  The `Situation` determines which fact describes an event.
 """
 
 from collections.abc import Iterator, Mapping
@@ -102,14 +102,14 @@ _BAR_POINT, _MIDPOINT = 7, 13
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """Highest point where a checker is buried; minimum number of checkers in a stack."""
-_TOLD_SHOTS, _TOLD_CALM = 2, 2
-"""Minimum number of shots, and of next rolls leaving one, that an event must save to be described so."""
-_TOLD_HELD, _TOLD_SPARE = 3, 3
-"""Minimum number of rolls taken from the opponent's rearmost checker, and of pips kept, to be shown."""
+_MIN_SHOTS, _MIN_SAFE_NEXT = 2, 2
+"""Minimum gain to mention: in rolls that do not hit, and in next rolls that leave no shot."""
+_MIN_HELD, _MIN_SPARE = 3, 3
+"""Minimum gain to mention: in rolls that contain the opponent's rearmost checker, and in pips of timing."""
 _HELD = 18
 """Minimum number of rolls that a contained checker cannot play in full."""
 _SOON = 3
-"""Number of rolls within which a point breaks soon."""
+"""A point breaks soon if the spare pips last for at most this number of rolls."""
 _PIPS_A_ROLL = 49 / 6
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
 """The points, in the order in which they are named if several are made at once."""
@@ -136,7 +136,7 @@ _BACK_GAME: Kinds = (
     "placed",
 )
 _BRING_IN: Kinds = (
-    *("won", "hit", "closed", "shots", "cleared", "borne_off", "calmed", "evened", "made", "kept", "passed"),
+    *("won", "hit", "closed", "shots", "cleared", "borne_off", "safer", "evened", "made", "kept", "passed"),
     *("home", "timed", "placed"),
 )
 _SAVE: Kinds = ("borne_off", "hit", "saved", "made", "kept", "shots", "escaped", "home", "brought", "placed")
@@ -156,7 +156,7 @@ def kinds_of(situation: Situation) -> Kinds:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class EventView:
     """An event seen from the play it favours."""
 
     event: Event
@@ -169,7 +169,7 @@ class Sight:
     ways: Moves
     """The moves of this play's checkers."""
     exposures: tuple[Exposure, Exposure]
-    """After this play and the other."""
+    """Exposure after this play and after the other."""
     counted: tuple[Counted, Counted]
     """Counts after this play and the other."""
     gain: Counted
@@ -252,7 +252,7 @@ class Sight:
         return BoardFact("hit_there", {"point": point})
 
     def _closed(self) -> Iterator[BoardFact]:
-        """Yield a point that closes the board."""
+        """Yield the point that closes the board."""
         yield from (fact for fact in self._made() if fact.phrase == "close_out")
 
     def _made(self) -> Iterator[BoardFact]:
@@ -278,7 +278,7 @@ class Sight:
         """Rolls that free the opponent's rearmost checker after both plays, if this play contains it."""
         own, other = (int(counted.held) for counted in self.counted)
         more = min(self.gain.held, own - other)
-        return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
+        return (THROWS - own, THROWS - other) if more >= _MIN_HELD and own >= _HELD else None
 
     def _contained(self) -> Iterator[BoardFact]:
         primes = any(fact.phrase == "keep_prime" for fact in self._kept())
@@ -321,7 +321,7 @@ class Sight:
     def _prime(self, point: int) -> int:
         """Return the length of this play's prime at `point`; 0 unless it is longer than the other play's.
 
-        There are no primes while bringing checkers home past others.
+        Primes do not count while bringing checkers home past the opponent's.
         """
         if point >= BACK or self.situation.is_bringing_in:
             return 0
@@ -375,7 +375,7 @@ class Sight:
         return (self._own, self.board), (self._other, self.other_board)
 
     def _shots(self) -> Iterator[BoardFact]:
-        if self.gain.safe >= _TOLD_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
+        if self.gain.safe >= _MIN_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
             yield shots_fact(self.exposures)
         for at, to in self.event.moves:
             alone = OFF < at <= BACK and self._other[at] == 1 and self._own[at] != 1
@@ -387,14 +387,14 @@ class Sight:
             elif self.gain.safe > 0:
                 yield BoardFact("no_blot", {"point": at})
 
-    def _calmed(self) -> Iterator[BoardFact]:
+    def _safer(self) -> Iterator[BoardFact]:
         """Yield next rolls that leave a shot only after the other play."""
-        own, other = (int(counted.calm) for counted in self.counted)
-        if min(self.gain.calm, own - other) >= _TOLD_CALM:
+        own, other = (int(counted.safe_next) for counted in self.counted)
+        if min(self.gain.safe_next, own - other) >= _MIN_SAFE_NEXT:
             yield BoardFact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
 
     def _evened(self) -> Iterator[BoardFact]:
-        """Yield an even number of checkers on the highest point, if the other play leaves an odd one."""
+        """Yield an even number of checkers on the highest point, if the other play leaves an odd number."""
         point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
         counts = int(self._own[point]), int(self._other[point])
         highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
@@ -430,9 +430,9 @@ class Sight:
                 yield BoardFact("unstack", {"point": at})
 
     def _timed(self) -> Iterator[BoardFact]:
-        """Yield more pips to play before a point breaks, if it would break soon."""
+        """Yield more pips to play before a point breaks, if it would break soon after the other play."""
         own, other = self.counted
-        enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
+        enough = min(self.gain.spare, own.spare - other.spare) >= _MIN_SPARE
         if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
             yield BoardFact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
@@ -492,7 +492,7 @@ class Sight:
 
 
 def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
-    """Return the fact of fewer shots; the play's own exposure comes first."""
+    """Return the fact that a play, whose exposure comes first, leaves fewer shots than the other."""
     own, other = exposures
     outside = "_outside" * (own.blots_back or other.blots_back)
     if own.shots:

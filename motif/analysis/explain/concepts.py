@@ -1,17 +1,17 @@
 """The difference between two plays, split over the changes on the board.
 
 After two plays of a roll, the boards differ by the places of a few checkers and by hits.  Each checker is
-matched with its place after the other play: one that only one play moved with its origin, the others in
-order. Moves that belong together form one `Event`: those that make or break a point, and those that depend on
-a hit.
+matched with its place after the other play: a checker that only one play moved, with the point it came from;
+the others, in order.  Moves that belong together form one `Event`: those that make or break a point, and
+those that depend on a hit.
 
-Every subset of events, applied to the board after the second play, is a position that the evaluator can
-value. An event's contribution is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953): its
-effect, averaged over all orders of events.  So contributions add up to the difference, an irrelevant event
-contributes nothing, and a change of game plan or class is attributed to the events that cause it.
+Every subset of events, applied to the board after the second play, gives a position that the evaluator can
+value.  An event's contribution is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953): its
+effect, averaged over all orders of events.  Contributions therefore add up to the difference, an irrelevant
+event contributes nothing, and a change of game plan or class is attributed to the events that cause it.
 
-Exposure is treated as an additional event that exchanges the measurements of hitting rolls, if it favours the
-play that leaves fewer shots.  Otherwise these measurements stay with the events.
+Exposure is treated as an additional event, which exchanges the parameters that measure hitting rolls, if it
+favours the play that leaves fewer shots.  Otherwise these parameters stay with the events.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.exposure import calm_rolls
+from motif.analysis.explain.exposure import safe_next_rolls
 from motif.analysis.explain.judged import FloatArray, explainable, values_of
 from motif.analysis.explain.situation import OFF, Situation, own_checkers
 from motif.board.moves import Play
@@ -36,9 +36,9 @@ from motif.parameters.named_sets import features
 from motif.runtime.streams import THROWS
 
 _MOST = 8
-"""Maximum number of separate events: with exposure, 512 positions."""
+"""Maximum number of separate events; with the exposure, they give 512 positions."""
 _MAX_CALM = 5
-"""Maximum number of events for counting next rolls: 32 positions, 21 rolls each."""
+"""Maximum number of events for which next rolls are counted: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
 """Parameters that measure shots, in any set."""
 _COUNTED = [
@@ -88,7 +88,7 @@ class Counted(NamedTuple):
     points."""
     spare: float
     """Pips to play before a point breaks or a back checker moves."""
-    calm: float = 0.0
+    safe_next: float = 0.0
     """The mover's next rolls, of 36, that leave no shot; 0 if not counted."""
 
     @property
@@ -106,14 +106,14 @@ class Contribution:
     amount: float
     """In the evaluator's values; negative if it favours the second play."""
     gain: Counted
-    """Approximate increase of each count after the first play due to the event; the exposure takes all safe
-    rolls and nothing else."""
+    """Approximate increase of each count after the first play due to the event; safe rolls, and only these,
+    are attributed to the exposure."""
 
 
 def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
     """Return at most `_MOST` events that turn the board `second` (26,) into `first`, seen by the mover.
 
-    `moves` are those of the two plays by single dice.
+    `moves` has the moves of the two plays by single dice.
     """
     own = own_checkers(first), own_checkers(second)
     points = range(1, OWN_BAR)
@@ -150,7 +150,7 @@ def parts_between(
         for number in range(1 << len(events))
     ]
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
-    counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MAX_CALM)
+    counted = counted_on(seen, with_next=situation.is_bringing_in and len(events) <= _MAX_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     exposed = _exposed(static)
     if fewer and exposed.any():
@@ -164,14 +164,15 @@ def parts_between(
     return tuple(map(Contribution, events, shapley(switched_equities(values_of(static, seen))), gains))
 
 
-def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
+def counted_on(boards: Board, *, with_next: bool = False) -> FloatArray:
     """Return the counts (n, 4) of `Counted` for `boards` (n, 26) with the opponent on roll."""
     measured = np.round(
         features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
     )
     measured[:, 0] = THROWS - measured[:, 0]
-    calm = calm_rolls(np.ascontiguousarray(-boards[:, ::-1])) if with_calm else np.zeros(len(boards))
-    return np.column_stack([measured, calm])
+    turned = np.ascontiguousarray(-boards[:, ::-1])
+    safe_next = safe_next_rolls(turned) if with_next else np.zeros(len(boards))
+    return np.column_stack([measured, safe_next])
 
 
 def shapley(values: FloatArray) -> list[float]:
@@ -196,9 +197,9 @@ def _matched(
     """Return the moves that turn the checkers `second` into `first`."""
     sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
     pairs = []
-    back = [(target, source) for source, target in whole_ways(moves[1])]
+    back = [(target, source) for source, target in whole_moves(moves[1])]
     # The order does not depend on which play comes first.
-    for source, target in sorted([*whole_ways(moves[0]), *back], key=sorted):
+    for source, target in sorted([*whole_moves(moves[0]), *back], key=sorted):
         if sources[source] and targets[target]:
             pairs.append((source, target))
             sources[source] -= 1
@@ -208,8 +209,8 @@ def _matched(
     return [*pairs, *zip(*rest, strict=True)]
 
 
-def whole_ways(moves: Moves) -> Moves:
-    """Return the moves with those of one checker joined."""
+def whole_moves(moves: Moves) -> Moves:
+    """Return the moves, with the moves of one checker joined into one."""
     ways: list[tuple[int, int]] = []
     for source, target in moves:
         before = next((way for way in ways if way[1] == source), None)
@@ -220,7 +221,7 @@ def whole_ways(moves: Moves) -> Moves:
 
 
 def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Event]:
-    """Return the `events` with those that belong together joined."""
+    """Return the `events`, with related ones joined."""
     those = [event for event in events if belongs(event)]
     if len(those) < 2:
         return events

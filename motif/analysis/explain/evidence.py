@@ -28,7 +28,7 @@ from motif.players.ranking import EXACT
 LITTLE, _MUCH = 0.3, 1.3
 """Gammon values (1 in money play) below which gammons count for little, and above which for more."""
 _POINTS = np.arange(-EVEN, EVEN + 1)
-"""Values of games in money play."""
+"""Values of results in money play, from a lost to a won backgammon."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Evidence:
 
     @property
     def difference(self) -> float:
-        """Equity of the first play less that of the second, by the best estimate."""
+        """Equity of the first play minus that of the second, by the best estimate."""
         return _difference(self.judged)
 
     def overrules(self, static_difference: float) -> bool:
@@ -126,7 +126,7 @@ class Evidence:
 
     def in_words(self, names: tuple[str, str], words: Phrases, static_difference: float) -> tuple[str, ...]:
         """Return sentences on score and cube, lookahead and rollout."""
-        cubeful = () if self.cubeful is None else (self._compared("staked", self.cubeful, names, words),)
+        cubeful = () if self.cubeful is None else (self._compared("with_score", self.cubeful, names, words),)
         return *cubeful, *self.ahead_in_words(names, words, static_difference)
 
     def _compared(self, key: str, two: tuple[float, float], names: tuple[str, str], words: Phrases) -> str:
@@ -155,7 +155,7 @@ def gather_evidence(
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int],
 ) -> Evidence:
-    """Return what `evaluator` knows of a `pair` of plays; `hits` and `risks` as `Replies` has them."""
+    """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `hits` and `risks`."""
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
     static = evaluator.without_lookahead

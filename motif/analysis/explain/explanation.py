@@ -54,7 +54,8 @@ from motif.runtime.layout import html_lines, side_by_side
 from motif.runtime.streams import THROWS
 
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
-"""Minimum points and minimum share of a difference due to gammons for a sentence on them."""
+"""Minimum points of equity due to gammons, and their minimum share of a difference, for a sentence on
+gammons."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
 """Minimum ratio of a difference to the average error for each word (docs/how-to/explain.md)."""
 
@@ -109,24 +110,24 @@ class WeighedTerms:
 class StaticComparison:
     """The static, cubeless comparison of two plays, seen by the mover.
 
-    Contributions add up to `difference_x`; negative ones favour the second play.  To the terms, the player on
+    Contributions add up to `difference_x`; negative ones favour the second play.  In the terms, the player on
     roll is the opponent.
     """
 
     x: tuple[float, float]
     """Raw sums of both plays."""
     equities: tuple[float, float]
-    """Equities in points, 3 tanh x; 2 win - 1 = tanh x for a file with only win chances."""
+    """Equities in points, 3 tanh x; 2 win - 1 = tanh x for weights of only the win chance."""
     parts: WeighedTerms
 
     @property
     def difference_x(self) -> float:
-        """The first raw sum less the second."""
+        """The first raw sum minus the second."""
         return self.x[0] - self.x[1]
 
     @property
     def equity_difference(self) -> float:
-        """The first equity less the second."""
+        """The first equity minus the second."""
         return self.equities[0] - self.equities[1]
 
     def in_words(self, words: Phrases) -> str:
@@ -154,8 +155,8 @@ class Explanation(Tabular):
     evidence: Evidence = field(repr=False)
     """Values by score and cube, lookahead and a rollout."""
     reasons: tuple[Reason, ...]
-    """The parts of the `difference` in points, largest first: changes on the board, the effects of score,
-    lookahead and rollout, and the rest.  They add up exactly."""
+    """The parts of the `difference` in points: changes on the board and the effects of score, lookahead and
+    rollout, largest first, and then the rest.  They add up exactly."""
     parts: tuple[Contribution, ...] = field(repr=False)
     """All parts of the static equity difference, without words."""
     summary: str
@@ -167,7 +168,7 @@ class Explanation(Tabular):
 
     @property
     def difference(self) -> float:
-        """Equity of the first play less that of the second, by the best estimate."""
+        """Equity of the first play minus that of the second, by the best estimate."""
         return self.evidence.difference
 
     @property
@@ -336,7 +337,7 @@ def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases)
     pieces = split(weights, first, second, of_other_player=True)
     scale = AmountScale.between(first, second, bound_of(static))
     # The opponent's checkers come first after a play and differ only by hits.
-    hit = not np.array_equal(first.seen.checkers[0], second.seen.checkers[0])
+    hit = not np.array_equal(first.inputs.checkers[0], second.inputs.checkers[0])
     view = Viewpoint(you_are_on_roll=False, race=both_races(first, second), hit=hit)
     groups = grouped(weights.parameters, pieces, view)
 

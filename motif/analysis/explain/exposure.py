@@ -27,7 +27,7 @@ class Exposure(NamedTuple):
     shots: int
     """Rolls of 36 that can hit a blot outside the opponent's home board."""
     blots_back: bool
-    """Whether there are blots inside it."""
+    """Whether there are blots in the opponent's home board."""
 
     @classmethod
     def of(cls, board: Board) -> "Exposure":
@@ -57,11 +57,11 @@ def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
     return hits
 
 
-def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
+def safe_next_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
     """Return how many of your next 36 rolls have a safe play: (n,).
 
     `boards` (n, 26) are seen by the mover after a play; the opponent does not move in between.  Counting
-    `exactly`, by legal plays, is slower than using the measured hitting rolls.
+    `exactly`, by legal plays, is slower than using the parameter that measures hitting rolls.
     """
     flat, first = np.zeros(len(boards) * len(ROLLS), np.bool_), 0
     for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
@@ -73,12 +73,12 @@ def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float6
             safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
         np.logical_or.at(flat, first + batch.decision, safe)
         first += len(batch.offsets) - 1
-    calm = flat.reshape(len(boards), len(ROLLS)) @ ROLL_COUNTS
-    return np.asarray(calm.astype(np.float64))
+    safe_next = flat.reshape(len(boards), len(ROLLS)) @ ROLL_COUNTS
+    return np.asarray(safe_next.astype(np.float64))
 
 
 def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
     """Return how many of your next 36 rolls must leave a shot after each of two plays' `boards` (26,)."""
-    calm = calm_rolls(np.array(boards), exactly=True)
-    first, second = (THROWS - calm).astype(int).tolist()
+    safe_next = safe_next_rolls(np.array(boards), exactly=True)
+    first, second = (THROWS - safe_next).astype(int).tolist()
     return first, second

@@ -1,4 +1,4 @@
-"""Groups of a value difference under names players use, with measurements.
+"""Groups of the terms of a difference, under names that players use, with measurements.
 
 Amounts are points of equity, or per cent of winning chances.  After a play the opponent is on roll, and the
 reader has just moved.
@@ -41,9 +41,9 @@ class Viewpoint:
 
     you_are_on_roll: bool
     race: bool = False
-    """Whether there is no contact: then everything except the race is distribution."""
+    """Whether there is no contact; everything except the race is then distribution."""
     hit: bool = False
-    """Whether the opponent's checkers differ, by a hit: then they make up the group of the hit."""
+    """Whether the opponent's checkers differ because of a hit; they then form the group of the hit."""
 
     def label(self, parameter: Parameter, words: Phrases) -> str:
         """Return the parameter's label, such as "your blots outside"."""
@@ -73,7 +73,7 @@ class Viewpoint:
         return BACK_CHECKERS if yours else ATTACK
 
     def is_relevant(self, parameter: Parameter) -> bool:
-        """Return whether the parameter matters here: in a race, nobody blocks or hits."""
+        """Return whether the parameter matters here; blocking and hitting do not matter in a race."""
         return not self.race or parameter.group in _OF_RACES
 
     def speaks_for(self, parameter: Parameter, more: bool) -> bool | None:
@@ -101,7 +101,7 @@ class Viewpoint:
         group = parameter.group
         if parameter.hint == OF_BACK:
             return BACK_CHECKERS if yours else ATTACK
-        # A checker on the bar is attacked; the group's other parameters attack.
+        # A checker on the bar is under attack; the group's other parameters measure the attacker.
         if group == ATTACK and parameter.hint != OF_BAR:
             return ATTACK if yours else SAFETY
         if group in (ATTACK, SAFETY):
@@ -153,7 +153,7 @@ class AmountScale:
 
     @classmethod
     def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
-        """Return the secant of the squash between two positions; `bound` is that of the values, 3 or 1."""
+        """Return the secant of the squash between two positions; values reach `bound`, 3 or 1."""
         step = first.x - second.x
         if abs(step) > _SAME:
             slope = (first.value - second.value) / step
@@ -253,7 +253,7 @@ def group_facts(
     view: Viewpoint,
     words: Phrases,
 ) -> list[Measurement]:
-    """Return the main measurements of a group; `cause` is that of the split's rest."""
+    """Return the main measurements of a group; `cause` is the cause of the split's rest."""
     facts = list(_cause_facts(cause, two, view, words)) if group.rest is not None else []
     if group.name == HITTING:
         facts.append(_point_fact(0, PACKED_BAR, two, view, words))
@@ -265,13 +265,13 @@ def group_facts(
         Blots and shots overlap, so a single weight may have an unexpected sign.
         """
         column = parameters.names.index(parameter.name)
-        first, second = (one.seen.features[column] for one in two)
+        first, second = (one.inputs.features[column] for one in two)
         good = view.speaks_for(parameter, bool(first > second))
         return good is None or good == (group.contribution > 0)
 
     for parameter in list(filter(is_plain, telling)) or telling:
         column = parameters.names.index(parameter.name)
-        values = (view.value(parameter, float(one.seen.features[column]), words) for one in two)
+        values = (view.value(parameter, float(one.inputs.features[column]), words) for one in two)
         facts.append(Measurement(view.label(parameter, words), *values))
     facts += [_point_fact(*point, two, view, words) for point in group.telling_points]
     return [fact for fact in facts if fact.first != fact.second][:_MAX_FACTS]
@@ -284,7 +284,7 @@ def _point_fact(
     yours = (side == 0) == view.you_are_on_roll
     key = "checkers_on_bar" if point == PACKED_BAR else "checkers_on_point"
     whose = words.say("measured", "yours" if yours else "theirs")
-    counts = (str(int(one.seen.checkers[side, point])) for one in two)
+    counts = (str(int(one.inputs.checkers[side, point])) for one in two)
     return Measurement(words.say("measured", key, whose=whose, point=point + 1), *counts)
 
 

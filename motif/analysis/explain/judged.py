@@ -50,7 +50,7 @@ _KEPT = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class FormInputs:
     """The inputs of a form for one position."""
 
     features: FloatArray
@@ -110,7 +110,7 @@ class UnitTerms:
         """Return the units' total contribution to raw sums (rows,); arguments as for `sums`."""
         return np.asarray((squash_units(self.sums(features, checkers)) * self.amounts).sum(axis=1))
 
-    def secants(self, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
+    def secants(self, to: FormInputs, since: FormInputs) -> tuple[FloatArray, FloatArray]:
         """Return each unit's change (m,) from `since` to `to`, and its secant (m,)."""
         sums = self.sums(np.stack([to.features, since.features]), np.stack([to.checkers, since.checkers]))
         steps = sums[0] - sums[1]
@@ -156,22 +156,22 @@ class Form:
         quadratic[head.pairs[:, 0], head.pairs[:, 1]] = head.quadratic
         return cls(float(head.bias), head.linear.astype(np.float64), quadratic, layers)
 
-    def value(self, seen: Seen) -> float:
+    def value(self, inputs: FormInputs) -> float:
         """Return the raw sum of a position."""
-        row = seen.features
+        row = inputs.features
         # Not matrix products: their last bits may depend on the number of threads.
         by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
-        by_units = sum(float(of.values(row[None], seen.checkers[None])[0]) for of in self.layers)
+        by_units = sum(float(of.values(row[None], inputs.checkers[None])[0]) for of in self.layers)
         return float(self.bias + by_features + by_units)
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
+        """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `FormInputs`."""
         # No matrix products here either; `optimize` would use some.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
         values = self.bias + (features * (self.linear + pairs)).sum(axis=1)
         return np.asarray(sum((of.values(features, checkers) for of in self.layers), values))
 
-    def change(self, to: Seen, since: Seen) -> TermChange:
+    def change(self, to: FormInputs, since: FormInputs) -> TermChange:
         """Return the change of every term from `since` to `to`.
 
         The shares of features are exact.  For a pair, w f g - w f' g' = w (f - f') (g + g') / 2 +
@@ -196,9 +196,9 @@ class Form:
         )
 
 
-def _looked_up(table: FloatArray, seen: Seen) -> FloatArray:
+def _looked_up(table: FloatArray, inputs: FormInputs) -> FloatArray:
     """Return the entries (2, 25) of `table` (2, 25, 16) for a position's checkers."""
-    return np.take_along_axis(table, seen.checkers[..., None], axis=-1)[..., 0]
+    return np.take_along_axis(table, inputs.checkers[..., None], axis=-1)[..., 0]
 
 
 def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
@@ -223,7 +223,7 @@ class Judged:
     """A position and its value, seen by the player on roll."""
 
     position: Position
-    seen: Seen
+    inputs: FormInputs
     class_name: str
     source: str
     """`WEIGHTS`, `TABLES` or `FINISHED`."""
@@ -265,7 +265,7 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     _, weights = explainable(evaluator)
     trace = evaluator.trace(position)
     counts = checkers_by_place(pack_many(position.board[None]))[0].astype(np.int64)
-    seen = Seen(features(weights.parameters, position.board[None])[0].astype(np.float64), counts)
+    inputs = FormInputs(features(weights.parameters, position.board[None])[0].astype(np.float64), counts)
     win_only, direct = evaluator.model.win_only, False
     forms: dict[str, Form] = {}
     knots = _knots(evaluator, trace.class_name)
@@ -278,10 +278,10 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
         forms = {
             name: _form(weights, trace.class_name, name) for name in ranking if direct or name in trace.raws
         }
-        raws = {name: form.value(seen) for name, form in forms.items()}
+        raws = {name: form.value(inputs) for name, form in forms.items()}
         x = _ranked_by(evaluator, raws, position.own_off, position.opponent_off, knots)
     value = bound_of(evaluator) * math.tanh(x)
-    return Judged(position, seen, trace.class_name, trace.source, x, value, forms, direct, knots)
+    return Judged(position, inputs, trace.class_name, trace.source, x, value, forms, direct, knots)
 
 
 def values_of(

@@ -1,4 +1,4 @@
-"""Reasons why a play is better, in players' terms; their amounts add up to the difference.
+"""Reasons why a play is better, in players' terms, with amounts that add up to the difference.
 
 There are reasons from the board (what a play makes, keeps, hits or moves), from score and cube, from
 lookahead and from a rollout.  Small or nameless contributions make up the rest.
@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, BoardFact, Sight, shots_fact
-from motif.analysis.explain.concepts import Contribution, Counted, counted_on, whole_ways
+from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, BoardFact, EventView, shots_fact
+from motif.analysis.explain.concepts import Contribution, Counted, counted_on, whole_moves
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import Phrases, sentence
@@ -23,14 +23,14 @@ SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST = "score", "lookahead", "replies
 BEYOND = (SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST)
 """Concepts of the reasons that are not on the board."""
 _MAX_FOR, _MAX_AGAINST = 3, 2
-"""Maximum number of board reasons for the better play and the other one."""
+"""Maximum number of board reasons for the better play and for the worse one."""
 _MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
-"""Minimum amount relative to the largest reason, and the same for a weak reason."""
+"""Minimum amount relative to the largest reason: for most reasons, and for weak ones."""
 SHOWN = 0.0005
 """The smallest amount that does not round to 0."""
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
-"""Phrases for a home point made, alone and compared with the other play's."""
+"""Phrases for a home point made: on its own, and compared with the other play's."""
 _COUNTED_AHEAD = {"hits": "shots", "next_rolls": "next_rolls"}
 """Board concepts that duplicate a reason of lookahead, by its phrase."""
 
@@ -52,7 +52,7 @@ class Reason:
 
     @property
     def is_weak(self) -> bool:
-        """Whether it only gives the place of a checker."""
+        """Whether the phrase only gives the place of a checker."""
         return self.phrase in WEAK
 
     @property
@@ -85,16 +85,16 @@ def reasons_of(
     plays: tuple[Play, Play],
     words: Phrases,
 ) -> tuple[Reason, ...]:
-    """Return the `parts` in words, largest first, without nameless ones.
+    """Return the `parts` that have a phrase in words, largest first.
 
-    `exposures` and `risks`, the next rolls that leave a shot, are those after each of the `plays`.
+    `exposures` and `risks`, the number of next rolls that leave a shot, correspond to the `plays`.
     """
     names = [play.notation or words.say("no_move") for play in plays]
-    ways = [whole_ways(play.moves) for play in plays]
+    ways = [whole_moves(play.moves) for play in plays]
     after = situation.after
     seen = np.ascontiguousarray(-np.array(after)[:, ::-1])
     counted = [
-        Counted(*numbers)._replace(calm=float(THROWS - risky))
+        Counted(*numbers)._replace(safe_next=float(THROWS - risky))
         for numbers, risky in zip(counted_on(seen), risks, strict=True)
     ]
     amounts: dict[tuple[Side, str, Any], float] = {}
@@ -113,8 +113,8 @@ def reasons_of(
             if side == "worse":
                 event, gain = event.turned, gain.turned
             numbers = counted[own], counted[other]
-            sight = Sight(event, situation, after[own], after[other], ways[own], both, numbers, gain)
-            fact = next(sight.facts())
+            view = EventView(event, situation, after[own], after[other], ways[own], both, numbers, gain)
+            fact = next(view.facts())
         if fact.phrase == UNNAMED:
             continue
         text = _text(fact, side, (names[own], names[other]), words)
@@ -142,7 +142,7 @@ def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Ph
 
 
 def _text(fact: BoardFact, side: Side, names: tuple[str, str], words: Phrases) -> str:
-    """Return a fact in words; `names` are those of its play and the other."""
+    """Return a fact in words; `names` are the names of its play and of the other."""
     phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[1])
     return sentence(phrase) if side == "better" else words.say("against", play=names[0], phrase=phrase)
 
@@ -152,7 +152,8 @@ def shown_rows(
 ) -> tuple[Reason, ...]:
     """Return the reasons to show, largest first; with the rest they add up to the `difference`.
 
-    `board` and `beyond` are the reasons from the board, and from score, lookahead and rollout.
+    `board` has the reasons from the board, `beyond` those from score, lookahead and rollout.  The rest comes
+    last.
     """
     counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
     board = [reason for reason in board if reason.concept not in counted]
@@ -170,7 +171,7 @@ def shown_rows(
     if abs(rest) > _NOTHING:
         text = words.say("beyond", "rest", play=names[rest < 0])
         shown.append(row(REST, rest, text))
-    return tuple(sorted(shown, key=lambda reason: -reason.amount))
+    return tuple(sorted(shown, key=lambda reason: (reason.concept == REST, -reason.amount)))
 
 
 def counted_as_well(phrase: str, amount: float, board: Iterable[Reason]) -> bool:

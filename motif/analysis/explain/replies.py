@@ -27,7 +27,7 @@ _WORTH_NAMING = 0.05
 
 
 class ReplySentence(NamedTuple):
-    """A sentence on a change, with its phrase and numbers."""
+    """A sentence on a change, with its phrase and facts."""
 
     phrase: str
     sentence: str
@@ -51,7 +51,7 @@ class Replies:
 
     @property
     def differences(self) -> FloatArray:
-        """(21,): value of the first play less that of the second, by roll."""
+        """(21,): value of the first play minus that of the second, by roll."""
         return np.asarray(self.values[0] - self.values[1])
 
     @property
@@ -111,7 +111,7 @@ class Replies:
         return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")
 
     def sentences(self, names: tuple[str, str], words: Phrases) -> tuple[str, ...]:
-        """Return sentences on the important replies; `names` are those of the plays."""
+        """Return sentences on the important replies; `names` are the names of the plays."""
         lines = []
         if self.hits != (0, 0):
             first, second = self.hits

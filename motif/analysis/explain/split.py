@@ -2,9 +2,9 @@
 
 Two positions may be evaluated by different weights (of another class) or by bearoff tables.  The difference
 of x is then R(first) - R(second), which is split over terms, plus a rest due to the change of weights.  R is
-the mean of both positions' weights, which makes the split antisymmetric.  If only one of them is a race, R is
-the other's weights, because race weights ignore contact; if only one is evaluated by weights, R is those; if
-neither is, everything is rest.
+the mean of both positions' weights, which makes the split antisymmetric.  If only one of the positions is a
+race, R is the other's weights, because race weights ignore contact.  If only one is evaluated by weights, R
+is its weights; if neither is, the whole difference is rest.
 
 If plays are ranked by an equity made of probabilities, several heads are combined: x = artanh(E / 3) with
 E = 2 win - 1 + gammons, each probability being the squash of its own (for wins, calibrated) raw sum.
@@ -34,8 +34,8 @@ from motif.analysis.explain.judged import (
     WEIGHTS,
     FloatArray,
     Form,
+    FormInputs,
     Judged,
-    Seen,
     TermChange,
     calibrated_raw,
     combined,
@@ -65,7 +65,7 @@ _RIDGE = 0.05
 """Ridge against large opposite weights of correlated parameters."""
 CLASS = "class of position"
 END, LIMITS = "end of the game", "limits of the chances"
-"""Causes of a rest, besides bearoff tables: another class, a finished game, limits of the probabilities."""
+"""Causes of a rest other than bearoff tables: another class, a finished game, limits of the probabilities."""
 _NOTHING = 1e-12
 
 
@@ -99,10 +99,12 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
     by_parameter, places, total = np.zeros(size), np.zeros(TABLE_SHAPE[:2]), 0.0
     if judges:
         form = combined([_form(judge, first, second) for judge in judges], [1 / len(judges)] * len(judges))
-        change = form.change(first.seen, second.seen)
+        change = form.change(first.inputs, second.inputs)
         total = change.total
         terms += _named(change, form, weights)
-        shared, shared_places = moved_to_parameters(change.table, weights.parameters, first.seen, second.seen)
+        shared, shared_places = moved_to_parameters(
+            change.table, weights.parameters, first.inputs, second.inputs
+        )
         by_parameter, places = change.by_feature + shared, change.by_place - shared_places
     rest, cause = difference - total, _cause(first, second)
     if abs(rest) < _NOTHING:  # what rounding leaves
@@ -117,10 +119,10 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
     return Split(tuple(terms), by_parameter, places, rest, cause)
 
 
-def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second: Seen) -> Form:
+def effective_form(judge: Judged, forms: Mapping[str, Form], first: FormInputs, second: FormInputs) -> Form:
     """Return the form whose value differs between two positions as x does, unless probabilities are limited.
 
-    `forms` are those of the judge's heads that count in both positions.
+    `forms` are the raw sums of the judge's heads that count in both positions.
     """
     raws = {head: (form.value(first), form.value(second)) for head, form in forms.items()}
     if judge.direct:
@@ -142,7 +144,7 @@ def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second
 
 
 def secant(curve: Callable[[float], float], first: float, second: float) -> float:
-    """Return the slope of a curve between two places."""
+    """Return the slope of a curve between two points."""
     if abs(first - second) < _SAME:
         first, second = first - _STEP, second + _STEP
     return (curve(first) - curve(second)) / (first - second)
@@ -169,7 +171,7 @@ def _form(judge: Judged, first: Judged, second: Judged) -> Form:
     # A probability that is ruled out in one position does not depend on terms.
     both = judge.forms if judge.direct or other.direct or not other.forms else other.forms
     shared = {head: form for head, form in judge.forms.items() if head in both}
-    return effective_form(judge, shared, first.seen, second.seen)
+    return effective_form(judge, shared, first.inputs, second.inputs)
 
 
 def _named(change: TermChange, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
@@ -220,11 +222,11 @@ class _Sums:
 
 
 def moved_to_parameters(
-    table: FloatArray, parameters: ParameterSet, to: Seen, since: Seen
+    table: FloatArray, parameters: ParameterSet, to: FormInputs, since: FormInputs
 ) -> tuple[FloatArray, FloatArray]:
     """Return the change of the part of a point table (2, 25, 16) that parameters can express.
 
-    It is given by parameter (n,) and by side and point (2, 25), with the same sum.
+    Both results have the same sum: the change by parameter (n,), and by side and point (2, 25).
     """
     sums = _sums(parameters)
     by_parameter = np.zeros(len(parameters))

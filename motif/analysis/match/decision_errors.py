@@ -1,11 +1,11 @@
 """Errors of the decisions of a match, and the luck of its rolls.
 
-Values are normalised cubeful equities at the score (see `motif.evaluators.cube_model`): winning and losing a
-single game at the current cube are +1 and -1, as in gnubg (EMG), so errors at different scores and cubes, of
-plays and of cube actions, are comparable.
+Values are normalised cubeful equities at the score (see `motif.evaluators.cube_model`): a single game at the
+current cube is worth +1 if won and -1 if lost, as in gnubg (EMG).  Errors at different scores and cubes, of
+plays and of cube actions, are therefore comparable.
 
-The error of a play is the value of the best play less that of the play made.  The luck of a roll is the value
-of its best play less the mean over all rolls, that is, 1-ply lookahead.  The first roll of a game also
+The error of a play is the value of the best play minus the value of the play made.  The luck of a roll is the
+value of its best play minus the mean over all rolls, that is, 1-ply lookahead.  The first roll of a game also
 decides who starts, so its luck is measured against the mean over both players' 15 opening rolls.
 
 Every possible double and every answer to a double is judged.  As in gnubg, not doubling counts as a decision
@@ -74,15 +74,15 @@ _LOOKAHEAD_DECISIONS_AT_ONCE = 8
 
 
 class CubeSide(NamedTuple):
-    """A cube model and the side that is on roll."""
+    """A cube model and the side on roll."""
 
     cube_model: CubeModel
     side: int
     unit: float
-    """Value of 1 normalised equity: points in money play (the cube), MWC in a match."""
+    """Value of a normalised equity of 1: the cube in money play, MWC in a match."""
 
     def turned(self) -> "CubeSide":
-        """Return the stakes with the other player on roll."""
+        """Return the same with the other player on roll."""
         return self._replace(side=1 - self.side)
 
 
@@ -90,7 +90,7 @@ class JudgedCandidate(NamedTuple):
     """A legal play and its equity."""
 
     number: int
-    """Its index among `legal_plays`."""
+    """Index among `legal_plays`."""
     equity: float
     """Best available estimate, normalised."""
     source: str
@@ -158,7 +158,7 @@ class CubeAct:
     error: float
     """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
     unit: float
-    """Value of 1 normalised equity, in points or MWC."""
+    """Value of a normalised equity of 1, in points or MWC."""
     source: str = ""
     """Source of `error`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     se: float | None = None
@@ -194,7 +194,7 @@ def judge_plays(
 ) -> list[JudgedRoll]:
     """Judge the play of each of `rolls` by `evaluator`.
 
-    Without `cube`, nobody can double.  Errors of `DOUBTFUL` and more come from a rollout with the settings
+    Without `cube`, the cube is ignored. Errors of `DOUBTFUL` and more come from a rollout with the settings
     `confirm`; with None, lookahead is trusted.
     """
     quick = isinstance(evaluator, StaticEvaluator)
@@ -292,7 +292,7 @@ def judge_cube(
 ) -> list[CubeAct]:
     """Judge the action at each of `chances`, and its answer, by `evaluator`.
 
-    Errors count as measured by a rollout with the settings `confirm`, if it confirms them; with None,
+    Errors are measured by rollouts with the settings `confirm`, and count if these confirm them; with None,
     lookahead is trusted.  Exact decisions, with few checkers left, need no rollout.
     """
     quick = evaluator.without_lookahead is evaluator
@@ -333,7 +333,7 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
 
 
 def cube_side(state: MatchState, cube: bool = True) -> CubeSide:
-    """Return the stakes for the player on roll in `state`; without `cube`, nobody can double."""
+    """Return the cube model and unit for the player on roll in `state`, without a cube unless `cube`."""
     return _cube_side(context_of(state, cube))
 
 
@@ -347,9 +347,9 @@ def context_of(state: MatchState, cube: bool = True) -> CubeContext:
 def play_values(
     before: Board, plays: PlayBatch, sides: Sequence[CubeSide], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
-    """Normalised equity of each of `plays` (m) of the decisions on `before` (n, 26) to its mover: (m,).
+    """Return the mover's normalised equity of each of the `plays` (m) on the boards `before` (n, 26): (m,).
 
-    `sides` are those of the n decisions.
+    `sides` has the cube side of each of the n decisions.
     """
     values = np.empty(len(plays.boards))
     groups: dict[int, list[int]] = {}

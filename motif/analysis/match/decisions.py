@@ -86,7 +86,7 @@ class MatchDecision:
     se: float | None
     """Standard error of `error`, if from a rollout."""
     unit: float
-    """Value of 1 normalised equity: points in money play, MWC in a match."""
+    """Value of a normalised equity of 1: points in money play, MWC in a match."""
     counts: bool
     """Whether it counts as a decision; forced plays and clear non-doubles do not."""
     mark: Mark
@@ -112,7 +112,7 @@ class MatchDecision:
         return "{}{}".format(*self.moment.roll) if isinstance(self.moment, PlayedRoll) else ""
 
     def line(self, name: str) -> str:
-        """Return the decision of the player called `name` in one line, without candidates."""
+        """Return the decision of the player `name` in one line, without candidates."""
         what = f"{self.roll}: {self.done}" if self.is_play else self.done
         sign = SIGNS[self.mark]
         error = MILLIPOINTS * self.error
@@ -191,7 +191,7 @@ class RollLuck:
         return ""
 
     def line(self, name: str) -> str:
-        """Return the luck of the player called `name` in one line."""
+        """Return the luck of the player `name` in one line."""
         where = f"game {self.roll.game}, move {self.roll.move}, {name}"
         return f"{where}: {{}}{{}} gained {self.luck:+.3f}".format(*self.roll.roll)
 
@@ -215,7 +215,7 @@ def match_decisions(
     units: Sequence[float],
     acts: Iterable[CubeAct],
 ) -> list[MatchDecision]:
-    """Return all decisions in order of play; `rolls`, `judgements` and `units` correspond."""
+    """Return all decisions in order of play; `rolls`, `judgements` and `units` are parallel lists."""
     decisions = [*_plays(rolls, judgements, units), *map(_cube_decision, acts)]
     return sorted(
         decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
@@ -366,7 +366,7 @@ class PlayerAnalysis:
     cube: Errors
     overall: Errors
     forced: int
-    """Rolls with a single legal play, which are no decisions."""
+    """Rolls with a single legal play, which are not decisions."""
     luck: Sum
     mistakes: dict[str, Sum]
     """Cube mistakes by kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
@@ -381,7 +381,7 @@ class PlayerAnalysis:
     result: float | None = None
     """Points won in money play, or MWC gained (-0.5 to 0.5 from even) in a match."""
     luck_adjusted: float | None = None
-    """`result` less the player's luck plus the opponent's."""
+    """`result` minus the player's luck plus the opponent's."""
 
     @property
     def rating(self) -> str | None:
@@ -395,7 +395,7 @@ class PlayerAnalysis:
 
     @property
     def snowie(self) -> float | None:
-        """Snowie error rate as in gnubg: millipoints lost per roll of both players, forced plays too."""
+        """Snowie error rate as in gnubg: millipoints lost per roll of both players, including forced ones."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
@@ -476,7 +476,7 @@ def with_results(
 
 
 def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
-    """Return the totals of decisions with `losses` (n,) in normalised equity worth `units` (n,) each."""
+    """Return the totals of decisions that lost normalised equities `losses` (n,), each worth `units` (n,)."""
     count = len(losses)
     return Errors(
         decisions=count,
@@ -489,7 +489,7 @@ def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -
 
 
 def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Sum:
-    """Return the total of the luck (n,) of rolls in normalised equity worth `units` (n,) each."""
+    """Return the total of the rolls' luck (n,), normalised equities worth `units` (n,) each."""
     return Sum(len(luck), float(luck.sum()), float((luck * units).sum()))
 
 

@@ -77,7 +77,7 @@ class WorstPlay:
     @property
     def heading(self) -> str:
         """Game, move, player and roll."""
-        return _heading(self.moment, self.name) + ", to play {}{}".format(*self.moment.roll)
+        return _heading(self.moment, self.name) + " to play {}{}".format(*self.moment.roll)
 
     @property
     def line(self) -> str:
@@ -189,7 +189,7 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, context: 
 
 
 def _heading(moment: Moment, name: str) -> str:
-    return f"Game {moment.game}, move {moment.move}: {name}"
+    return f"Game {moment.game}, move {moment.move}, {name}"
 
 
 def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
@@ -357,7 +357,7 @@ class MatchAnalysis(Tabular):
         return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
-        """Return `to_dict` with that many `jokers`, the luckiest rolls, and optionally all decisions."""
+        """Return `to_dict` with the luckiest rolls, `jokers` of them, and optionally all decisions."""
         in_match = bool(self.length)
         document = self.to_dict()
         document["jokers"] = [one.to_dict(self.names, in_match) for one in self.jokers(jokers)]
@@ -420,8 +420,8 @@ def analyse_match(
     """Rate both players of `record` by `evaluator`, and list the `worst` plays and cube decisions.
 
     Apparent errors seen by lookahead are rolled out (`motif.analysis.confirmation`); `confirm` may give the
-    settings, or False to trust the evaluator.  Without `cube`, cube decisions are left out and nobody can
-    double.  `jacoby` is the rule in money play, by default as recorded.  Raises `RecordError` for a record
+    settings, or False to trust the evaluator.  Without `cube`, cube decisions are left out and the cube is
+    ignored.  `jacoby` is the rule in money play, by default as recorded.  Raises `RecordError` for a record
     without rolls or with games after the end of the match, `SettingError` for a negative `worst`.
     """
     if worst < 0:

@@ -23,7 +23,7 @@ _ANSWERS = ("take", "drop", "beaver")
 
 @dataclass(frozen=True)
 class Moment:
-    """A point of decision; `position` and `state` are seen by the player on roll."""
+    """A decision point; `position` and `state` are seen by the player on roll."""
 
     game: int
     """Counted from 1."""
@@ -34,7 +34,7 @@ class Moment:
     position: Position
     state: MatchState
     action: int = field(default=0, kw_only=True)
-    """Index of the action in its game; for a double not made, that of the roll."""
+    """Index of the action in its game; for a double not made, the index of the roll."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PlayedRoll(Moment):
 
 @dataclass(frozen=True)
 class CubeChance(Moment):
-    """A turn on which the player on roll could double, and the actions."""
+    """A turn on which the player on roll could double, with the actions taken."""
 
     doubled: bool
     answer: CubeKind | None = None

@@ -72,7 +72,7 @@ Reviewed = ReviewedRoll | ReviewedCube
 
 
 class Review:
-    """A match analysis in batches; `parts` does the work."""
+    """A match analysis in batches, which `parts` yields."""
 
     def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
         """Raise `RecordError` if there are no rolls."""

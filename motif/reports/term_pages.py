@@ -165,7 +165,7 @@ def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:
         notes.append(
             "± is one standard error, clustered by game; z is a number divided by its standard error. The "
             "effect is the effect of only this term around an average position; the weight is its effect "
-            "around a position with all features 0, which does not exist. Judge a term by the z of its effect."
+            "around a position with all features 0, which does not exist. Judge a term by its effect's z."
         )
     return notes
 

@@ -118,7 +118,7 @@ def test_the_page_needs_nothing_else_and_shows_each_picture(bras):
     assert "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "The slope is 16.67 at D = 0" in page.text
     assert "the article finds pip, bar, off and blot" in page.text
-    assert "those of the article's doubling set" in page.text
+    assert "the means of the article's doubling set" in page.text
     assert all(f"Cluster {one['number']}: " in page.text for one in found["clusters"])
     assert all(one["typical"] in page.text for one in found["clusters"])
     assert 'href="tests.html"' in text

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
-from motif.board.packed import CHECKERS, Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
@@ -28,8 +28,8 @@ from motif.evaluators.probabilities import (
     WIN,
     equity_of,
     equity_to_raw,
-    make_consistent,
     probability_to_raw,
+    write_consistent,
 )
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer
 from motif.fitting.problem import PROBABILITY
@@ -158,15 +158,11 @@ class Form:
 
     def value(self, inputs: FormInputs) -> float:
         """Return the raw sum of a position."""
-        row = inputs.features
-        # Not matrix products: their last bits may depend on the number of threads.
-        by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
-        by_units = sum(float(of.values(row[None], inputs.checkers[None])[0]) for of in self.layers)
-        return float(self.bias + by_features + by_units)
+        return float(self.values(inputs.features[None], inputs.checkers[None])[0])
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
         """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `FormInputs`."""
-        # No matrix products here either; `optimize` would use some.
+        # Not a matrix product, which `optimize` would use: its last bits may depend on the number of threads.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
         values = self.bias + (features * (self.linear + pairs)).sum(axis=1)
         return np.asarray(sum((of.values(features, checkers) for of in self.layers), values))
@@ -264,13 +260,16 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     """Return the value of `position` and how it is computed; raises `PlayerError` without weights."""
     _, weights = explainable(evaluator)
     trace = evaluator.trace(position)
-    counts = checkers_by_place(pack_many(position.board[None]))[0].astype(np.int64)
-    inputs = FormInputs(features(weights.parameters, position.board[None])[0].astype(np.float64), counts)
+    packed = pack_many(position.board[None])
+    inputs = FormInputs(
+        features(weights.parameters, position.board[None])[0].astype(np.float64),
+        checkers_by_place(packed)[0].astype(np.int64),
+    )
     win_only, direct = evaluator.model.win_only, False
     forms: dict[str, Form] = {}
     knots = _knots(evaluator, trace.class_name)
     if trace.source != WEIGHTS:
-        x = float(_raw(trace.probabilities, win_only))
+        x = float(_raws(trace.probabilities[None], win_only)[0])
     else:
         heads = weights.heads_of(trace.class_name)
         ranking = _ranking_heads(evaluator, heads)
@@ -278,8 +277,8 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
         forms = {
             name: _form(weights, trace.class_name, name) for name in ranking if direct or name in trace.raws
         }
-        raws = {name: form.value(inputs) for name, form in forms.items()}
-        x = _ranked_by(evaluator, raws, position.own_off, position.opponent_off, knots)
+        raws = {name: np.array([form.value(inputs)]) for name, form in forms.items()}
+        x = float(_ranked_by(evaluator, raws, packed, knots)[0])
     value = bound_of(evaluator) * math.tanh(x)
     return Judged(position, inputs, trace.class_name, trace.source, x, value, forms, direct, knots)
 
@@ -304,19 +303,15 @@ def values_of(
     rows = mixed(features(weights.parameters, boards).astype(np.float64))
     checkers = checkers_by_place(packed).astype(np.int64)
     classes = classify_many(packed)
-    off = CHECKERS - checkers.sum(axis=2)
     for code in np.unique(classes[by_weights]).tolist():
         of_class = np.flatnonzero(by_weights & (classes == code))
         class_name = CLASS_NAMES[code]
-        names = _ranking_heads(evaluator, weights.heads_of(class_name))
-        forms = [_form(weights, class_name, name) for name in names]
-        raws = np.array([form.values(rows[of_class], checkers[of_class]) for form in forms])
-        knots = _knots(evaluator, class_name)
-        for row, own_raws in zip(of_class, raws.T.tolist(), strict=True):
-            x = _ranked_by(
-                evaluator, dict(zip(names, own_raws, strict=True)), int(off[row, 0]), int(off[row, 1]), knots
-            )
-            values[row] = bound_of(evaluator) * math.tanh(x)
+        raws = {
+            name: _form(weights, class_name, name).values(rows[of_class], checkers[of_class])
+            for name in _ranking_heads(evaluator, weights.heads_of(class_name))
+        }
+        xs = _ranked_by(evaluator, raws, packed[of_class], _knots(evaluator, class_name))
+        values[of_class] = [bound_of(evaluator) * math.tanh(x) for x in xs.tolist()]
     return values
 
 
@@ -341,27 +336,25 @@ def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[
 
 
 def _ranked_by(
-    evaluator: StaticEvaluator, raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray
-) -> float:
-    """Return x from the ranking heads' raw sums and the checkers borne off."""
+    evaluator: StaticEvaluator,
+    raws: Mapping[str, FloatArray],
+    packed: npt.NDArray[np.int8],
+    knots: FloatArray,
+) -> FloatArray:
+    """Return x (n,) of the boards `packed` (n, 64) from the ranking heads' raw sums (n,)."""
     win_only = evaluator.model.win_only
     if set(raws) == {EQUITY}:
         return raws[EQUITY]
     if win_only and set(raws) == {_WIN_NAME}:
-        return float(calibrated_raw(knots, raws[_WIN_NAME]))
-    return float(_raw(_chances(raws, own_off, opponent_off, knots), win_only))
-
-
-def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray) -> FloatArray:
-    """Return the five probabilities (5,) from `raws`, calibrated and consistent."""
-    row = np.zeros(len(OUTPUTS))
-    for head, raw in raws.items():
-        row[OUTPUTS.index(head)] = PROBABILITY.inverse_link(raw)
-    _agree(row, own_off, opponent_off)
+        return np.array([calibrated_raw(knots, raw) for raw in raws[_WIN_NAME].tolist()])
+    rows = np.zeros((len(packed), len(OUTPUTS)))
+    for head, sums in raws.items():
+        rows[:, OUTPUTS.index(head)] = PROBABILITY.inverse_link(sums)
+    write_consistent(packed, rows)
     if len(knots):
-        row[:1] = calibrated_chances(knots, row[:1])
-        _agree(row, 0, 0)
-    return row
+        rows[:, WIN] = calibrated_chances(knots, np.ascontiguousarray(rows[:, WIN]))
+        write_consistent(packed, rows)
+    return np.asarray(_raws(rows, win_only))
 
 
 @kernel
@@ -371,10 +364,9 @@ def calibrated_raw(knots, raw):
 
 
 @kernel
-def _agree(row, own_off, opponent_off):
-    make_consistent(row, own_off, opponent_off)
-
-
-@kernel
-def _raw(row, win_only):
-    return probability_to_raw(row[WIN]) if win_only else equity_to_raw(equity_of(row))
+def _raws(rows, win_only):
+    """Return the raw sums (n,) of the value of five probabilities (n, 5)."""
+    results = np.empty(rows.shape[0])
+    for k in range(rows.shape[0]):
+        results[k] = probability_to_raw(rows[k, WIN]) if win_only else equity_to_raw(equity_of(rows[k]))
+    return results

@@ -1,4 +1,4 @@
-"""Plots and HTML pages."""
+"""Plots and pages."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""Games with human players: state, terminal view and tutor."""
+"""Games with people: state, terminal view and tutor."""

@@ -66,7 +66,7 @@ def test_detailed_adds_formula_groups_and_terms(motif):
 
 def test_reasons_are_reported_in_other_languages(motif, motif_json):
     words = "explain", START, 3, 1, "--versus", "24/23 13/10", "--fast"
-    assert "Macht den 5-Punkt und hat damit 2 Heimpunkte statt 1." in motif(*words, "--language", "de").out
+    assert "Macht den 5-Punkt: 2 Heimpunkte statt 1." in motif(*words, "--language", "de").out
     english, german = motif_json(*words), motif_json(*words, "--language", "de")
     amounts = [[(reason["concept"], reason["play"], reason["amount"]) for reason in record["reasons"]]
                for record in (english, german)]  # fmt: skip

@@ -1,1 +1,1 @@
-"""The rules: positions, plays and games, their notations and diagrams."""
+"""Rules of backgammon: positions, plays and match records, with their notations and diagrams."""

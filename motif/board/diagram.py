@@ -1,8 +1,9 @@
 """Draw positions as text, in gnubg's layout, and as self-contained SVG images.
 
-The player on roll has the light checkers and moves from the 24 point (top right) to the 1 point
-(bottom right).  Light checkers have a dark outline, dark ones a light inner ring, so the sides
-differ without colour.  An SVG contains no script, style sheet, font or id, so several fit on one page.
+The player on roll has the light checkers and moves from the 24 point (top right) to the 1 point (bottom
+right). Light checkers have a dark outline and dark checkers a light inner ring, so that the two sides can
+be told apart without colour.  An SVG contains no scripts, style sheets, fonts or ids, so that one page can
+show several.
 """
 
 import textwrap
@@ -17,17 +18,17 @@ from motif.board.position import Position
 from motif.runtime.errors import SettingError
 
 _ROWS = 5
-"""Most checkers drawn per stack; a higher stack shows its size on the innermost one."""
+"""Maximum number of checkers drawn in a stack; the innermost checker of a taller stack shows its size."""
 _TOP_LINE = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
 _BAR_LINE = "v|                  |BAR|                  |"
 _BOTTOM_LINE = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
 _MAX_NOTE_WIDTH = 31
-"""Characters that fit beside the board on an 80-column terminal."""
+"""Width in characters of the notes beside the board on an 80-column terminal."""
 
 _COLUMN, _RADIUS, _STEP = 46, 20, 41
 _LEFT, _BAR, _RIGHT = 88, 364, 410
-"""Left edges of the left half, the bar and the right half."""
+"""Left edges of the left half of the board, the bar and the right half."""
 _CUBE_X, _TRAY_X, _TRAY_WIDTH = 51, 696, 58
 _TOP, _BOTTOM, _RIM = 64, 538, 24
 _MIDDLE = (_TOP + _BOTTOM) / 2
@@ -39,7 +40,7 @@ _FRAME, _BAR_COLOUR, _FIELD, _TRAY = "#4a3b32", "#7a6656", "#ece1cc", "#cdbb9c"
 _POINT_COLOURS = ("#b58a60", "#d3b78f")
 _LIGHT, _DARK, _ARROW, _PAPER = "#fffaf0", "#2f2b2a", "#b3202c", "#ffffff"
 _PIPS = {1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi"}
-"""Places of a die's pips, in rows abc, def and ghi."""
+"""Positions of a die's pips, with the letters abc, def and ghi for the three rows."""
 
 
 def text_diagram(
@@ -49,11 +50,11 @@ def text_diagram(
     *,
     from_opponent: bool = False,
 ) -> str:
-    """Draw `position` in 15 or 16 lines; X is the player on roll, who moves from the 24 to the 1 point.
+    """Draw `position` in 15 or 16 lines of text; X is the player on roll and moves from 24 to 1.
 
-    Notes beside the board give the players' `names` (X first), checkers borne off, pip counts and, with a
-    `match`, score, cube and dice.  With `from_opponent` the board is drawn from the side of the opponent,
-    who then is X and first in `names`.
+    Notes beside the board show the players' `names` (X first), the checkers borne off, the pip counts and,
+    with a `match`, the score, cube and dice.  With `from_opponent`, the board is drawn from the opponent's
+    side: the opponent is X and comes first in `names`.
     """
     lines = [f" Position ID: {gnubg_id(position)}"]
     if match is not None:
@@ -93,7 +94,7 @@ def describe_rules(match: MatchState) -> str:
 
 
 def describe_score(match: MatchState) -> str:
-    """Describe score and cube, as in "3-away 5-away, cube 2 yours"; "you" are the player on roll."""
+    """Describe the score and the cube, as in "3-away 5-away, cube 2 yours"; "you" is the player on roll."""
     if match.length:
         aways = match.length - match.own_score, match.length - match.opponent_score
         score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
@@ -109,7 +110,7 @@ def describe_score(match: MatchState) -> str:
 
 
 def describe_turn(match: MatchState) -> str:
-    """Describe what the player on roll has to do or has done."""
+    """Describe the last action or the pending decision of the player on roll."""
     if match.resignation != "none":
         return f"resigns a {match.resignation}" + (" game" if match.resignation == "single" else "")
     if match.doubled:
@@ -118,7 +119,7 @@ def describe_turn(match: MatchState) -> str:
 
 
 def _row(position: Position, row: int, *, top: bool) -> str:
-    """Return a row of the top or bottom half; row 0 is at the rim."""
+    """Return a row of the top or bottom half; row 0 is at the edge of the board."""
     board = [int(count) for count in position.board]
     if top:
         left, right, bar = board[13:19], board[19:25], board[OPPONENT_BAR]
@@ -144,7 +145,7 @@ def _cell(count: int, row: int) -> str:
 def _notes(
     position: Position, match: MatchState | None, names: tuple[str, str], *, from_opponent: bool
 ) -> list[str]:
-    """Return the texts beside the 13 lines of the board; with `from_opponent` the player on roll is O."""
+    """Return the notes beside the 13 lines of the board; with `from_opponent`, the player on roll is O."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
     notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"
@@ -167,7 +168,7 @@ def _notes(
 
 
 def _inward(rim: int, lines: int) -> int:
-    """Return the line that is `lines` away from the top (0) or bottom (-1) line."""
+    """Return the index of the line that is `lines` inward from the top (0) or bottom (-1) line."""
     return lines if rim == 0 else rim - lines
 
 
@@ -182,10 +183,10 @@ def svg_diagram(
 ) -> str:
     """Return an SVG document of `position`, `size` pixels wide.
 
-    `match` adds score, cube, dice and the pending decision; each of `moves` (from, to), legal for the
-    player on roll, becomes an arrow.  Screen readers get `title` (default: the GNUbg ID) and a description.
-    `captions`, top left and right, bottom left and right, replace the English ones and the description.
-    Raises `SettingError` for a `size` below 1.
+    `match` adds the score, the cube, the dice and the pending decision.  Each of `moves` (from, to), which
+    must be legal for the player on roll, is drawn as an arrow.  Screen readers read `title` (default: the
+    GNUbg ID) and a description.  `captions` (top left, top right, bottom left, bottom right) replace the
+    English captions and the description.  Raises `SettingError` if `size` is below 1.
     """
     if size < 1:
         raise SettingError(f"a diagram must be at least 1 pixel wide, not {size}")
@@ -231,7 +232,7 @@ def _description(position: Position, match: MatchState | None) -> str:
 
 
 def _empty_board() -> list[str]:
-    """Draw the frame, the field, the numbered points and the trays."""
+    """Draw the frame, the playing surface, the numbered points and the trays."""
     depth, inner = _BOTTOM - _TOP, 6 * _COLUMN
     parts = [_rect(10, _TOP - _RIM, _WIDTH - 20, depth + 2 * _RIM, _FRAME, rx=8)]
     for left, width, colour in (
@@ -280,7 +281,7 @@ def _checker(x: float, y: float, light: bool) -> str:
 
 
 def _captions(position: Position, match: MatchState | None) -> tuple[str, str, str, str]:
-    """Return the texts above and below the board, left and right."""
+    """Return the captions: top left, top right, bottom left and bottom right."""
     top = f"Opponent (dark): {position.pip_count_opponent} pips"
     bottom = f"On roll (light): {position.pip_count} pips"
     if match is None:
@@ -320,7 +321,7 @@ def _dice(match: MatchState) -> list[str]:
 
 
 def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
-    """Return an arrow for each of `moves`, from the moved checker to its landing place."""
+    """Return an arrow for each of `moves`, from the checker to where it lands."""
     counts = [max(int(count), 0) for count in position.board]
     counts[0] = 0
     parts = []
@@ -339,10 +340,10 @@ def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
-    """Return an arrow with a white outline that sets it off from the checkers."""
+    """Return an arrow with a white outline, which makes it visible on the checkers."""
     length = hypot(x2 - x1, y2 - y1) or 1.0
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    # Start at the checker's rim, so that a stack's number stays readable.
+    # Start at the checker's edge, so that the size shown on a stack stays readable.
     x1, y1, xb, yb = x1 + _RADIUS * ux, y1 + _RADIUS * uy, x2 - 15 * ux, y2 - 15 * uy
     line = f"M{x1:.1f} {y1:.1f}L{xb:.1f} {yb:.1f}"
     head = f"M{x2:.1f} {y2:.1f}L{xb - 9 * uy:.1f} {yb + 9 * ux:.1f}L{xb + 9 * uy:.1f} {yb - 9 * ux:.1f}Z"
@@ -354,13 +355,13 @@ def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _centre(point: int) -> float:
-    """Return the x coordinate of a point's middle."""
+    """Return the x coordinate of the centre of a point."""
     column = (point - 13) % 12 if point > POINTS // 2 else POINTS // 2 - point
     return (_LEFT if column < 6 else _RIGHT) + (column % 6 + 0.5) * _COLUMN
 
 
 def _slot(place: int, slot: int) -> tuple[float, float]:
-    """Return the middle of checker number `slot` on a place; bar checkers start at the board's middle."""
+    """Return the centre of checker number `slot` on a point or a bar (filled from the board's centre)."""
     if place in (OWN_BAR, OPPONENT_BAR):
         way = 30 + slot * _STEP
         return (_BAR + _RIGHT) / 2, _MIDDLE + (way if place == OWN_BAR else -way)
@@ -377,7 +378,7 @@ def _circle(x: float, y: float, radius: float, fill: str, **more: float | str) -
 
 
 def _element(name: str, **attributes: float | str) -> str:
-    """Return an empty element; underscores in attribute names become hyphens."""
+    """Return an XML element without content; underscores in attribute names become hyphens."""
     words = (
         f'{key.replace("_", "-")}="{value if isinstance(value, str) else format(round(value, 1), "g")}"'
         for key, value in attributes.items()

@@ -1,18 +1,19 @@
-"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets also use.
+"""Board lines of FIBS, the First Internet Backgammon Server, a format that gnubg's sockets also use.
 
 A line is ``board:`` and 52 fields separated by colons: two names, the match length, two scores, 26 points,
 the turn, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
 
-"You" are the player named first, whose view the line shows.  Your checkers have the sign of `colour`, bars
-included.  With `direction` -1 you move from 24 to 1, home is 0 and your bar 25; with 1 it is the reverse.
-A line of colour 1 and direction -1 has the board layout of `motif.board.position`.
+"You" is the player named first; the line shows the board from that player's side.  Your checkers have the
+sign of `colour`, bars included.  With `direction` -1 you move from 24 to 1, your home is 0 and your bar is
+25; with 1 it is the reverse.  A line with colour 1 and direction -1 has the board layout of
+`motif.board.position`.
 
 gnubg reads these lines as a server.  As the client of an external player it writes a dialect: its player 1
-always has the positive checkers, the colour is 1 and the direction -1, both pairs of dice hold the roll, and
-only `turn` says whose turn it is.  The first name and score belong to its player 0, or to player 1 if the
-question is whether to take.  Its money games have length 0; on FIBS they have `UNLIMITED`.
+always has the positive checkers, the colour is 1 and the direction -1, both pairs of dice contain the roll,
+and only `turn` says whose turn it is.  The first name and score belong to gnubg's player 0, or to its
+player 1 when it asks whether to take.  Its money games have length 0; on FIBS they have `UNLIMITED`.
 
-Source: the FIBS client protocol; and what gnubg 1.07 writes and reads.
+Sources: the FIBS client protocol, and the lines that gnubg 1.07 writes and reads.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ from motif.runtime.errors import PositionError
 
 PREFIX = "board"
 UNLIMITED = 9999
-"""The match length of a money game on FIBS; gnubg writes 0."""
+"""Match length that marks a money game on FIBS; gnubg writes 0."""
 
 _SEPARATOR = ":"
 _NAMES = 2
@@ -74,7 +75,7 @@ class FibsView(NamedTuple):
 
 
 class FibsCounts(NamedTuple):
-    """Numbers of checkers off, on the bar and able to move (0 to 4)."""
+    """Numbers of checkers borne off, on the bar and able to move (0 to 4)."""
 
     your_off: int = 0
     opponent_off: int = 0
@@ -89,7 +90,7 @@ _CUBE_AT_START, _DEFAULT_VIEW, _NO_COUNTS = FibsCube(), FibsView(), FibsCounts()
 
 @dataclass(frozen=True)
 class FibsBoard:
-    """A board line; raises `PositionError`, listing every fault, for invalid fields."""
+    """A board line; invalid fields raise a `PositionError` that lists every fault."""
 
     you: str
     opponent: str
@@ -98,9 +99,9 @@ class FibsBoard:
     your_score: int
     opponent_score: int
     points: tuple[int, ...]
-    """The 26 places in the order of the line, signs and bars included."""
+    """The 24 points and two bars in the order of the line, with its signs."""
     turn: int
-    """Colour whose turn it is, 0 when the game is over; while a double is on offer, the doubler's."""
+    """Colour of the player whose turn it is (the doubler while a double is on offer); 0 after the game."""
     your_dice: tuple[int, int] = _NO_DICE
     """0 and 0 before the roll."""
     opponent_dice: tuple[int, int] = _NO_DICE
@@ -118,9 +119,9 @@ class FibsBoard:
 
     @property
     def position(self) -> Position:
-        """The position from the side of the player whose turn it is, or from yours after the game.
+        """The position from the side of the player whose turn it is, or from your side after the game.
 
-        Raises `PositionError` if the 26 places are invalid.
+        Raises `PositionError` if the points and bars are not a valid position.
         """
         upright = self.points if self.view.direction == -1 else self.points[::-1]
         yours = Position([self.view.colour * count for count in upright])
@@ -136,16 +137,16 @@ class FibsBoard:
     def doubled(self) -> bool:
         """Whether a double is on offer, made by the player whose turn it is.
 
-        FIBS may show this only by giving neither player the right to double.
+        In some FIBS lines the only sign of a double is that neither player may double.
         """
         return bool(self.cube.was_doubled) or not any(self._rights)
 
     @property
     def raised(self) -> bool:
-        """Whether the double of the player whose turn it is was beavered.
+        """Whether the opponent has beavered the double of the player whose turn it is.
 
-        The beaver, or a raccoon, is then on offer.  Only gnubg's requests show this: the opponent already
-        owns the cube.
+        The beaver, or a raccoon, is then on offer.  Only gnubg's requests show this: in them the opponent
+        already owns the cube.
         """
         mine, theirs = self._rights
         return bool(self.cube.was_doubled) and theirs > mine
@@ -159,11 +160,12 @@ class FibsBoard:
     def match_state(
         self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
     ) -> MatchState:
-        """Return score, cube and decision from the same side as `position`; the dice are in `roll`.
+        """Return the score, cube and decision from the same side as `position`; the dice are in `roll`.
 
-        If the double was `raised`, it is the state before the double: `raises` is 1 for a beaver and 2 for a
-        raccoon, which look alike.  `request` marks gnubg's dialect.  `jacoby` and `beavers` are the rules of
-        money play, which a line does not hold.  Raises `PositionError` for an impossible state.
+        If the double was `raised`, the result is the state before the double: `raises` must be 1 for a
+        beaver and 2 for a raccoon, because a line does not distinguish them.  `request` marks gnubg's
+        dialect.  `jacoby` and `beavers` are the rules of money play, which a line does not contain.  Raises
+        `PositionError` for an impossible state.
         """
         first = self.view.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
         scores = self.your_score, self.opponent_score
@@ -186,11 +188,11 @@ class FibsBoard:
         )
 
     def _owner_of(self, cube: int) -> CubeOwner:
-        """Return the owner of the `cube` before the double, if there was one."""
+        """Return the owner of the `cube`, before the double if there was one."""
         mine, theirs = self._rights
         if mine != theirs and not self.raised:
             return "me" if mine else "opponent"
-        # The doubler had access to the cube: above 1 as its owner.
+        # The doubler had access to the cube, so a cube above 1 was the doubler's.
         has_doubled = self.raised or not mine
         return "me" if has_doubled and cube > 1 else "centre"
 
@@ -200,7 +202,7 @@ class FibsBoard:
 
 
 def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """Yield unchecked lines of money games for `boards` (n, 26) and optional `rolls` (n, 2).
+    """Yield lines of money games for `boards` (n, 26) and optional `rolls` (n, 2), without checking them.
 
     The player on roll is "you".  A gnubg server answers such a line with a play.
     """
@@ -212,18 +214,16 @@ def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Ite
 
 
 def parse_fibs_board(text: str) -> FibsBoard:
-    """Parse a board line; spaces, line ends and NUL bytes around it are ignored.
+    """Parse a board line; surrounding spaces, line ends and NUL bytes are ignored.
 
     Raises `PositionError` with the reason.
     """
     fields = text.strip(" \t\r\n\0").split(_SEPARATOR)
     if fields[0] != PREFIX:
-        raise PositionError(
-            f"invalid FIBS board {quoted(text)}: it does not start with '{PREFIX}{_SEPARATOR}'"
-        )
+        raise PositionError(f"invalid FIBS board {quoted(text)}: it must start with '{PREFIX}{_SEPARATOR}'")
     if len(fields) != 1 + _FIELDS:
         raise PositionError(
-            f"invalid FIBS board {quoted(text)}: it has {len(fields) - 1} fields, not {_FIELDS}"
+            f"invalid FIBS board {quoted(text)}: it must have {_FIELDS} fields, not {len(fields) - 1}"
         )
     numbers = [0] * (1 + _NAMES)
     numbers += [_number(fields[index], index, text) for index in range(1 + _NAMES, 1 + _FIELDS)]
@@ -249,26 +249,26 @@ def _number(field: str, index: int, text: str) -> int:
     number = whole_number(field)
     if number is None:
         raise PositionError(
-            f"invalid FIBS board {quoted(text)}: field {index} is {quoted(field)}, not a number"
+            f"invalid FIBS board {quoted(text)}: field {index} must be a number, not {quoted(field)}"
         )
     return number
 
 
 def _faults(board: FibsBoard) -> list[str]:
-    """List every invalid field; whether the places are a valid position is not checked."""
+    """List every invalid field, without checking whether the points and bars are a valid position."""
     found = [
-        f"the name {quoted(name)} is empty, or contains a colon or a control character"
+        f"the name {quoted(name)} must not be empty or contain a colon or a control character"
         for name in (board.you, board.opponent)
         if not name.strip() or _SEPARATOR in name or not name.isprintable()
     ]
     if len(board.points) != BOARD_SIZE:
-        found.append(f"it has {len(board.points)} places, not {BOARD_SIZE}")
+        found.append(f"the points and bars must be {BOARD_SIZE} numbers, not {len(board.points)}")
     for dice in (board.your_dice, board.opponent_dice):
         if dice != _NO_DICE and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
-            found.append(f"the dice are {dice[0]} and {dice[1]}, not both 1 to 6 or both 0")
+            found.append(f"the dice must be both 1 to 6 or both 0, not {dice[0]} and {dice[1]}")
     cube, view, counts = board.cube, board.view, board.counts
     if cube.value < 1 or cube.value & (cube.value - 1):
-        found.append(f"the cube shows {cube.value}, not a power of two")
+        found.append(f"the cube must be a power of two, not {cube.value}")
     for what, value, allowed in (
         ("turn", board.turn, _WHOSE_TURN),
         ("colour", view.colour, _EITHER_WAY),
@@ -289,5 +289,5 @@ def _faults(board: FibsBoard) -> list[str]:
                 if isinstance(allowed, range)
                 else " or ".join(map(str, allowed))
             )
-            found.append(f"{what}: {value} is not {choice}")
+            found.append(f"{what} must be {choice}, not {value}")
     return found

@@ -1,4 +1,4 @@
-"""Recorded matches: games, and their rolls, plays and cube actions.
+"""Match records: games with their rolls, plays and cube actions.
 
 Players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` replays a game and checks the
 order of its actions; `GameRecorder` builds a record; `game_facts` summarises a finished game.
@@ -19,12 +19,12 @@ from motif.runtime.limits import GAME_MOVES
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
 _RAISES: tuple[CubeKind, ...] = ("double", "beaver", "raccoon")
-"""Each may answer the previous one."""
+"""Actions that double the cube; each may answer the previous one."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A roll and its play."""
+    """A roll and how it was played."""
 
     player: int
     roll: tuple[int, int]
@@ -46,7 +46,7 @@ Action = Turn | CubeAction
 
 @dataclass(frozen=True)
 class GameResult:
-    """How a game ended."""
+    """Result of a game."""
 
     winner: int
     points: int
@@ -93,9 +93,9 @@ _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 
 
 def jacoby_rule(record: MatchRecord) -> bool:
-    """Return whether the games are money play with the Jacoby rule.
+    """Return whether the record is money play with the Jacoby rule.
 
-    A tag may say so; without one, a gammon that won a single point shows it.
+    A tag decides; without one, the rule is inferred from a gammon that won only 1 point.
     """
     if record.length:
         return False
@@ -111,7 +111,7 @@ def _lost_gammon_counts_one(game: GameRecord) -> bool:
 
 
 def crawford_game(record: MatchRecord) -> int | None:
-    """Return the index of the Crawford game: the first at match point, unless it has a cube action."""
+    """Return the index of the Crawford game (the first at match point); None if it has a cube action."""
     for index, game in enumerate(record.games):
         if is_match_point(record.length, game.score):
             both = game.score[0] == game.score[1]
@@ -125,20 +125,20 @@ class GameProgress:
 
     def __init__(self) -> None:
         self.position = Position.start()
-        """From the side of the player whose turn it is."""
+        """Position from the side of the player whose turn it is."""
         self.turn: int | None = None
-        """The player who plays next, or has doubled; None before the first action."""
+        """Player who plays next or who has doubled; None before the first action."""
         self.cube = 1
         self.cube_owner: int | None = None
         self.result: GameResult | None = None
-        """Set when a player has borne off all checkers or dropped a double."""
+        """Result, once a player has borne off all checkers or dropped a double."""
         self.waiting: Turn | None = None
-        """A roll without a play, which only the end of the game can follow."""
+        """A roll without a play; only the end of the game can follow it."""
         self._raised: CubeAction | None = None
         """The unanswered double, beaver or raccoon."""
 
     def apply(self, action: Action) -> None:
-        """Apply an action, whose play is assumed legal; raise `RecordError` if it is out of order."""
+        """Apply an action, whose play must be legal; raise `RecordError` if the action is out of order."""
         self._check_going()
         if isinstance(action, Turn):
             self._roll(action)
@@ -155,14 +155,14 @@ class GameProgress:
     def check_turn(self, player: int) -> None:
         """Raise `RecordError` unless `player` may roll now."""
         self._check_going()
-        # Rolling accepts a beaver or raccoon, but not a first double.
+        # A roll accepts a beaver or raccoon, but not an initial double.
         if self._raised is not None and self._raised.kind == "double":
             raise RecordError("the double has not been taken or dropped")
         if self.turn not in (None, player):
             raise RecordError("the other player is on roll")
 
     def answer_to(self, player: int) -> CubeKind:
-        """Return what a double by `player` is now: a beaver or raccoon if it answers the opponent's."""
+        """Return what a double by `player` would be: a double, or a beaver or raccoon if it answers one."""
         if self._raised is None or self._raised.player == player:
             return "double"
         return _RAISES[min(_RAISES.index(self._raised.kind) + 1, len(_RAISES) - 1)]
@@ -211,7 +211,7 @@ class GameProgress:
             self.result = GameResult(1 - action.player, self.cube)
 
     def _accept(self) -> None:
-        """Double the cube, which the player who was doubled first then owns."""
+        """Double the cube and give it to the opponent of the player who doubled first."""
         assert self.turn is not None
         self.cube *= 2
         self.cube_owner = 1 - self.turn
@@ -237,8 +237,8 @@ class GameRecorder(GameProgress):
     def add_roll(self, player: int, dice: str, moves: str) -> None:
         """Append a roll such as ``31`` and its `moves` in notation.
 
-        As in gnubg, a roll without moves is a dance or the only legal play, otherwise a roll that was never
-        played.
+        As in gnubg, a roll without moves is a dance or the only legal play; if there are several legal
+        plays, the roll was never played.
         """
         self.check_turn(player)
         roll = parse_roll(dice)
@@ -247,12 +247,12 @@ class GameRecorder(GameProgress):
         self.add(Turn(player, roll, play))
 
     def win(self, winner: int, points: int) -> None:
-        """Record that `winner` won `points`; by resignation if the game is not over."""
+        """Record that `winner` won `points`, by resignation if the game is not over."""
         if self._final is not None:
             raise RecordError("the game is over")
         over = self.result
         if over is None:
-            # Resigning accepts a pending beaver or raccoon.
+            # A resignation accepts a pending beaver or raccoon.
             raised = self._raised is not None and self._raised.kind != "double"
             cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
             if points not in [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]:
@@ -263,7 +263,7 @@ class GameRecorder(GameProgress):
             raise RecordError("the record names the loser as the winner")
         # Jacoby rule: in money play a gammon without a double wins one point.
         if points != over.points and not (self._money and points == self.cube == 1):
-            raise RecordError(f"the game wins {over.points} points, not {points}")
+            raise RecordError(f"the game is worth {over.points} points, not {points}")
         self._final = GameResult(winner, points)
 
     def record(self, score: tuple[int, int]) -> GameRecord:
@@ -278,23 +278,23 @@ class GameRecorder(GameProgress):
 
 @dataclass(frozen=True)
 class GameFacts:
-    """Figures of a finished game."""
+    """Summary of a finished game."""
 
     result: GameResult
     cube: int
-    """Final value of the cube, without a dropped double."""
+    """Final value of the cube; a dropped double does not count."""
     doubles: int
-    """Doubles, beavers and raccoons offered."""
+    """Number of doubles, beavers and raccoons offered."""
     dropped: bool
     turns: int
-    """Rolls played."""
+    """Number of rolls played."""
     kind: str | None
     """``single``, ``gammon`` or ``backgammon``; None after a dropped double."""
     jacoby: bool
     """Whether a gammon counted as a single game under the Jacoby rule."""
 
     def to_dict(self, players: tuple[str, str]) -> dict[str, Any]:
-        """Return the facts for JSON, with the winner's name from `players`."""
+        """Return a dict for JSON, with the winner's name from `players`."""
         return {
             "winner": players[self.result.winner],
             "points": self.result.points,
@@ -314,14 +314,14 @@ class GameFacts:
         if self.cube > 1:
             words += f" with the cube at {self.cube}: {points}"
         if self.jacoby:
-            words += f", which counts {points} without a double (Jacoby rule)"
+            words += f", which counts as {points} without a double (Jacoby rule)"
         if self.result.resigned:
             words += f"{',' if self.cube > 1 else ':'} {loser} resigned"
         return words
 
 
 def game_facts(game: GameRecord) -> GameFacts | None:
-    """Return the facts of `game`, or None if it is unfinished."""
+    """Summarise `game`; return None if it is unfinished."""
     if game.result is None:
         return None
     progress = GameProgress()

@@ -1,13 +1,13 @@
 """GNUbg position IDs and 20-letter keys, for single positions and for arrays of boards.
 
-Both encode the same 80 bits: first the player NOT on roll, then the player on roll; for each, from that
-player's ace point to the 24 point, then the bar, a one per checker and then a zero.
-Bits fill each byte lowest first.  The ID is the ten bytes in base64 without padding (14
-characters); the key writes each byte as two letters A to P, the high half first (20 letters).
+Both encode the same 80 bits: the player NOT on roll, followed by the player on roll.  For each point from
+the player's ace point to the 24 point, and then for the bar, there is a one bit per checker followed by a
+zero bit.  Each byte is filled from its lowest bit.  The ID is the ten bytes in base64 without padding (14
+characters); the key has two letters from A to P for each byte, the high half first (20 letters).
 
-Source: gnubg's manual, "A technical description of the position ID"; the key is that of gnubg's
-benchmark files.  Functions for one position are plain Python and explain faults; those for arrays are
-compiled and call the plain ones for an explanation.
+Source: gnubg's manual, "A technical description of the position ID"; gnubg's benchmark files use the key.
+Functions for one position are plain Python and explain faults; functions for arrays are compiled, and call
+the plain functions to explain a fault.
 """
 
 import base64
@@ -28,7 +28,7 @@ KEY_LENGTH = 20
 _BYTES = 10
 _BITS = 8 * _BYTES
 _PLACES = 25
-"""Places of one player: 24 points and the bar."""
+"""Entries of one player: 24 points and the bar."""
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
 _CHARACTERS = np.frombuffer(_ALPHABET.encode(), np.uint8)
@@ -41,16 +41,16 @@ _MAX_QUOTE = 80
 
 
 def whole_number(text: str, digits: int = 9) -> int | None:
-    """Return the whole number of at most `digits` digits in `text`, or None.
+    """Parse `text` as an integer of at most `digits` digits; return None if it is not one.
 
-    The limit avoids an error that int() raises for thousands of digits.
+    The limit is needed because int() raises an error for thousands of digits.
     """
     shown = text.removeprefix("-")
     return int(text) if shown.isascii() and shown.isdigit() and len(shown) <= digits else None
 
 
 def quoted(text: str) -> str:
-    """Return `text` quoted for an error message: on one line, shortened if long."""
+    """Quote `text` for an error message, on one line and shortened if long."""
     return repr(text) if len(text) <= _MAX_QUOTE else repr(text[:_MAX_QUOTE]) + "..."
 
 
@@ -92,9 +92,9 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
 
     Raises `PositionError` naming the first row, counted from 0, with an invalid ID.
     """
-    # The rows before the first ID of a wrong length form a rectangle of characters.
+    # All IDs before the first with a wrong length fit a rectangular array of characters.
     rows = next((row for row, text in enumerate(ids) if len(text) != ID_LENGTH), len(ids))
-    # Non-ASCII characters become "?", which is just as invalid and keeps the length.
+    # Non-ASCII characters become "?", which is also invalid and keeps the length.
     characters = "".join(ids[:rows]).encode("ascii", "replace")
     boards = _decoded(np.frombuffer(characters, np.uint8).reshape(rows, ID_LENGTH))
     if len(boards) < len(ids):
@@ -106,14 +106,14 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
 
 
 def boards_from_keys(keys: Sequence[str]) -> Board:
-    """Decode 20-letter keys to boards, int8 (n, 26); raise `PositionError` for the first invalid one."""
+    """Decode 20-letter keys to boards, int8 (n, 26); raise `PositionError` for the first invalid key."""
     if any(len(key) != KEY_LENGTH or key.strip(_KEY_LETTERS) for key in keys):
         for key in keys:
             position_from_key(key)
     letters = np.frombuffer("".join(keys).encode("ascii"), np.uint8).reshape(-1, KEY_LENGTH) - ord("A")
     octets = np.zeros((len(keys), _BYTES + 1), np.uint8)
     octets[:, :_BYTES] = letters[:, ::2] << 4 | letters[:, 1::2]
-    # In base64 a character holds six bits, the highest first.
+    # A base64 character holds six bits, the highest first.
     bits = np.unpackbits(octets, axis=1)[:, : 6 * ID_LENGTH].reshape(len(keys), ID_LENGTH, 6)
     boards = _decoded(_CHARACTERS[np.packbits(bits, axis=2)[:, :, 0] >> 2])
     if len(boards) < len(keys):
@@ -122,7 +122,7 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
 
 
 def _decoded(characters: npt.NDArray[np.uint8]) -> Board:
-    """Return the boards (m, 26) of the IDs of `characters` (n, 14), up to the first invalid one."""
+    """Return the boards (m, 26) of the IDs in `characters` (n, 14), up to the first invalid ID."""
     boards = np.zeros((len(characters), BOARD_SIZE), np.int8)
     boards = boards[: _decode_boards(characters, boards)]
     bad = first_bad_board(boards)
@@ -137,9 +137,10 @@ def base64_text(octets: bytes) -> str:
 def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
     """Decode the base64 `text`, which must have `length` characters.
 
-    Raises `PositionError`, whose message calls it a `form` ("GNUbg ID") of a `what` ("position").
+    Raises `PositionError`; its message describes the text as a `form` ("GNUbg ID") of a `what`
+    ("position").
     """
-    _check_characters(text, length, _ALPHABET, "A-Z, a-z, 0-9, + and /", what, form)
+    _check_characters(text, length, _ALPHABET, "A-Z, a-z, 0-9, + or /", what, form)
     octets = base64.b64decode(text + "=" * (-length % 4))
     if base64_text(octets) != text:
         spare = 6 * length - 8 * len(octets)
@@ -153,13 +154,13 @@ def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
 def _check_characters(text: str, length: int, alphabet: str, allowed: str, what: str, form: str) -> None:
     if len(text) != length:
         raise PositionError(
-            f"invalid {what} {quoted(text)}: a {form} has {length} characters, this has {len(text)}"
+            f"invalid {what} {quoted(text)}: a {form} must have {length} characters, not {len(text)}"
         )
     for index, character in enumerate(text):
         if character not in alphabet:
             raise PositionError(
-                f"invalid {what} {quoted(text)}: character {index + 1}, {quoted(character)}, "
-                f"is not one of {allowed}"
+                f"invalid {what} {quoted(text)}: character {index + 1} must be {allowed}, "
+                f"not {quoted(character)}"
             )
 
 
@@ -174,7 +175,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
     runs = [len(run) for run in bits.split("0")]
     opponent, own, rest = runs[:_PLACES], runs[_PLACES : 2 * _PLACES], runs[2 * _PLACES :]
     reasons = [
-        f"the {side} has {sum(half)} checkers, at most {CHECKERS} are possible"
+        f"the {side} has {sum(half)} checkers (maximum {CHECKERS})"
         for side, half in (("player on roll", own), ("opponent", opponent))
         if sum(half) > CHECKERS
     ]
@@ -186,7 +187,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
             reasons.append(f"both players have checkers on point {OWN_BAR - place}")
         board[OWN_BAR - place] -= count
     if any(rest):
-        reasons.append(f"surplus bits are set after the last place ({sum(rest)} of them)")
+        reasons.append(f"the unused bits at the end must be zero ({sum(rest)} set)")
     if reasons or (reasons := faults(board)):
         raise PositionError(f"invalid position {quoted(text)}: " + "; ".join(reasons))
     return Position(board)
@@ -194,9 +195,9 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
 
 @kernel
 def _encode_boards(boards):
-    """Return the characters of the IDs of `boards` (n, 26): uint8 (n, 14)."""
+    """Return the IDs of `boards` (n, 26) as characters, uint8 (n, 14)."""
     characters = np.empty((boards.shape[0], ID_LENGTH), np.uint8)
-    # One extra byte, so that the last character is cut like the others.
+    # The extra byte lets the loop read the last character like the others.
     octets = np.empty(_BYTES + 1, np.int64)
     for row in range(boards.shape[0]):
         octets[:] = 0
@@ -216,7 +217,7 @@ def _encode_boards(boards):
 
 @inline_kernel
 def _fill_octets(characters, octets):
-    """Decode an ID's characters (n,) to `octets`; return whether they are valid."""
+    """Decode an ID's characters (n,) to `octets`; return whether all are valid."""
     window, width, index = 0, 0, 0
     for k in range(ID_LENGTH):
         value = np.int64(_VALUES[characters[k]])
@@ -233,9 +234,9 @@ def _fill_octets(characters, octets):
 
 @kernel
 def _decode_boards(characters, boards):
-    """Fill `boards` (n, 26), all zero, from the `characters` (n, 14) of IDs.
+    """Decode the IDs in `characters` (n, 14) to `boards` (n, 26), which must be all zero.
 
-    Returns the first invalid row, or n; the numbers of checkers are not checked.
+    Returns the index of the first invalid row, or n; the numbers of checkers are not checked.
     """
     octets = np.empty(_BYTES, np.int64)
     for row in range(characters.shape[0]):

@@ -1,7 +1,7 @@
-"""gnubg's marks for errors and luck, and its names for error rates, so that results are comparable.
+"""gnubg's marks for errors and luck, and names for error rates and performance ratings.
 
 An error is the equity lost by a decision, normalised so that winning a single game at the current cube is
-+1 and losing it -1.  A millipoint is a thousandth of it.
++1 and losing it -1. A millipoint is a thousandth of this unit.
 
 Source: gnubg 1.07.001.  Marks are the defaults of its ``set analysis threshold`` (gnubg.c, ``arSkillLevel``
 and ``arLuckLevel``); names of error rates are ``aszRating`` and ``arThrsRating`` of analysis.c.
@@ -12,14 +12,14 @@ from typing import Literal
 Mark = Literal["", "doubtful", "bad", "very bad"]
 
 DOUBTFUL, BAD, VERY_BAD = 0.03, 0.06, 0.12
-"""Smallest errors with these marks."""
+"""Smallest error for each mark."""
 MARKS: tuple[tuple[float, Mark], ...] = ((VERY_BAD, "very bad"), (BAD, "bad"), (DOUBTFUL, "doubtful"))
 SIGNS: dict[Mark, str] = {"": "", "doubtful": "?!", "bad": "?", "very bad": "??"}
-"""Symbols after a marked play."""
+"""Symbol shown after a play with each mark."""
 BLUNDER = VERY_BAD
-"""Smallest error that counts as a blunder: what gnubg marks ``??``."""
+"""Smallest error that counts as a blunder, which gnubg marks ``??``."""
 LUCK_MARKS: tuple[tuple[float, str], ...] = ((0.6, "very "), (0.3, ""))
-"""Smallest luck, good or bad, of a very lucky (or unlucky) roll and of a lucky (or unlucky) one."""
+"""Smallest luck, good or bad, for the marks "very lucky" (or unlucky) and "lucky" (or unlucky)."""
 RATINGS: tuple[tuple[float, str], ...] = (
     (2, "supernatural"),
     (5, "world class"),
@@ -29,7 +29,7 @@ RATINGS: tuple[tuple[float, str], ...] = (
     (26, "casual player"),
     (35, "beginner"),
 )
-"""Upper limits of the error rate, in millipoints per decision, for each name."""
+"""Names of error rates, each with its upper limit in millipoints per decision."""
 LOWEST_RATING = "awful"
 PR_RATINGS: tuple[tuple[float, str], ...] = (
     (2.5, "world champion"),
@@ -40,7 +40,7 @@ PR_RATINGS: tuple[tuple[float, str], ...] = (
     (22.5, "casual player"),
     (30, "beginner"),
 )
-"""eXtreme Gammon's words for players, by the performance rating (PR) below which they apply."""
+"""eXtreme Gammon's names for levels of play, each with its upper limit of the performance rating (PR)."""
 LOWEST_PR_RATING = "distracted"
 
 
@@ -55,5 +55,5 @@ def rating(error_rate: float) -> str:
 
 
 def pr_rating(pr: float) -> str:
-    """Return eXtreme Gammon's word for a player's performance rating."""
+    """Return eXtreme Gammon's name for a performance rating."""
     return next((word for limit, word in PR_RATINGS if pr < limit), LOWEST_PR_RATING)

@@ -1,9 +1,9 @@
-"""Match records in .mat files, Jellyfish's text format, which gnubg and others read and write.
+"""Match records in .mat files, the text format of Jellyfish that gnubg and others read and write.
 
-A line has a roll and play of each player, the first player's on the left; each die's move is written
-separately, with 25 for the bar and 0 for off.  The reader checks that plays are legal.
+A line contains a roll and play of each player, with the first player on the left.  Each move of one die is
+written separately, with 25 for the bar and 0 for off.  The reader checks that plays are legal.
 
-Source: files written by gnubg 1.07, and its reading of other files.
+Sources: files written by gnubg 1.07, and how gnubg reads other files.
 """
 
 import re
@@ -29,7 +29,7 @@ from motif.runtime.limits import MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOV
 
 _MAX_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
-"""gnubg ends a name at a colon, and reads the text after a comma as a rating."""
+"""Characters not allowed in names: gnubg ends a name at a colon and reads text after a comma as a rating."""
 _NAMELESS = "player"
 _NAME_WIDTH, _CELL_WIDTH = 30, 27
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
@@ -38,7 +38,7 @@ _GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
 _SCORED = re.compile(r"\s*(\d{1,9})(?:\s+(\S.*))?", re.ASCII | re.DOTALL)
 """After a player's name and colon: the score, and the other player's name."""
 _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
-"""gnubg writes no line end after a roll that was not played."""
+"""The next game on the line of a roll that was not played, after which gnubg writes no line end."""
 _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
@@ -47,9 +47,9 @@ _CELL = re.compile(
 _POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
 _RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)
 _NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
-"""A roll without moves, as gnubg and eXtreme Gammon write it.
+"""A roll without moves, as written by gnubg and eXtreme Gammon.
 
-In all these expressions adjacent parts match different characters, so that matching takes linear time.
+In all these expressions, adjacent parts match different characters, so that matching takes linear time.
 """
 _KINDS: dict[str, CubeKind] = {
     "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
@@ -62,14 +62,14 @@ _LEFT_CELL_STARTS_BEFORE = 16
 
 
 class NoMatError(RecordError):
-    """Text that does not begin like a .mat file."""
+    """Raised for text that does not begin like a .mat file."""
 
 
 def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     """Return `record` as the text of a .mat file, with `notes` as comments at the top.
 
-    Comments name game and move, because gnubg would read a comment between moves as a move.  `mat_name`
-    cleans the players' names.  Raises `RecordError` for actions in an impossible order.
+    The comments name their game and move, because gnubg would read a comment between moves as a move.
+    `mat_name` cleans the players' names.  Raises `RecordError` for actions in an impossible order.
     """
     lines = [f'; [{key} "{value}"]' for key, value in record.tags]
     lines += _comments(record, notes or {})
@@ -83,19 +83,19 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace each unprintable character, such as a line end, by a space."""
+    """Replace each unprintable character, such as a line end, with a space."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def mat_name(name: str) -> str:
-    """Return `name` in a form valid in a file: one line, no colons or commas, not too long, not empty."""
+    """Make `name` valid in a file: one line, no colons or commas, not too long, not empty."""
     return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_MAX_NAME].strip() or _NAMELESS
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
     """Parse the `text` of a .mat file, which errors call `name`.
 
-    Raises `RecordError`, naming file, line, game and move, for anything but a record of legal play.
+    Raises `RecordError`, naming the file, line, game and move, if the text is not a record of legal play.
     """
     MATCH_LINES.check(text.count("\n"), name, RecordError)
     numbered = enumerate(text.split("\n"), 1)
@@ -106,7 +106,7 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
         raise NoMatError(f"{name}: {where}not a .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
     if length > MAX_SCORE:
-        raise RecordError(f"{name}: line {opening[0]}: a match has at most {MAX_SCORE} points, not {length}")
+        raise RecordError(f"{name}: line {opening[0]}: the length must be at most {MAX_SCORE}, not {length}")
     lines = list(_lines(text, name))
     texts = (_TAG.fullmatch(printable(line.text)) for line in lines)
     tags = [(match[1].strip(), match[2]) for match in texts if match]
@@ -120,7 +120,7 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
 
 
 def _is_aside(line: str) -> bool:
-    """Return whether a line is empty or a comment."""
+    """Return whether a line is blank or a comment."""
     return line.lstrip()[:1] in ("", ";", "#")
 
 
@@ -138,10 +138,10 @@ def _comments(record: MatchRecord, notes: Annotations) -> Iterator[str]:
 
 
 def move_numbers(actions: Sequence[Action]) -> list[int]:
-    """Return the .mat line number of each of `actions`, from 1 within a game."""
+    """Return the number of the .mat line of each of a game's `actions`, from 1."""
     numbers, last_player = list[int](), 1
     for action in actions:
-        # A player who acts twice in a row leaves the other column empty.
+        # If a player acts twice in a row, the other column stays empty.
         begins = not numbers or action.player == 0 or last_player == 1
         numbers.append((numbers[-1] if numbers else 0) + begins)
         last_player = action.player
@@ -154,7 +154,7 @@ def _game_lines(game: GameRecord) -> Iterator[str]:
     for number, (player, text) in zip(numbers, _cells(game.actions), strict=True):
         rows[number - 1][player] = text
     for number, (left, right) in enumerate(rows, 1):
-        # Not stripped: after a short line gnubg 1.07 continues reading the previous one.
+        # Trailing spaces stay: after a short line, gnubg 1.07 continues to read the previous line.
         yield f"{number:3}) {left:{_CELL_WIDTH}} {right}"
     if game.result is not None:
         points = f"Wins {game.result.points} point" + "s" * (game.result.points != 1)
@@ -167,7 +167,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
     for action in actions:
         progress.apply(action)
         if isinstance(action, CubeAction):
-            # The text names the value of the cube after acceptance.
+            # The text contains the value of the cube after a take.
             yield action.player, _COLUMN_WORDS[action.kind].format(2 * progress.cube)
         else:
             moves = _single_moves(action.play) if action.play else []
@@ -175,7 +175,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _single_moves(play: Play) -> list[str]:
-    """Return the moves of single dice in the file's notation, such as ``25/22*``, the rearmost first."""
+    """Return the moves of single dice in .mat notation, such as ``25/22*``, the rearmost checker first."""
     hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
     words = []
     for start, end in sorted(play.moves, reverse=True):
@@ -193,7 +193,7 @@ class _Cell(NamedTuple):
     player: int
     roll: str | None
     word: str
-    """``doubles``, ``wins`` and so on if there is no roll."""
+    """A word such as ``doubles`` or ``wins`` if there is no roll."""
     rest: str
 
 
@@ -207,7 +207,7 @@ def _lines(text: str, name: str) -> Iterator[_MatLine]:
 
 
 class _Reader:
-    """Reads games line by line; errors name line, game and move."""
+    """Reads games line by line; errors name the line, game and move."""
 
     def __init__(self, name: str, length: int, lines: Iterator[_MatLine]) -> None:
         self.length = length
@@ -245,7 +245,7 @@ class _Reader:
             raise self._error("expected the players, such as 'Ann : 0     Bob : 0'")
         names, scores = sides
         if max(scores) > MAX_SCORE:
-            raise self._error(f"a score is at most {MAX_SCORE}")
+            raise self._error(f"a score must be at most {MAX_SCORE}")
         # The text after a comma is a rating.
         first, second = (mat_name(name.partition(",")[0]) for name in names)
         self.players = first, second
@@ -270,7 +270,7 @@ class _Reader:
         before = text[start : matches[0].start() if matches else None].strip()
         if before or sum(match["word"] is None or match["word"].lower() != _WON for match in matches) > 2:
             excerpt = quoted(before or text.strip())
-            raise self._error(f"{excerpt} is neither a roll and play of each player nor a cube action")
+            raise self._error(f"expected a roll and play of each player or a cube action, not {excerpt}")
         cells = []
         for column, (match, following) in enumerate(zip_longest(matches, matches[1:])):
             word = (match["word"] or "").lower()
@@ -288,7 +288,7 @@ class _Reader:
 
 
 def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """Return names and scores in a line such as ``Ann : 0     Bob : 0``; None for any other line."""
+    """Return the names and scores in a line such as ``Ann : 0 Bob : 0``; None for any other line."""
     first, _, behind = text.partition(":")
     middle, _, last = behind.partition(":")
     scored, ends = (_SCORED.fullmatch(side.rstrip(_BLANKS)) for side in (middle, last))

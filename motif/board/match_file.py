@@ -1,7 +1,7 @@
-"""Read and write match files of every supported format.
+"""Read and write match files in all supported formats.
 
-The format is recognised by the content, not by the name: eXtreme Gammon's files begin with ``RGMH``,
-BGBlitz's with a line of JSON and .sgf files with a parenthesis; anything else is read as .mat.
+The content of a file decides its format, not the name: eXtreme Gammon's files begin with ``RGMH``,
+BGBlitz's files with a line of JSON, and .sgf files with a parenthesis; all other files are read as .mat.
 """
 
 import sys
@@ -18,18 +18,18 @@ from motif.runtime.limits import MATCH_FILE, read_within
 
 STDIN = "-"
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
-"""Suffixes of the files in a folder that are read as matches."""
+"""Suffixes of the match files that are read in a folder."""
 WRITTEN_SUFFIXES = (".mat", ".sgf")
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
 _ADVICE = {
     ".gam": "open it in its program and export it as .mat",
     ".gammon": "open it in its program and export it as .mat",
-    ".ogxm": "GammonView exports it as .mat",
-    ".gva": "GammonView exports it as .mat",
-    ".gvab": "GammonView exports it as .mat",
+    ".ogxm": "GammonView can export it as .mat",
+    ".gva": "GammonView can export it as .mat",
+    ".gvab": "GammonView can export it as .mat",
 }
-_OTHER_ADVICE = "gnubg converts many formats (`import auto FILE`, then `export match mat FILE.mat`)"
+_OTHER_ADVICE = "gnubg can convert many formats (`import auto FILE`, then `export match mat FILE.mat`)"
 _POSITION_ADVICE = (
     "it holds a position, not a match: copy its XGID in eXtreme Gammon and pass it to `motif hint`"
 )
@@ -46,12 +46,12 @@ def read_match(path: Path | str) -> MatchRecord:
     Returns
     -------
     MatchRecord
-        The games with all actions.
+        The record of the match.
 
     Raises
     ------
     RecordError
-        For a file that cannot be read or is not a record of legal play; the message names the place.
+        If the file cannot be read or is not a record of legal play; the message says where.
     """
     if str(path) == STDIN:
         name = "standard input"
@@ -60,10 +60,10 @@ def read_match(path: Path | str) -> MatchRecord:
 
 
 def parse_match(content: bytes, name: str) -> MatchRecord:
-    """Parse the `content` of a file of any format, which errors call `name`; see `read_match`.
+    """Parse the `content` of a match file in any format; errors call the file `name`.
 
-    Time and memory are bounded for any `content`: anything beyond `motif.runtime.limits` is refused before it
-    is unpacked or parsed.
+    Time and memory are bounded for any `content`: files beyond the limits in `motif.runtime.limits` are
+    refused before they are unpacked or parsed.
     """
     MATCH_FILE.check(len(content), name, RecordError)
     begun = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
@@ -92,14 +92,14 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     record
         The match.
     notes
-        Comments on actions, by game and action, both counted from 0.
+        Comments on actions, keyed by the numbers of the game and the action, from 0.
 
     Raises
     ------
     SettingError
-        For another suffix.
+        If the suffix is not supported.
     RecordError
-        For actions in an impossible order.
+        If the actions are in an impossible order.
     FileError
         If the file cannot be written.
     """
@@ -111,11 +111,11 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
 def check_match_target(path: Path) -> None:
     """Raise `SettingError` unless `path` has a suffix of `WRITTEN_SUFFIXES`."""
     if path.suffix.lower() not in WRITTEN_SUFFIXES:
-        raise SettingError(f"{path}: matches are written as {' or '.join(WRITTEN_SUFFIXES)}")
+        raise SettingError(f"{path}: the suffix of a match file must be {' or '.join(WRITTEN_SUFFIXES)}")
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files among `paths` and the match files in folders among them, in order.
+    """Yield `paths` in order, with each folder replaced by the match files in it.
 
     Raises `RecordError` for a folder without match files.
     """
@@ -125,5 +125,5 @@ def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
             continue
         files = [file for file in contents(path) if file.suffix.lower() in READ_SUFFIXES and file.is_file()]
         if not files:
-            raise RecordError(f"{path}: the folder holds no {', '.join(READ_SUFFIXES)} file")
+            raise RecordError(f"{path}: the folder contains no match files ({', '.join(READ_SUFFIXES)})")
         yield from files

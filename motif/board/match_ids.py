@@ -1,32 +1,35 @@
-"""XGIDs and OGIDs: one-line forms of a position and its match state.
+"""XGIDs and OGIDs: one-line notations of a position and its match state.
 
-XGIDs are used by eXtreme Gammon and gnubg.
+XGIDs are used by eXtreme Gammon and gnubg:
 
-``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``.  The board has 26 characters, from the side of the
-player written in capitals: the opponent's bar, points 1 to 24, the own bar; ``A`` to ``P`` are 1 to 16 own
-checkers, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers of two; owner and turn are
-1 for capitals, -1 for small letters (0: the cube is centred); dice are ``00`` before the roll, ``D`` when
-the player on roll has doubled; S1 is the capitals' score; CJ is 1 in the Crawford game of a match, and in
-money play 1 for the Jacoby rule plus 2 for beavers.
+``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``. The board has 26 characters, from the side of the
+player written in capitals: the opponent's bar, points 1 to 24 and the player's own bar.  ``A`` to ``P`` are
+1 to 16 checkers of that player, ``a`` to ``p`` are the opponent's, and ``-`` is empty.  cube and max are
+exponents of two.  owner and turn are 1 for capitals and -1 for small letters (owner 0: the cube is
+centred). dice is ``00`` before the roll and ``D`` when the player on roll has doubled.  S1 is the score of
+the player in capitals.  CJ is 1 in the Crawford game of a match; in money play it is 1 for the Jacoby rule
+plus 2 for beavers.
 
-As in gnubg 1.07, max has no effect on reading, and turn -1 leaves the board in the capitals' view.  motif
-always writes the player on roll in capitals (turn 1) and XG's usual max of 10; an XGID cannot express
-resignations, finished games and beavered cubes.
+As in gnubg 1.07, the reader ignores max, and with turn -1 the board is still from the side of the player in
+capitals.  motif always writes the player on roll in capitals (turn 1) and XG's usual max of 10. An XGID
+cannot express resignations, finished games or beavered cubes.
 
-OGIDs are used by OpenGammon, HedgeHog and GammonView.
+OGIDs are used by OpenGammon, HedgeHog and GammonView:
 
-``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``.  WHITE and BLACK have
-a letter per checker for its place, 0 to 9 and a to p for 0 to 25 (q: borne off): 0 is White's bar, 25
-Black's, and 1 to 24 are Black's points, so White's ace point is 24.  CUBE is its owner (W, B, or N for
-nobody), the base-2 logarithm of its value and the last action (O: offered, T: taken, P: passed, N: none).
-COLOUR is the player who REACHED the position; the other one is on roll, except that COLOUR is the doubler
-while a double is on offer, and that White rolls in a game that has not begun (IW without dice).  LENGTH is 0
-for money, followed by C in the Crawford game and L in later games.  Everything after CUBE is optional.
+``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``. WHITE and BLACK have
+one character per checker: 0 to 9 and a to p stand for 0 to 25, and q is a checker borne off.  0 is White's
+bar, 25 is Black's bar, and 1 to 24 are Black's points, so that White's ace point is 24. CUBE is the owner
+(W, B, or N for no owner), the base-2 logarithm of the value and the last action (O: offered, T: taken, P:
+passed, N: none). COLOUR is the player who REACHED the position, and the other player is on roll.  There are
+two exceptions: COLOUR is the doubler while a double is on offer, and White is on roll in a game that has
+not begun (IW without dice). LENGTH is 0 for money play and is followed by C in the Crawford game and by L
+in later games.  Everything after CUBE is optional.
 
-motif always writes the player on roll as White; an OGID cannot express money rules, beavers or resignations.
+motif always writes the player on roll as White.  An OGID cannot express the rules of money play, beavers or
+resignations.
 
-Source: what GammonView 3.1 and AnkiGammon read and write, which agrees with positions written by HedgeHog
-and OpenGammon.
+Source: the OGIDs that GammonView 3.1 and AnkiGammon read and write; OGIDs written by HedgeHog and
+OpenGammon agree with them.
 """
 
 import re
@@ -99,7 +102,7 @@ def position_from_xgid(text: str) -> tuple[Position, MatchState]:
 def _without_prefix(
     text: str, prefix: str, read: Callable[[str], tuple[Position, MatchState]]
 ) -> tuple[Position, MatchState]:
-    """Read an ID that may begin with `prefix`, and quote it in errors."""
+    """Read an ID, with or without `prefix`; errors quote the whole ID."""
     begun = text[: len(prefix)].upper() == prefix
     try:
         return read(text[len(prefix) :] if begun else text)
@@ -112,13 +115,13 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
     parts = text.split(":")
     if len(parts) != len(_XGID_FIELDS):
         names = ":".join(_XGID_FIELDS)
-        raise PositionError(f"an XGID has {len(_XGID_FIELDS)} fields ({names}), this has {len(parts)}")
+        raise PositionError(f"an XGID must have {len(_XGID_FIELDS)} fields ({names}), not {len(parts)}")
     fields = dict(zip(_XGID_FIELDS, parts, strict=True))
     board = _read_board(fields["board"])
     cube = _xgid_number(fields, "cube", 0, MAX_CUBE.bit_length() - 1)
     turn = _xgid_number(fields, "turn", -1, 1)
     if not turn:
-        raise PositionError("the turn is '0', not 1 or -1")
+        raise PositionError("the field turn must be 1 or -1, not '0'")
     owner = _xgid_number(fields, "owner", -1, 1) * turn
     scores = _xgid_number(fields, "S1", 0), _xgid_number(fields, "S2", 0)
     length = _xgid_number(fields, "len", 0)
@@ -150,7 +153,7 @@ def _letter(count: int) -> str:
 
 def _read_board(text: str) -> Board:
     if len(text) != BOARD_SIZE:
-        raise PositionError(f"the board of an XGID has {BOARD_SIZE} characters, this has {len(text)}")
+        raise PositionError(f"the board of an XGID must have {BOARD_SIZE} characters, not {len(text)}")
     board = np.zeros(BOARD_SIZE, np.int8)
     for place, letter in enumerate(text):
         if letter in _OWN_LETTERS and place != OPPONENT_BAR:
@@ -159,7 +162,7 @@ def _read_board(text: str) -> Board:
             board[place] = -1 - _OPPONENT_LETTERS.index(letter)
         elif letter != "-":
             allowed = {OPPONENT_BAR: "a to p or -", OWN_BAR: "A to P or -"}.get(place, "A to P, a to p or -")
-            raise PositionError(f"character {place + 1} of the board, {quoted(letter)}, is not {allowed}")
+            raise PositionError(f"character {place + 1} of the board must be {allowed}, not {quoted(letter)}")
     return board
 
 
@@ -169,7 +172,7 @@ def _xgid_number(fields: dict[str, str], name: str, lowest: int, highest: int | 
     if value is not None and value >= lowest and (highest is None or value <= highest):
         return value
     allowed = f"{lowest} to {highest}" if highest is not None else f"a number of at least {lowest}"
-    raise PositionError(f"the field {name} is {quoted(text)}, not {allowed}")
+    raise PositionError(f"the field {name} must be {allowed}, not {quoted(text)}")
 
 
 def _xgid_dice(text: str) -> tuple[int, int] | None:
@@ -178,11 +181,11 @@ def _xgid_dice(text: str) -> tuple[int, int] | None:
     if len(text) == 2 and all(die in "123456" for die in text):
         return int(text[0]), int(text[1])
     hint = " (beavers and raccoons cannot be read)" if text in ("B", "R") else ""
-    raise PositionError(f"the dice are {quoted(text)}, not two digits 1 to 6, 00 or D{hint}")
+    raise PositionError(f"the dice must be two digits 1 to 6, 00 or D, not {quoted(text)}{hint}")
 
 
 def looks_like_ogid(text: str) -> bool:
-    """Return whether `text` is meant as an OGID, valid or not: it has the prefix or begins like one."""
+    """Return whether `text` seems to be an OGID, valid or not: it has the prefix or begins like an OGID."""
     return text[: len(OGID_PREFIX)].upper() == OGID_PREFIX or bool(_SHAPE.match(text))
 
 
@@ -221,24 +224,27 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
     if not _MIN_FIELDS <= len(parts) <= _MAX_FIELDS:
         names = ":".join(_OGID_FIELDS)
         raise PositionError(
-            f"an OGID has {_MIN_FIELDS} to {_MAX_FIELDS} fields ({names}:move:checkers), "
-            f"this has {len(parts)}"
+            f"an OGID must have {_MIN_FIELDS} to {_MAX_FIELDS} fields ({names}:move:checkers), "
+            f"not {len(parts)}"
         )
     if len(parts) == _MAX_FIELDS and parts[-1] != str(CHECKERS):
-        raise PositionError(f"the number of checkers per side is {quoted(parts[-1])}, not {CHECKERS}")
+        raise PositionError(f"the number of checkers per side must be {CHECKERS}, not {quoted(parts[-1])}")
     if len(parts) >= _MAX_FIELDS - 1:
         _matched(_NUMBER, parts[_MAX_FIELDS - 2], "the move number", "a number")
     fields = dict(zip(_OGID_FIELDS, [*parts, *[""] * _MAX_FIELDS], strict=False))
-    cube = _matched(_CUBE, fields["cube"], "the cube", "its owner (W, B, N), a power of two and N, O, T or P")
+    wanted = "an owner (W, B or N), an exponent and an action (N, O, T or P)"
+    cube = _matched(_CUBE, fields["cube"], "the cube", wanted)
     dice = _ogid_dice(fields["dice"])
     kind = _matched(_STATE, fields["state"], "the state", "letters such as R or IW")[0]
     doubled = cube["action"] == "O"
     on_roll = _on_roll(fields["colour"], doubled, kind in ("", _NOT_BEGUN) and dice is None)
     white, black = _ogid_number(fields["white's score"]), _ogid_number(fields["black's score"])
-    length = _matched(_LENGTH, fields["length"] or "0", "the length", "a number, and C in the Crawford game")
+    length = _matched(
+        _LENGTH, fields["length"] or "0", "the length", "a number, followed by C in the Crawford game"
+    )
     power = int(cube["power"])
     if power >= MAX_CUBE.bit_length():
-        raise PositionError(f"the cube is 2 to the power of {power}, not of 0 to {MAX_CUBE.bit_length() - 1}")
+        raise PositionError(f"the exponent of the cube must be 0 to {MAX_CUBE.bit_length() - 1}, not {power}")
     owners: dict[str, CubeOwner] = {on_roll: "me", "WB".replace(on_roll, ""): "opponent"}
     dropped = cube["action"] == _PASSED
     state = MatchState(
@@ -246,7 +252,7 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
         own_score=white if on_roll == "W" else black,
         opponent_score=black if on_roll == "W" else white,
         cube=1 << power,
-        # A dead (D) or unknown (?) cube has no owner.
+        # A cube marked as dead (D) or unknown (?) has no owner.
         cube_owner=owners.get(cube["owner"], "centre"),
         crawford=length["kind"] == "C",
         dice=None if doubled else dice,
@@ -264,17 +270,17 @@ def _board(white: str, black: str, white_on_roll: bool) -> Board:
     sides = ((white, "white", white_on_roll), (black, "black", not white_on_roll))
     for letters, colour, is_own in sides:
         if len(letters) > CHECKERS:
-            raise PositionError(f"{colour} has {len(letters)} checkers, at most {CHECKERS} are possible")
+            raise PositionError(f"{colour} has {len(letters)} checkers (maximum {CHECKERS})")
         for letter in letters:
             if letter == _OFF:
                 continue
             number = _PLACES.find(letter)
             if number < 0:
-                allowed = "0 to 9 and a to p, or q for a checker that is off"
-                raise PositionError(f"{quoted(letter)} of {colour}'s checkers is not one of {allowed}")
+                allowed = "0 to 9, a to p, or q for a checker borne off"
+                raise PositionError(f"each of {colour}'s checkers must be {allowed}, not {quoted(letter)}")
             place = OWN_BAR - number if white_on_roll else number
             if place == (OPPONENT_BAR if is_own else OWN_BAR):
-                raise PositionError(f"a checker of {colour} is on the other player's bar")
+                raise PositionError(f"a {colour} checker is on the other player's bar")
             if board[place] and (board[place] > 0) != is_own:
                 raise PositionError(f"both players have checkers on point {quoted(letter)}")
             board[place] += 1 if is_own else -1
@@ -282,9 +288,9 @@ def _board(white: str, black: str, white_on_roll: bool) -> Board:
 
 
 def _on_roll(colour: str, doubled: bool, has_not_begun: bool) -> str:
-    """Return W or B, the player on roll, who is also the doubler while a double is on offer."""
+    """Return the player on roll, W or B; while a double is on offer, this is the doubler."""
     if colour not in ("", "W", "B"):
-        raise PositionError(f"the colour is {quoted(colour)}, not W or B")
+        raise PositionError(f"the colour must be W or B, not {quoted(colour)}")
     if has_not_begun or not colour:
         return "W" if not (doubled and colour) else colour
     return colour if doubled else "WB".replace(colour, "")
@@ -293,7 +299,7 @@ def _on_roll(colour: str, doubled: bool, has_not_begun: bool) -> str:
 def _matched(form: re.Pattern[str], text: str, what: str, wanted: str) -> re.Match[str]:
     match = form.fullmatch(text)
     if not match:
-        raise PositionError(f"{what} is {quoted(text)}, not {wanted}")
+        raise PositionError(f"{what} must be {wanted}, not {quoted(text)}")
     return match
 
 
@@ -304,5 +310,5 @@ def _ogid_number(text: str) -> int:
 def _ogid_dice(text: str) -> tuple[int, int] | None:
     if not text:
         return None
-    _matched(_ROLL, text, "the roll", "two dice of 1 to 6, or nothing")
+    _matched(_ROLL, text, "the roll", "two dice from 1 to 6, or empty")
     return int(text[0]), int(text[1])

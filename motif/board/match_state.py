@@ -1,11 +1,11 @@
-"""Match, score, cube, dice and pending decision of a position, and gnubg's Match ID for them.
+"""Match state of a position (score, cube, dice and pending decision), and its gnubg Match ID.
 
 "me" is the player ON ROLL, from whose side the position is seen; the doubler stays on roll while the
-opponent decides.  A Match ID numbers the players 0 and 1 instead (1 is at the bottom of gnubg's board);
-`MatchState.player` keeps which of them is on roll, so that an ID is reproduced exactly.
+opponent decides.  A Match ID numbers the players 0 and 1 instead (player 1 is at the bottom of gnubg's
+board). `MatchState.player` stores which of the two is on roll, so that an ID can be reproduced exactly.
 
-Source: gnubg's manual, "A technical description of the match ID", and IDs printed by gnubg 1.07, whose
-bit 67 (set when the Jacoby rule is off) is not in the manual.
+Sources: gnubg's manual, "A technical description of the match ID", and IDs printed by gnubg 1.07. Bit 67
+(set when the Jacoby rule is off) is not in the manual.
 """
 
 from dataclasses import dataclass, replace
@@ -60,9 +60,9 @@ def owning_player(owner: CubeOwner, player: int) -> int | None:
 
 @dataclass(frozen=True)
 class MatchState:
-    """Match, score, cube, dice and decision, from the side of the player on roll ("me").
+    """Match length, score, cube, dice and decision, from the side of the player on roll ("me").
 
-    Raises `PositionError`, listing every fault, for an impossible state.  `jacoby`, `beavers` and `raccoons`
+    An impossible state raises a `PositionError` that lists every fault.  `jacoby`, `beavers` and `raccoons`
     have no effect in a match.
     """
 
@@ -80,18 +80,18 @@ class MatchState:
     doubled: bool = False
     """Whether a double is on offer."""
     jacoby: bool = False
-    """Money play: gammons count only once a double has been taken."""
+    """Jacoby rule of money play: gammons count only after a double has been taken."""
     beavers: bool = False
-    """Money play: a double may be beavered.  A Match ID holds neither this nor `raccoons`."""
+    """Whether a double may be beavered in money play. A Match ID contains neither this nor `raccoons`."""
     raccoons: bool = False
-    """Money play with beavers: a beaver may be doubled once more; the player who beavered keeps the cube."""
+    """Whether a beaver may be doubled once more; the player who beavered keeps the cube."""
     resignation: Resignation = "none"
-    """Loss that the player on roll offers."""
+    """Resignation that the player on roll offers."""
     game_state: GameState = "playing"
     decision: Side = "me"
-    """Player to decide: "opponent" when a double or a resignation is on offer."""
+    """Player who must decide: "opponent" if a double or a resignation is on offer."""
     player: Literal[0, 1] = 1
-    """Which of a Match ID's two players is on roll."""
+    """Number of the player on roll in a Match ID."""
 
     def __post_init__(self) -> None:
         if reasons := match_faults(self):
@@ -116,7 +116,7 @@ class MatchState:
 def match_faults(state: MatchState) -> list[str]:
     """List every reason why `state` is impossible."""
     reasons = [
-        f"{name} is {value}, not 0 to {MAX_SCORE}"
+        f"{name} must be 0 to {MAX_SCORE}, not {value}"
         for name, value in (
             ("the match length", state.length),
             ("the score of the player on roll", state.own_score),
@@ -125,7 +125,7 @@ def match_faults(state: MatchState) -> list[str]:
         if not 0 <= value <= MAX_SCORE
     ]
     if not 1 <= state.cube <= MAX_CUBE or state.cube & (state.cube - 1):
-        reasons.append(f"the cube shows {state.cube}, not a power of two up to {MAX_CUBE}")
+        reasons.append(f"the cube must be a power of two up to {MAX_CUBE}, not {state.cube}")
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
         ("the decision", state.decision, get_args(Side)),
@@ -134,13 +134,13 @@ def match_faults(state: MatchState) -> list[str]:
         ("the player on roll", state.player, (0, 1)),
     ):
         if value not in allowed:
-            reasons.append(f"{name} is {value!r}, not one of {', '.join(map(str, allowed))}")
+            reasons.append(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     if state.dice is not None:
         if len(state.dice) != 2:
-            reasons.append(f"a roll has two dice, not {len(state.dice)}")
-        reasons += [f"{die} is not a die (1 to 6)" for die in state.dice if not 1 <= die <= 6]
+            reasons.append(f"a roll must have two dice, not {len(state.dice)}")
+        reasons += [f"each die must be 1 to 6, not {die}" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
-            reasons.append("dice are rolled although a double is on offer")
+            reasons.append("dice cannot be rolled while a double is on offer")
     reasons += _score_faults(state)
     return reasons
 
@@ -158,12 +158,12 @@ def _score_faults(state: MatchState) -> list[str]:
             reasons.append(f"the match is over: {who} has {score} of {state.length} points")
     # Not "exactly one": gnubg allows a Crawford game with both players at match point.
     if state.crawford and not reasons and all(score != state.length - 1 for _, score in scores):
-        reasons.append("in the Crawford game a player must be 1 point away")
+        reasons.append("in the Crawford game a player must be 1-away")
     return reasons
 
 
 def match_id(state: MatchState) -> str:
-    """Return the 12-character Match ID of `state`, which cannot hold beavers and raccoons."""
+    """Return the 12-character Match ID of `state`; it does not include `beavers` and `raccoons`."""
     scores = (state.own_score, state.opponent_score)
     owner = owning_player(state.cube_owner, state.player)
     die1, die2 = state.dice or (0, 0)
@@ -230,9 +230,11 @@ def _code_faults(values: dict[str, int]) -> list[str]:
     """List the invalid codes of a Match ID."""
     reasons = []
     if values["cube_owner"] == 2:
-        reasons.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
+        reasons.append("the code of the cube's owner must be 0 or 1 (a player) or 3 (the centre), not 2")
     if values["game_state"] >= len(GAME_STATES):
-        reasons.append(f"the game state has the code {values['game_state']}, at most {len(GAME_STATES) - 1}")
+        reasons.append(
+            f"the code of the game state must be at most {len(GAME_STATES) - 1}, not {values['game_state']}"
+        )
     if values["unused"]:
-        reasons.append("surplus bits are set after the last field")
+        reasons.append("the unused bits at the end must be zero")
     return reasons

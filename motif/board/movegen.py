@@ -1,12 +1,12 @@
-"""The 21 rolls, and the compiled generator of their legal plays with its working memory.
+"""The 21 rolls, and the compiled generator of legal plays with its working memory.
 
-It works on packed boards (see `motif.board.packed`) and writes every distinct resulting board, from the
-side of the next player on roll.  Rules: both dice must be played if that is possible in either order; if
-only one of them can be played, the higher one must be if possible; checkers on the bar enter first; a checker
-may be borne off with a larger die if none is behind it; doubles are played up to four times.
+The generator works on packed boards (see `motif.board.packed`) and writes every distinct resulting board
+from the side of the next player on roll.  Rules: both dice must be played if either order allows it; if
+only one of them can be played, the higher die must be played if possible; checkers on the bar enter first;
+a checker may be borne off with a larger die if none is behind it; doubles are played up to four times.
 
-In kernels that play one checker with one die, `own` and `opponent` are the offsets of the mover's and the
-opponent's half in the bytes of a board.
+In kernels that move one checker by one die, `own` and `opponent` are the byte offsets of the mover's half
+and the opponent's half of a board.
 """
 
 from typing import NamedTuple
@@ -33,12 +33,12 @@ from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel,
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
 ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
-"""Occurrences of each of `ROLLS` in 36."""
+"""Number of the 36 rolls of two dice that give each of `ROLLS`."""
 _DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
 ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
 """Probability of each of `ROLLS`."""
 OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
-"""The same for the opening roll, which is never a double."""
+"""Probability of each of `ROLLS` as the opening roll, which is never a double."""
 for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
     _table.setflags(write=False)
 
@@ -49,8 +49,8 @@ def roll_numbers(rolls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return high * (high - 1) // 2 + low - 1
 
 
-# A move in a path is one byte: the source's index + 1, plus a flag for a hit and one for the lower of two
-# different dice.
+# A move in a path is one byte: the index of the source + 1, a flag for a hit, and a flag for the lower of
+# two different dice.
 PATH_SOURCE = 31
 PATH_HIT = 64
 PATH_LOW = 128
@@ -60,7 +60,7 @@ _HOME_END = np.uint64(6)
 
 
 def _hash_keys() -> npt.NDArray[np.uint64]:
-    # Additive keys: row 0 for a checker on a place, row 1 for an opponent's blot hit there.
+    # Keys to add: row 0 for a checker on a point or the bar, row 1 for an opposing blot hit there.
     return np.random.default_rng(26).integers(1, 2**63, (2, PACKED_BAR + 1), dtype=np.uint64)
 
 
@@ -69,7 +69,7 @@ _KEYS = _hash_keys()
 
 @inline_kernel
 def sources_of(mask, open_points, die):
-    """Return places in `mask` from which `die` can be played when `open_points` are not blocked."""
+    """Return the points and bar in `mask` from which `die` can be played; `open_points` are not blocked."""
     shift = np.uint64(die)
     if mask & BAR_BIT:
         return (open_points << shift) & BAR_BIT
@@ -85,9 +85,9 @@ def sources_of(mask, open_points, die):
 
 @inline_kernel
 def move(board, own, opponent, source, die):
-    """Move one checker on the bytes of `board`, whose halves start at `own` and `opponent`.
+    """Move one checker on the bytes of `board`.
 
-    Returns whether it hits.
+    Returns whether the move hits a blot.
     """
     board[own + source] -= 1
     target = source - die
@@ -104,7 +104,7 @@ def move(board, own, opponent, source, die):
 
 @inline_kernel
 def moved_mask(mask, left, source, die):
-    """Return `mask` after a move from `source`, where `left` checkers remain."""
+    """Return `mask` after a move from `source` that leaves `left` checkers there."""
     if left == 0:
         mask &= ~(_ONE << np.uint64(source))
     if source >= die:
@@ -125,7 +125,7 @@ def path_step(path, source, low, hit):
 
 @inline_kernel
 def hash_step(source, die, hit):
-    """Return what a move adds to the hash of a play; equal sums mean equal boards."""
+    """Return the term that a move adds to the hash of a play; equal sums mean equal boards."""
     change = -_KEYS[0, source]
     if source >= die:
         change += _KEYS[0, source - die]
@@ -136,7 +136,7 @@ def hash_step(source, die, hit):
 
 @inline_kernel
 def score_step(board, own, opponent, source, die, steps):
-    """Return what a move not yet made on `board` adds to a table's score; arguments as for `move`."""
+    """Return the change in a point table's score by a move that `board` does not yet contain."""
     change = -steps[0, source, board[own + source] - 1]
     target = source - die
     if target >= 0:
@@ -163,7 +163,7 @@ def _copy_switched(source, target):
 
 @inline_kernel
 def _is_known(play_hash, hashes, count):
-    """Return whether `play_hash` is among the first `count` of `hashes`, by a loop that vectorises."""
+    """Return whether `play_hash` is among the first `count` of `hashes`; the loop vectorises."""
     known = False
     for k in range(count):
         known |= hashes[k] == play_hash
@@ -172,7 +172,7 @@ def _is_known(play_hash, hashes, count):
 
 @inline_kernel
 def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken, steps, scored):
-    """Add the plays of `first` and then `second` that are not yet among the `count` found."""
+    """Add the plays of die `first` and then die `second` that differ from the `count` plays found so far."""
     node, node_bytes = buffer.node_words[0, 0], buffer.node_boards[0, 0]
     sources = sources_of(mask, open_points, first)
     while sources:
@@ -191,7 +191,7 @@ def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken,
             hit = source >= second and node_bytes[OPPONENT_HALF + POINTS - 1 - source + second] == 1
             play_hash = node_hash + hash_step(source, second, hit)
             slot = _ONE << (play_hash >> _HASH_SLOT)
-            # Most plays are new, and most new ones hash to a free slot.
+            # Most plays are new, and the slots of most new plays are free.
             if taken & slot and _is_known(play_hash, buffer.hashes, count):
                 continue
             taken |= slot
@@ -208,7 +208,7 @@ def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken,
 
 @inline_kernel
 def _add_one_die(words, board, mask, open_points, die, low, buffer, steps, scored):
-    """Write the plays of `die` alone and return their number."""
+    """Write the plays of a single `die` and return their number."""
     count = 0
     sources = sources_of(mask, open_points, die)
     while sources:
@@ -227,8 +227,8 @@ def _add_one_die(words, board, mask, open_points, die, low, buffer, steps, score
 def _add_doubles(words, mask, open_points, die, buffer, steps, scored):
     """Write the plays of a double and return their number.
 
-    Moves of one die that can be played at all can be played rearmost first, and different sets of moves
-    lead to different boards: so only that order is followed, and there are no duplicates.
+    Every playable set of moves can be played with the rearmost checker first, and different sets lead to
+    different boards.  Only this order is followed, so that there are no duplicates.
     """
     copy_words(words, buffer.node_words[0, 0])
     buffer.node_masks[0, 0] = mask
@@ -290,7 +290,7 @@ def _generate(words, board, high, low, buffer, steps, scored):
 
 @lean_kernel(WHOLE)
 def generate_with_steps(words, board, high, low, buffer, steps, scored):
-    """Do what `generate` does, or, if `scored`, `generate_scored`."""
+    """Do the work of `generate` or, if `scored`, of `generate_scored`."""
     return _generate(words, board, high, low, buffer, steps, scored)
 
 
@@ -298,31 +298,31 @@ def generate_with_steps(words, board, high, low, buffer, steps, scored):
 def generate(words, high, low, buffer):
     """Write all legal plays of the roll `high`, `low` (high first) on the packed board `words` int64[8].
 
-    The resulting boards are seen by the next player on roll.  Returns their number, at least one: a
-    dance leaves the board as it is.
+    The resulting boards are from the side of the next player on roll.  Returns their number, which is at
+    least one: a dance leaves the board as it is.
     """
     return generate_with_steps(words, buffer.boards[0], high, low, buffer, buffer.no_steps, False)
 
 
 @inline_kernel
 def generate_within(words, high, low, buffer):
-    """Do what `generate` does, compiled into the calling kernel, for loops."""
+    """Do the work of `generate`, inlined into the calling kernel."""
     return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
 
 
 @inline_kernel
 def generate_scored(words, board, high, low, buffer, steps):
-    """Do what `generate` does, and write each play's score by a point table to ``buffer.scores``.
+    """Do the work of `generate`, and write the score of each play in a point table to ``buffer.scores``.
 
-    `board` int8[64] is the same bytes as `words`.
-    `steps` int64 (2, 25, 16): what one more checker on a place that holds 0 to 15 adds to the score,
-    for the mover's places (0) and the other player's (1), each in its own numbering.
+    `board` int8[64] contains the same bytes as `words`. `steps` int64 (2, 25, 16) is the change in score
+    when a checker is added to 0 to 15 checkers on a point or the bar, for the mover (0) and the other
+    player (1), each in their own numbering.
     """
     return _generate(words, board, high, low, buffer, steps, True)
 
 
 MAX_PLAYS = 3072
-"""Upper bound on the plays of a roll: four moves of 15 checkers can be distributed in 3,060 ways."""
+"""Upper bound on the number of plays: four moves can be distributed over 15 checkers in 3,060 ways."""
 
 
 class PlayBuffer(NamedTuple):
@@ -331,11 +331,11 @@ class PlayBuffer(NamedTuple):
     words: npt.NDArray[np.int64]
     """Resulting boards (MAX_PLAYS, 8)."""
     boards: npt.NDArray[np.int8]
-    """Resulting boards as bytes (MAX_PLAYS, 64), the memory of `words`."""
+    """Resulting boards as bytes (MAX_PLAYS, 64), a view of `words`."""
     paths: npt.NDArray[np.uint64]
-    """Moves of each play, one byte each, the first in the highest byte used."""
+    """Path of each play: a byte per move, the first move in the highest byte used."""
     scores: npt.NDArray[np.int64]
-    """Change of the mover's point-table score by each play."""
+    """Change in the mover's point-table score by each play."""
     hashes: npt.NDArray[np.uint64]
     node_words: npt.NDArray[np.int64]
     node_boards: npt.NDArray[np.int8]
@@ -343,7 +343,7 @@ class PlayBuffer(NamedTuple):
     node_paths: npt.NDArray[np.uint64]
     node_scores: npt.NDArray[np.int64]
     no_steps: npt.NDArray[np.int64]
-    """Steps of an all-zero table (2, 25, 16)."""
+    """Changes in score of an all-zero table (2, 25, 16)."""
 
 
 def new_play_buffer() -> PlayBuffer:

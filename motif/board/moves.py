@@ -1,4 +1,4 @@
-"""Legal plays of single positions and of batches, rolls, and plays made checker by checker."""
+"""Rolls and legal plays, for single positions, for batches and for plays made checker by checker."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ from motif.runtime.errors import PlayError, PositionError, shown
 
 _thread = local()
 RollLike = tuple[int, int] | str | int
-"""Two dice, as a pair, text or number."""
+"""Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]
 
@@ -50,13 +50,13 @@ class Play:
     position: Position
     """Position after the play, from the side of the next player on roll."""
     moves: tuple[tuple[int, int], ...]
-    """Moves of single dice (from, to) in the mover's numbering: 25 is the bar, 0 is off."""
+    """Moves of single dice (from, to) in the mover's numbering; 25 is the bar and 0 is off."""
     hits: tuple[bool, ...]
-    """Whether each of the moves hits a blot."""
+    """Whether each move hits a blot."""
 
     @property
     def notation(self) -> str:
-        """The play as players write it, such as ``8/5* 6/5``; empty for a dance."""
+        """The play in standard notation, such as ``8/5* 6/5``; empty for a dance."""
         return format_moves(self.moves, self.hits)
 
     def __str__(self) -> str:
@@ -64,31 +64,31 @@ class Play:
 
 
 class PlayBatch(NamedTuple):
-    """The legal plays of many decisions; those of decision k are rows ``offsets[k]:offsets[k + 1]``."""
+    """Legal plays of many decisions; the plays of decision k are rows ``offsets[k]:offsets[k + 1]``."""
 
     offsets: npt.NDArray[np.int64]
-    """(n + 1,)"""
+    """First row of each decision, and the number of rows: (n + 1,)."""
     boards: Board
-    """(m, 26), each seen by the next player on roll."""
+    """Resulting boards (m, 26), from the side of the next player on roll."""
     paths: npt.NDArray[np.uint64]
-    """(m,), for `decode_path`."""
+    """Path of each play (m,), for `decode_path`."""
     decisions: slice = slice(None)
-    """Decisions of the whole input that the batch covers."""
+    """The decisions in the batch, as a slice of the input."""
 
     @property
     def decision(self) -> npt.NDArray[np.int64]:
-        """(m,): number of each play's decision, from 0."""
+        """Index of each play's decision in the batch: (m,)."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def take(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """Return a batch of the plays of `decisions` (ascending numbers), and their rows."""
+        """Return a batch with the plays of `decisions` (ascending indices), and the rows of these plays."""
         lengths = np.diff(self.offsets)[decisions]
         ends = np.cumsum(lengths)
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
         return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
 
     def filter(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """Return a batch of the `wanted` plays (m,), and the numbers of the decisions that have any."""
+        """Return a batch with the plays in the mask `wanted` (m,), and the indices of their decisions."""
         decisions, counts = np.unique(self.decision[wanted], return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         return PlayBatch(offsets, self.boards[wanted], self.paths[wanted]), decisions
@@ -105,14 +105,14 @@ def thread_play_buffer() -> PlayBuffer:
 def check_goes_on(position: Position) -> None:
     """Raise `PositionError` if the game is over."""
     if outcome(position):
-        raise PositionError(f"{position.gnubg_id}: the game is over, one player has borne off all checkers")
+        raise PositionError(f"{position.gnubg_id}: the game is over (one player has borne off all checkers)")
 
 
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
-    """Return the legal plays of `roll` with distinct results; a dance is one play without moves.
+    """Return the legal plays of `roll` that have distinct results; a dance is one play without moves.
 
-    A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.  Raises `PlayError` for an invalid
-    roll, `PositionError` if the game is over.
+    `position` may also be an ID; `roll` is two dice such as ``(3, 1)`` or ``"31"``. Raises `PlayError` for
+    an invalid roll, and `PositionError` if the game is over.
     """
     position = Position.of(position)
     high, low = as_roll(roll)
@@ -125,7 +125,7 @@ def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
 
 
 def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:
-    """Return the moves (from, to) and hits of a path of the generator for `roll`, the higher die first."""
+    """Return the moves (from, to) and hits of a generator's path for `roll`, whose higher die is first."""
     steps = path.to_bytes(8, "big").lstrip(b"\0")
     moves = []
     for step in steps:
@@ -137,12 +137,12 @@ def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int]
 def play_batches(
     boards: Board, rolls: npt.NDArray[np.int64], rows_at_once: int = 1 << 20
 ) -> Iterator[PlayBatch]:
-    """Yield the legal plays of `boards` (n, 26) with `rolls` (n, 2; higher die first), batch by batch.
+    """Yield the legal plays of `boards` (n, 26) and `rolls` (n, 2; higher die first) in batches.
 
-    A batch holds whole decisions, in order, with about `rows_at_once` plays at most.
+    Each batch contains whole decisions, in order, and at most about `rows_at_once` plays.
     """
     first = 0
-    # A writable copy, so that the kernel always gets the same type.
+    # The copy is writable, so that the kernel always gets the same type.
     boards, packed = np.array(boards, order="C"), np.empty(PACKED_SIZE, np.int8)
     capacity = min(rows_at_once, 64 * len(boards)) + MAX_PLAYS
     while first < len(boards):
@@ -158,7 +158,7 @@ def play_batches(
 
 @lean_kernel(WHOLE)
 def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
-    """Fill a batch until the next decision might not fit; return its number of decisions."""
+    """Fill a batch until the next decision might not fit; return the number of decisions in the batch."""
     words = words_of(packed)
     row = 0
     while row < boards.shape[0] and offsets[row] + MAX_PLAYS <= results.shape[0]:
@@ -174,17 +174,17 @@ def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
 
 
 def checked_roll(first: int, second: int) -> tuple[int, int]:
-    """Return the roll of two dice, the higher first; raise `PlayError` for a die that is not 1 to 6."""
+    """Return the two dice, the higher first; raise `PlayError` unless both are 1 to 6."""
     for die in (first, second):
         if die not in range(1, 7):
-            # Shortened: Python refuses to print thousands of digits.
+            # Shorten the number, because Python refuses to print thousands of digits.
             number = shown(die) if type(die) is int else die
             raise PlayError(f"invalid roll: each die must be 1 to 6, not {number}")
     return int(max(first, second)), int(min(first, second))
 
 
 def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
-    """Parse a roll given as two dice or as text such as ``31``, ``3-1`` or ``3 1``; the higher die is first.
+    """Parse two dice, or text such as ``31``, ``3-1`` or ``3 1``; return the higher die first.
 
     Raises `PlayError` for anything else.
     """
@@ -207,13 +207,13 @@ def _die(die: str | int) -> int:
 
 
 def as_roll(roll: RollLike) -> tuple[int, int]:
-    """Convert ``(3, 1)`` or ``"31"`` to a roll, the higher die first; raise `PlayError` for anything else."""
+    """Convert ``(3, 1)`` or ``"31"`` to a roll with the higher die first; raise `PlayError` if invalid."""
     if isinstance(roll, str | int):
         return parse_roll(roll)
     try:
         first, second = roll
     except (TypeError, ValueError):
-        raise PlayError(f"a roll is two dice, such as (3, 1) or '31', not {shown(roll)}") from None
+        raise PlayError(f"a roll must be two dice, such as (3, 1) or '31', not {shown(roll)}") from None
     return checked_roll(first, second)
 
 
@@ -225,22 +225,23 @@ class CheckerMove(NamedTuple):
     die: int
     hits: bool
     node: int
-    """Number of the node after the move."""
+    """Index of the node after the move."""
 
 
 class PlayTreeNode(NamedTuple):
-    """A partly played roll."""
+    """A partly played roll in the tree of plays."""
 
     steps: tuple[CheckerMove, ...]
-    """Possible next moves, the higher die and the rearmost checker first."""
+    """Possible next moves, those of the higher die first, each with the rearmost checker first."""
     play: int | None
-    """Number of the completed legal play; None if more must be moved."""
+    """Index of the completed legal play; None if more dice must be played."""
 
 
 def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> list[PlayTreeNode]:
-    """Return all orders of moves that complete a legal play of `roll`; at node 0 nothing has been moved.
+    """Return the tree of all move orders that complete a legal play of `roll`; node 0 is the root.
 
-    Nodes that lead to none of `plays` are left out, so the rules on which dice must be played are respected.
+    Nodes that lead to none of `plays` are left out, so that the rules on which dice must be played are
+    respected.
     """
     return _Tree(plays).grown(tuple(position.board.tolist()), tuple(sorted(roll, reverse=True)))
 
@@ -263,7 +264,7 @@ class _Tree:
         ]
 
     def _follow(self, board: _Places, dice: tuple[int, ...]) -> int | None:
-        """Return the number of the node at `board` with `dice` left; None if no legal play results."""
+        """Return the index of the node for `board` with `dice` left; None if it leads to no legal play."""
         state = board, dice
         if state not in self._known:
             self._known[state] = self._made(board, dice)
@@ -290,7 +291,7 @@ class _Tree:
 
 
 def _movable(board: _Places, die: int) -> list[int]:
-    """Return the places of checkers that `die` can move, the rearmost first."""
+    """Return the points (or bar) from which `die` can be played, the rearmost first."""
     starts = (
         [OWN_BAR] if board[OWN_BAR] > 0 else [place for place in range(OWN_BAR, 0, -1) if board[place] > 0]
     )

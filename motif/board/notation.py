@@ -1,7 +1,7 @@
 """Read and write plays in players' notation, such as ``bar/22 13/8*(2)``.
 
-Points are the mover's, 25 is the bar and 0 is off, as in `motif.board.moves`.  The style is gnubg's: the
-moves of one checker are joined, and only the stops where it hits are shown.
+Points are in the mover's numbering, 25 is the bar and 0 is off, as in `motif.board.moves`. The style is
+gnubg's: the moves of one checker are joined, and intermediate points are shown only where the checker hits.
 """
 
 import re
@@ -16,9 +16,9 @@ from motif.runtime.errors import PlayError
 
 OFF = 0
 NO_MOVE = "no move"
-"""Shown for a play without moves, whose notation is empty."""
+"""Text shown for a play without moves, whose notation is empty."""
 MAX_MOVES = 4
-"""Single-die moves of one play."""
+"""Maximum number of single-die moves in a play."""
 
 _POINT = r"(?:bar|b|off|o|[0-9]{1,2})"
 _CHECKER = re.compile(
@@ -41,7 +41,7 @@ class MarkedMove(NamedTuple):
 
 
 class PlayLike(Protocol):
-    """The parts of a play that `find_play` needs, as in `motif.board.moves.Play`."""
+    """Attributes of a play that `find_play` needs; see `motif.board.moves.Play`."""
 
     @property
     def moves(self) -> tuple[tuple[int, int], ...]:
@@ -49,7 +49,7 @@ class PlayLike(Protocol):
 
     @property
     def hits(self) -> tuple[bool, ...]:
-        """Whether each of the moves hits."""
+        """Whether each move hits a blot."""
 
     @property
     def position(self) -> Position:
@@ -62,8 +62,8 @@ _Play = TypeVar("_Play", bound=PlayLike)
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
     """Return the notation of single-die `moves` (from, to) with their `hits`; empty for no moves.
 
-    It does not depend on the order of the moves, nor on which of several checkers continued from a shared
-    point.
+    The notation depends neither on the order of the moves nor on which of several checkers on a point moved
+    on.
     """
     hit_points = {end for (_, end), hit in zip(moves, hits, strict=True) if hit}
     checkers = Counter(_visible_stops(path, hit_points) for path in _paths(moves))
@@ -82,9 +82,9 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
 def parse_moves(text: str) -> list[MarkedMove]:
     """Parse the moves in `text`, in order; ``8/5*/3`` is two moves, ``13/8`` is one.
 
-    The bar is ``bar``, ``b`` or 25, off is ``off``, ``o`` or 0; ``(2)`` repeats a move; ``*`` is optional;
-    dashes may replace slashes, as in ``13-8-3``.  Raises `PlayError` for anything else.  Legality is not
-    checked.
+    The bar is ``bar``, ``b`` or 25; off is ``off``, ``o`` or 0; ``(2)`` repeats a move; ``*`` is optional;
+    hyphens may replace slashes, as in ``13-8-3``. Legality is not checked.  Raises `PlayError` if `text` is
+    invalid.
     """
     moves: list[MarkedMove] = []
     for word in text.replace(",", " ").split():
@@ -99,11 +99,11 @@ def parse_moves(text: str) -> list[MarkedMove]:
 
 
 def find_play(text: str, plays: Sequence[_Play]) -> _Play:
-    """Return the one of the legal `plays` that `text` describes; an empty text is a dance.
+    """Return the play among the legal `plays` that `text` describes; an empty text is a dance.
 
-    Order and stops on the way do not matter, but the play must hit wherever the text has a star.  Of several
-    such plays the one with the fewest hits is meant.  Raises `PlayError` if there is none, listing the
-    nearest plays, or if several remain.
+    The order of moves and the intermediate points do not matter, but the play must hit wherever the text
+    has a star.  If several plays match, the play with the fewest hits is returned.  Raises `PlayError` if
+    no play matches, listing the nearest plays, or if several plays remain.
     """
     moves = parse_moves(text)
     stars = {move.end for move in moves if move.hit}
@@ -124,7 +124,7 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
 
 
 def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the points that each moved checker visits, the rearmost checkers and longest paths first."""
+    """Return the points visited by each moved checker; the rearmost checkers and longest paths come first."""
     rest = sorted(moves, reverse=True)
     paths = []
     while rest:
@@ -145,7 +145,7 @@ def _name(point: int) -> str:
 
 
 def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
-    """Return the moves of one checker from a `match` in `text`."""
+    """Return the moves of the checker that `match` found in `text`."""
     moves = []
     start = _point(match["start"])
     for stop in re.split("[/-]", match["stops"])[1:]:
@@ -157,7 +157,7 @@ def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
             )
         if hit and end == OFF:
             raise PlayError(
-                f"invalid play {quoted(text)}: in {quoted(match[0])} a hit is marked off the board"
+                f"invalid play {quoted(text)}: in {quoted(match[0])} a checker borne off cannot hit"
             )
         moves.append(MarkedMove(start, end, hit))
         start = end
@@ -170,7 +170,7 @@ def _point(name: str) -> int:
 
 
 def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the change in checkers of each changed point."""
+    """Return the change in the number of checkers on each changed point."""
     change: Counter[int] = Counter()
     for start, end in moves:
         change[start] -= 1
@@ -179,7 +179,7 @@ def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 
 def _distance(shift: dict[int, int], other: dict[int, int]) -> int:
-    """Return the number of checkers by which the results of two plays differ."""
+    """Return the number of checkers that are on different points after two plays."""
     return sum(abs(shift.get(point, 0) - other.get(point, 0)) for point in shift.keys() | other.keys())
 
 
@@ -196,6 +196,6 @@ def _lands_freely(moves: Sequence[MarkedMove], play: PlayLike) -> bool:
 def _listing(plays: Sequence[PlayLike]) -> str:
     texts = [format_moves(play.moves, play.hits) for play in plays[:_PLAYS_SHOWN]]
     if texts in ([], [""]):
-        return "nothing can be played"
+        return "no move is possible"
     more = len(plays) - len(texts)
     return "legal plays are " + ", ".join(texts) + (f" and {more} more" if more else "")

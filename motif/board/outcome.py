@@ -1,4 +1,4 @@
-"""Outcomes of finished games: the winner, and a single game, gammon or backgammon."""
+"""Outcomes of games: which player won, and whether by a single game, a gammon or a backgammon."""
 
 from enum import IntEnum
 
@@ -12,7 +12,7 @@ _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
 
 
 class Outcome(IntEnum):
-    """Points won (+) or lost (-) by the player on roll, without the cube; 0 for an unfinished game."""
+    """Points won (+) or lost (-) by the player on roll, at cube 1; 0 for an unfinished game."""
 
     LOSE_BACKGAMMON = -3
     LOSE_GAMMON = -2
@@ -25,8 +25,8 @@ class Outcome(IntEnum):
 
 @inline_kernel
 def checkers_on_board(words, first):
-    """Count the checkers, bar included, in the half that starts at word `first` (0, 4) of a packed board."""
-    # Bytes hold at most 15 and add up to at most 15, so byte-wise sums never carry.
+    """Count the checkers in the half that starts at word `first` (0 or 4) of a packed board, bar included."""
+    # The bytes add up to at most 15, so that byte-wise sums never carry.
     total = np.uint64(words[first]) + np.uint64(words[first + 1])
     total += np.uint64(words[first + 2]) + np.uint64(words[first + 3])
     return np.int64((total * np.uint64(0x0101010101010101)) >> np.uint64(56))
@@ -39,7 +39,7 @@ def _is_empty(words, first):
 
 @inline_kernel
 def _loss(words, loser):
-    """Return the points, 1 to 3, lost by the side whose half starts at word `loser`."""
+    """Return the points (1 to 3) lost by the side whose half starts at word `loser`."""
     if checkers_on_board(words, loser) < CHECKERS:
         return 1
     return 3 if occupied(words, loser) & _OPPONENTS_HOME else 2
@@ -47,7 +47,7 @@ def _loss(words, loser):
 
 @inline_kernel
 def finished_points(words):
-    """Return points won (+) or lost (-) by the player on roll of a packed board int64[8]; 0: unfinished."""
+    """Return the points won (+) or lost (-) by the player on roll of a packed board int64[8], or 0."""
     opponent = PACKED_WORDS // 2
     if _is_empty(words, opponent):
         return -_loss(words, 0)

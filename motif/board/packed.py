@@ -1,15 +1,15 @@
-"""Packed boards for kernels, bit masks of their places, and sums over their checkers.
+"""Packed boards for kernels, bit masks of points, and sums over checkers.
 
-A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in the opponent's
-numbering* at 32..55, the opponent's bar at 56; all counts positive, all other bytes zero.  Switching sides
-swaps the two halves; eight 64-bit words are copied faster than 26 signed bytes.  Point p of one player is
-point 25 - p of the other.
+A packed board is int8[64]: the player's own points 1..24 are at 0..23 and the own bar at 24; the opponent's
+points *in the opponent's numbering* are at 32..55 and the opponent's bar at 56. All counts are positive,
+and all other bytes are zero.  To switch sides, the two halves are swapped; eight 64-bit words are copied
+faster than 26 signed bytes.  Point p of one player is point 25 - p of the other.
 
-In a mask, bit p - 1 is point p and bit 24 is the bar.
+In a bit mask, bit p - 1 is point p and bit 24 is the bar.
 
-A half of a packed board is four 64-bit words of eight places, a byte each.  Multiplying a word by a row of
-eight byte weights leaves the weighted sum of its bytes in the highest byte, as long as no sum reaches 256;
-a side has 15 checkers, so weights up to 17 are safe.
+Half of a packed board is four 64-bit words of eight bytes, one byte per point.  Multiplying a word by eight
+weights of one byte each leaves the weighted sum of its bytes in the highest byte, if no sum reaches 256. A
+side has 15 checkers, so weights up to 17 are safe.
 """
 
 import numpy as np
@@ -86,20 +86,20 @@ def unpack_many(packed: Board) -> Board:
 
 @inline_kernel
 def copy_words(source, target):
-    """Copy a packed board int64[8].  Assigning slices is slower, and far slower to compile."""
+    """Copy a packed board int64[8]; assigning slices is slower, and much slower to compile."""
     for k in range(PACKED_WORDS):
         target[k] = source[k]
 
 
 @inline_kernel
 def _byte_flags(word, addend):
-    # Each byte holds 0 to 15 checkers: adding carries into its top bit, never into its neighbour.
+    # Each byte is 0 to 15, so that the addition can carry into its top bit but not into the next byte.
     return ((((word + addend) >> _S7) & _ONES) * _GATHER) >> _S56
 
 
 @inline_kernel
 def occupied(words, first):
-    """Return the places with a checker in the half that starts at word `first` (0, 4) of `words`."""
+    """Return the mask of points with a checker in the half at word `first` (0 or 4) of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_1)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_1) << _S8)
@@ -110,7 +110,7 @@ def occupied(words, first):
 
 @inline_kernel
 def made(words, first):
-    """Return the places with two checkers or more in the half that starts at word `first` of `words`."""
+    """Return the mask of points with two or more checkers in the half at word `first` of `words`."""
     return (
         _byte_flags(np.uint64(words[first]), _AT_LEAST_2)
         | (_byte_flags(np.uint64(words[first + 1]), _AT_LEAST_2) << _S8)
@@ -121,13 +121,13 @@ def made(words, first):
 
 @inline_kernel
 def mirrored(mask):
-    """Return the 24 points of `mask` in the other player's numbering; the bar is left out."""
+    """Return the 24 points of `mask` in the other player's numbering, without the bar."""
     return reversed_bits(mask & ALL_POINTS) >> _S40
 
 
 @inline_kernel
 def longest_run(points):
-    """Return the length of the longest run of ones, at most 7: 15 checkers make no more points."""
+    """Return the length of the longest run of ones, at most 7 because 15 checkers make at most 7 points."""
     run = 0
     for _ in range(_LONGEST):
         run += np.int64(points != 0)
@@ -137,7 +137,7 @@ def longest_run(points):
 
 _ONE_TO_EIGHT = np.uint64(0x0102030405060708)
 _EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
-# Squares of 1 to 8 would overflow a byte: the even and the odd places are summed in 16 bits each.
+# Squares of 1 to 8 would overflow a byte, so the even and the odd bytes are summed in 16 bits each.
 _EVEN_SQUARES = np.uint64(0x0001000900190031)
 _ODD_SQUARES = np.uint64(0x0004001000240040)
 _ADD_TO_FLAG_FOUR = np.uint64(0x7C7C7C7C7C7C7C7C)
@@ -152,13 +152,13 @@ def checkers_in(word):
 
 @inline_kernel
 def pips_in(word):
-    """Sum checkers times 1 to 8 over the eight places of one word."""
+    """Sum the checkers of one word with the weights 1 to 8."""
     return np.int64((word * _ONE_TO_EIGHT) >> _S56)
 
 
 @inline_kernel
 def squares_in(word):
-    """Sum checkers times the squares of 1 to 8 over the eight places of one word."""
+    """Sum the checkers of one word with the weights 1, 4, 9 ... 64."""
     even = ((word & _EVEN_BYTES) * _EVEN_SQUARES) >> _S48
     odd = (((word >> _S8) & _EVEN_BYTES) * _ODD_SQUARES) >> _S48
     return np.int64(even + odd)
@@ -166,7 +166,7 @@ def squares_in(word):
 
 @inline_kernel
 def above_third(first, second, third, fourth):
-    """Count the checkers above the third on each place of four words."""
+    """Count the checkers beyond the third on each point of four words."""
     excess, piles = np.uint64(0), 0
     for word in (first, second, third, fourth):
         flags = ((word + _ADD_TO_FLAG_FOUR) >> _S7) & _ONES

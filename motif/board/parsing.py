@@ -1,6 +1,6 @@
-"""Recognise and parse positions in any text form.
+"""Recognise and parse positions in all text formats.
 
-A form is recognised by its shape; its module then parses the text and explains faults.
+The format is recognised by its shape; the module of the format then parses the text and explains faults.
 """
 
 from motif.board.identifiers import ID_LENGTH, KEY_LENGTH, position_from_gnubg_id, position_from_key, quoted
@@ -15,11 +15,11 @@ FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "
     f"an XGID, an OGID, or a {KEY_LENGTH}-letter key"
 )
-"""The accepted forms of a position, for messages and help texts."""
+"""Accepted formats of a position, for messages and help texts."""
 
 
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
-    """Return the position in a text, with the match state if its form holds one.
+    """Parse a position, with its match state if the text contains one.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     Raises
     ------
     PositionError
-        For a text in none of these forms, or with an impossible position.
+        If the text has none of these formats, or the position is impossible.
     """
     position, match = _read(text.strip())
     return (position if match is None else Position(position.board, match)), match
@@ -55,15 +55,16 @@ def _read(text: str) -> tuple[Position, MatchState | None]:
         return position_from_gnubg_id(text), None
     if len(text) == KEY_LENGTH:
         return position_from_key(text), None
-    raise PositionError(f"invalid position {quoted(text)}: {_reason(text)}; a position is {FORMS}")
+    raise PositionError(f"invalid position {quoted(text)}: {_reason(text)}; a position must be {FORMS}")
 
 
 def parse_decision(
     text: str, first: str | int | None = None, second: str | int | None = None
 ) -> tuple[Position, MatchState | None, tuple[int, int] | None]:
-    """Parse a position with its match state, and a roll given as two dice or as one text.
+    """Parse a position with its match state, and a roll given as two dice or as one word.
 
-    Without dice the roll is that of the match state, if any.  Raises `PositionError` and `PlayError`.
+    Without dice, the roll of the match state is used, if it has one.  Raises `PositionError` and
+    `PlayError`.
     """
     position, match = parse_position(text)
     if first is not None:
@@ -77,7 +78,7 @@ def _reason(text: str) -> str:
     if ":" in text:
         return f"it has {_characters(text.split(':')[0])} before the colon"
     if len(text) == MATCH_ID_LENGTH:
-        return f"it has {_characters(text)}, like a Match ID, which holds no position"
+        return f"it has {_characters(text)}, like a Match ID, which contains no position"
     return f"it has {_characters(text)}"
 
 

@@ -1,11 +1,12 @@
-"""The position, and the conventions for sides, signs and indices.
+"""Positions, and the conventions for sides, signs and indices.
 
-**Board** ``int8[26]``, always from the side of the player ON ROLL, who moves from 24 to 1.  Indices 1 to 24
-are the points, 25 is the own bar, 0 the opponent's bar.  Own checkers count positive, the opponent's
-negative, bars included: ``board[0] <= 0 <= board[25]``.  Checkers off are 15 minus those on the board.
-(This is wildbg's convention.)  Kernels work on packed boards, see `motif.board.packed`.
+A **board** is ``int8[26]``, always from the side of the player ON ROLL, who moves from 24 to 1. Indices 1
+to 24 are the points, 25 is the player's own bar and 0 is the opponent's bar; a *place* is any of these.
+The player's own checkers are positive and the opponent's negative, bars included: ``board[0] <= 0 <=
+board[25]``. The checkers borne off are 15 minus the checkers on the board.  (This is wildbg's convention.)
+Kernels work on packed boards; see `motif.board.packed`.
 
-The result of a play is a board from the side of the OTHER player, who is next on roll.
+The result of a play is a board from the side of the OTHER player, who is on roll next.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +29,9 @@ def faults(board: npt.ArrayLike) -> list[str]:
     """List every reason why `board` (26 numbers) is not a valid position."""
     values = np.asarray(board)
     if values.shape != (BOARD_SIZE,):
-        return [f"a board has {BOARD_SIZE} places, not {'x'.join(map(str, values.shape)) or 'one'}"]
+        return [f"a board must have {BOARD_SIZE} numbers, not {'x'.join(map(str, values.shape)) or 'one'}"]
     if not np.issubdtype(values.dtype, np.integer):
-        return ["a board holds whole numbers of checkers"]
+        return ["a board must contain whole numbers of checkers"]
     counts = values.astype(np.int64)
     reasons = []
     if counts[OPPONENT_BAR] > 0:
@@ -39,32 +40,32 @@ def faults(board: npt.ArrayLike) -> list[str]:
         reasons.append(f"opponent's checkers on the own bar (index 25 holds {counts[OWN_BAR]})")
     own, opponent = counts[counts > 0].sum(), -counts[counts < 0].sum()
     if own > CHECKERS:
-        reasons.append(f"the player on roll has {own} checkers, at most {CHECKERS} are possible")
+        reasons.append(f"the player on roll has {own} checkers (maximum {CHECKERS})")
     if opponent > CHECKERS:
-        reasons.append(f"the opponent has {opponent} checkers, at most {CHECKERS} are possible")
+        reasons.append(f"the opponent has {opponent} checkers (maximum {CHECKERS})")
     if own == 0 and opponent == 0:
         reasons.append("both players have borne off all their checkers")
     closed_by_own = (counts[1 : HOME + 1] >= 2).all() and counts[OPPONENT_BAR] < 0
     closed_by_opponent = (counts[POINTS - HOME + 1 : POINTS + 1] <= -2).all() and counts[OWN_BAR] > 0
     if closed_by_own and closed_by_opponent:
-        reasons.append("both players are on the bar against closed boards: neither could ever move")
+        reasons.append("both players are on the bar against closed boards, so neither can ever move")
     return reasons
 
 
 class Position:
     """An immutable, hashable position from the side of the player on roll, compared by value.
 
-    ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, listing every
-    fault, if they are invalid.  ``print(position)`` draws it, and notebooks show a picture;
-    ``Position.from_id`` reads any ID, including its match, cube and dice.
+    ``Position(board)`` takes 26 numbers in the layout of `motif.board.position`; invalid numbers raise a
+    `PositionError` that lists every fault.  ``print(position)`` draws the position as text, and notebooks
+    show a picture.  ``Position.from_id`` reads any ID, including its match, cube and dice.
     """
 
     __slots__ = ("board", "match")
 
     board: Board
-    """int8[26], read-only, as the module describes."""
+    """Board, a read-only int8[26] in the layout of `motif.board.position`."""
     match: "MatchState | None"
-    """Match, cube and dice if known; ignored in comparisons."""
+    """Match, cube and dice, if known; ignored in comparisons."""
 
     def __init__(self, board: npt.ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
@@ -89,7 +90,7 @@ class Position:
     def of(cls, value: "PositionLike") -> "Position":
         """Convert a position, an ID or 26 numbers to a position.
 
-        Raises `PositionError` for anything else.
+        Raises `PositionError` if `value` is none of these.
         """
         if isinstance(value, Position):
             return value
@@ -97,7 +98,7 @@ class Position:
             return cls.from_id(value)
         if np.ndim(value) == 0:
             raise PositionError(
-                f"a position is a Position, an ID or {BOARD_SIZE} numbers, not {shown(value)}"
+                f"a position must be a Position, an ID or {BOARD_SIZE} numbers, not {shown(value)}"
             )
         return cls(value)
 
@@ -113,7 +114,7 @@ class Position:
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
-        """Build a position from {point: checkers}, each side in its OWN numbering, with 25 for its bar.
+        """Build a position from {point: checkers} per side, each in its OWN numbering with 25 for the bar.
 
         ``Position.from_points({6: 5, 8: 3}, {24: 2})``
         """
@@ -128,7 +129,7 @@ class Position:
         return cls(board)
 
     def switch_sides(self) -> "Position":
-        """Return the position from the other side."""
+        """Return the position from the other player's side."""
         return Position(-self.board[::-1])
 
     @property
@@ -160,14 +161,14 @@ class Position:
 
     @property
     def xgid(self) -> str:
-        """The XGID, with its prefix; for money with a centred cube if `match` is None."""
+        """The XGID, with its prefix; if `match` is None, for money play with a centred cube."""
         from motif.board.match_ids import xgid
 
         return xgid(self, self.match)
 
     @property
     def ogid(self) -> str:
-        """The OGID; for money with a centred cube if `match` is None."""
+        """The OGID, without a prefix; if `match` is None, for money play with a centred cube."""
         from motif.board.match_ids import ogid
 
         return ogid(self, self.match)
@@ -195,13 +196,13 @@ class Position:
 
 
 PositionLike = Position | str | npt.ArrayLike
-"""A position, an ID of one, or 26 numbers."""
+"""A position, its ID, or 26 numbers."""
 Positions = Iterable[Position | str] | npt.ArrayLike
 """Several positions: (n, 26) numbers, or any sequence of positions and IDs."""
 
 
 def as_boards(positions: Positions) -> Board:
-    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for the first bad row."""
+    """Convert positions to a C-contiguous int8 (n, 26); raise `PositionError` for the first invalid row."""
     if not isinstance(positions, np.ndarray):
         positions = [
             Position.of(item).board if isinstance(item, Position | str) else item
@@ -210,15 +211,15 @@ def as_boards(positions: Positions) -> Board:
     try:
         values = np.asarray(positions)
     except ValueError:
-        raise PositionError(f"positions must have {BOARD_SIZE} numbers each") from None
+        raise PositionError(f"each position must have {BOARD_SIZE} numbers") from None
     if values.ndim != 2 or values.shape[1] != BOARD_SIZE:
         raise PositionError(f"positions must have the shape (n, {BOARD_SIZE}), not {values.shape}")
-    not_whole = PositionError("positions must hold whole numbers of checkers")
+    not_whole = PositionError("positions must contain whole numbers of checkers")
     if values.dtype.kind not in "iuf":
         raise not_whole
     with np.errstate(invalid="ignore"):  # a NaN becomes some number and is found below
         boards = np.array(values, dtype=np.int8, order="C")
-    # Skipped for int8: for a single board the comparison would take noticeable time.
+    # Boards of int8 skip the comparison, which would take a noticeable part of the time for a single board.
     if values.dtype != np.int8 and not np.array_equal(boards, values):
         raise not_whole
     bad = first_bad_board(boards)
@@ -230,7 +231,7 @@ def as_boards(positions: Positions) -> Board:
 def _listed(positions: object) -> Iterable[Any]:
     if isinstance(positions, str | Position) or not isinstance(positions, Iterable):
         what = "one position" if isinstance(positions, str | Position) else shown(positions)
-        raise PositionError(f"positions must be a list, or an array (n, {BOARD_SIZE}), not {what}")
+        raise PositionError(f"positions must be a list or an array of shape (n, {BOARD_SIZE}), not {what}")
     return positions
 
 
@@ -259,5 +260,5 @@ def first_bad_board(boards):
 
 def _checked_place(point: int) -> int:
     if not 1 <= point <= OWN_BAR:
-        raise PositionError(f"invalid position: point {point} is not one of 1 to 24, or 25 for the bar")
+        raise PositionError(f"invalid position: each point must be 1 to 24, or 25 for the bar, not {point}")
     return point

@@ -1,8 +1,8 @@
-"""Rules of matches and of the cube: limits, doubles, the Crawford game, gammons, the winner.
+"""Rules of matches and of the cube: limits, doubles, the Crawford game, gammons and the winner.
 
-Legal plays are in `motif.board.moves`, outcomes of finished games in `motif.board.outcome`.
+For legal plays see `motif.board.moves`; for outcomes of finished games see `motif.board.outcome`.
 
-Source: the US Backgammon Federation's rules, which gnubg follows too.
+Source: the rules of the US Backgammon Federation, which gnubg also follows.
 """
 
 from typing import TYPE_CHECKING
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
 
 MAX_SCORE = 2**15 - 1
-"""Largest match length and score that can be written: a Match ID has 15 bits for each."""
+"""Largest match length and score in a Match ID, which has 15 bits for each."""
 MAX_CUBE = 2**15
-"""Largest cube that can be written: a Match ID has 4 bits for its logarithm."""
+"""Largest cube in a Match ID, which has 4 bits for the base-2 logarithm."""
 MAX_MATCH_LENGTH = 64
 """Longest match that motif plays: gnubg's ``MAXSCORE``, so that gnubg can read every match."""
 MAX_CUBE_PLAYED = 4096
 """Largest cube in games that motif plays: gnubg's ``MAX_CUBE``."""
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
-"""Losses that a player can offer, in units of the cube."""
+"""Points lost by each kind of resignation, in units of the cube."""
 
 
 def check_match_length(length: int, *, with_money: bool = False) -> None:
@@ -33,21 +33,21 @@ def check_match_length(length: int, *, with_money: bool = False) -> None:
 
 
 def may_double(state: "MatchState") -> bool:
-    """Return whether the player on roll may double: with access to the cube, and not in the Crawford game."""
+    """Return whether the player on roll has access to the cube and the game is not the Crawford game."""
     return state.cube_owner != "opponent" and not state.crawford
 
 
 def can_use_double(cube: int, away: int | None) -> bool:
-    """Return whether a double is useful to a player who may double, and the doubled cube can be written.
+    """Return whether a player who may double can gain by doubling `cube`, and the new cube is within limits.
 
-    `away` is the number of points that the player needs to win the match, None in money play: a cube that
-    already wins the match is dead.
+    `away` is the number of points that the player needs to win the match, or None in money play; a cube
+    that already wins the match is dead.
     """
     return 2 * cube <= MAX_CUBE and (away is None or away > cube)
 
 
 def is_double_useful(state: "MatchState") -> bool:
-    """Return whether the player on roll may double, and can gain by it."""
+    """Return whether the player on roll may double and can gain by doubling."""
     away = state.length - state.own_score if state.length else None
     return may_double(state) and can_use_double(state.cube, away)
 
@@ -56,24 +56,24 @@ def is_cube_dead(state: "MatchState") -> bool:
     """Return whether neither player of a match can gain by a double.
 
     This is the case in the Crawford game, when neither player needs more points than the value of the cube,
-    and at 2-away 2-away, where a double makes the game decide the match.
+    and at 2-away 2-away, where the game decides the match after a double.
     """
     own, opponent = state.length - state.own_score, state.length - state.opponent_score
     return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
 
 def gammons_count(state: "MatchState") -> bool:
-    """Return whether gammons count: under the Jacoby rule only once a double has been taken."""
+    """Return whether gammons count; under the Jacoby rule, they count only after a double has been taken."""
     return bool(state.length) or not state.jacoby or state.cube_owner != "centre"
 
 
 def is_match_point(length: int, score: tuple[int, int]) -> bool:
-    """Return whether a player is one point away from winning a match of more than one point."""
+    """Return whether a player is 1-away in a match of more than 1 point."""
     return length > 1 and length - 1 in score
 
 
 def is_crawford_game(length: int, score: tuple[int, int], *, played: bool) -> bool:
-    """Return whether a game that begins at `score` is the Crawford game: the first one at match point.
+    """Return whether a game that begins at `score` is the Crawford game, the first game at match point.
 
     `played` says whether the Crawford game has already been played.
     """

@@ -1,16 +1,17 @@
 """Match records in .sgf files (Smart Game Format, GM[6]), in which gnubg saves matches.
 
-Each game is a separate tree, of which the main line is read.  White is player 0 and Black player 1.  A move
-is the roll followed by the start and end of each checker's step as letters: a to x are White's points 1 to
-24, which are Black's 24 to 1; y is the bar and z is off.  A roll without steps is read as in a .mat file; a
-roll that was never played is written as PL and DI.  MI holds the length and the scores, RU the rules, RE the
-winner, the points and an R after a resignation.
+Each game is a separate tree; only its main line is read.  White is player 0 and Black is player 1. A move
+is the roll followed by two letters for each move of one checker, its start and its end: a to x are White's
+points 1 to 24, which are Black's points 24 to 1; y is the bar and z is off.  A roll without moves is read
+as in a .mat file; a roll that was never played is written as PL and DI. MI contains the length and the
+scores, RU the rules, and RE the winner, the points and an R after a resignation.
 
-Date, event, round, place and annotator are written as the properties that other programs read; if a record
-has other tags, all tags are also written as a game comment (GC), one per line, so that none is lost.
+The date, event, round, place and annotator are written as the properties that other programs read.  If a
+record has other tags, all tags are also written as a game comment (GC), one per line, so that none are
+lost.
 
-Source: the format's page on backgammon (red-bean.com/sgf/backgammon.html), and files that gnubg 1.07 wrote
-and read.
+Sources: the format's page on backgammon (red-bean.com/sgf/backgammon.html), and files written and read by
+gnubg 1.07.
 """
 
 import re
@@ -44,7 +45,7 @@ _COLOURS = "WB"
 """Colours of players 0 and 1."""
 _BAR, _TRAY = "y", "z"
 _TEXT = r"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
-# Possessive (++, *+): adjacent parts match different text, and no state is kept for backtracking.
+# Possessive quantifiers (++, *+): adjacent parts match different characters, so no backtracking is needed.
 _TOKEN = re.compile(rf"\s*+(?:([();])|([A-Za-z]++)\s*+({_TEXT}(?:\s*+{_TEXT})*+))", re.DOTALL)
 _VALUE = re.compile(_TEXT, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
@@ -58,7 +59,7 @@ _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "A
 _BACKGAMMON = "6"
 _SETUPS = ("AB", "AW", "AE")
 _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2]", "": ""}
-"""gnubg's properties for marks."""
+"""gnubg's property for each mark."""
 
 
 def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
@@ -75,12 +76,12 @@ def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     """Parse the `text` of an .sgf file, which errors call `name`.
 
-    Raises `RecordError`, naming file, line and game, for anything but a record of legal play.
+    Raises `RecordError`, naming the file, line and game, if the text is not a record of legal play.
     """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
-    # All trees are read first, so that limits are checked before any play is looked up.
+    # Read all trees first, so that limits are checked before any play is looked up.
     for number, nodes in enumerate(list(_Trees(text, name)), 1):
         reader = _GameReader(name, number, nodes)
         games.append(reader.game())
@@ -88,7 +89,7 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
         tags |= dict.fromkeys(reader.tags())
         jacoby |= "Jacoby" in reader.rules
     if not games:
-        raise RecordError(f"{name}: not an .sgf file: it has no game")
+        raise RecordError(f"{name}: not an .sgf file: it contains no game")
     record = MatchRecord(players, length, tuple(games), tuple(tags))
     if jacoby and not length and not jacoby_rule(record):
         record = MatchRecord(players, length, record.games, (*record.tags, ("Jacoby", "On")))
@@ -105,14 +106,14 @@ _Node = list[_Property]
 
 
 class _Trees:
-    """Iterates over the games of a text, each as the nodes of its main line."""
+    """Iterates over the games of a text; each game is the nodes of its main line."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
         self._line = 1
         self._nodes: list[_Node] = []
         self._branches: list[int] = []
-        """Number of subtrees begun so far in each open tree."""
+        """Number of subtrees that have begun in each open tree."""
         self._is_first = [True]
         """Whether each open tree belongs to the main line."""
         self._games = self._moves = self._parts = 0
@@ -150,7 +151,7 @@ class _Trees:
     def _begin_node(self) -> None:
         self._nodes.append([])
         self._moves += 1
-        # The first node of a game holds no move.
+        # The first node of a game contains no move.
         GAME_MOVES.check(len(self._nodes) - 1, f"{self._name}: game {self._games + 1}", RecordError)
         MATCH_MOVES.check(self._moves - self._games - 1, self._name, RecordError)
 
@@ -160,7 +161,7 @@ class _Trees:
         if not self._is_first[-1]:
             return
         if not self._nodes:
-            raise self._error("a property must be in a node, which begins with ;")
+            raise self._error("a property must be part of a node, which begins with ;")
         texts = [_ESCAPED.sub(r"\2", value[1:-1]) for value in _VALUE.findall(values)]
         self._nodes[-1].append(_Property(self._line, "".join(filter(str.isupper, key)), texts))
 
@@ -170,7 +171,7 @@ class _Trees:
         if rest and self._branches:
             raise self._error(f"{quoted(rest.splitlines()[0])} is not a property such as PW[Ann]")
         if self._branches:
-            raise self._error("the file ends within a game")
+            raise self._error("the file ends in the middle of a game")
         if rest and not here:
             raise self._error("not an .sgf file: it must begin with (;GM[6]")
 
@@ -179,7 +180,7 @@ class _Trees:
 
 
 class _GameReader:
-    """Reads one game; errors name line and game."""
+    """Reads one game; errors name the line and game."""
 
     def __init__(self, name: str, number: int, nodes: list[_Node]) -> None:
         self._name, self._number = name, number
@@ -188,7 +189,7 @@ class _GameReader:
         self._line = self._nodes[0][0].line if self._nodes[0] else 0
         self._on_roll: int | None = None
         self._dice: Turn | None = None
-        """A roll that has not been played yet."""
+        """Roll that has not been played yet."""
         self._check_kind()
         self.rules = self._text("RU").split(":")
         pairs = map(_INFORMATION.fullmatch, self._values("MI"))
@@ -199,7 +200,7 @@ class _GameReader:
         self.players = mat_name(self._text("PW")), mat_name(self._text("PB"))
 
     def tags(self) -> list[tuple[str, str]]:
-        """Return names and values of the game's tags."""
+        """Return the names and values of the game's tags."""
         lines = (_TAG_LINE.fullmatch(line.strip()) for line in _NEWLINE.split(self._text("GC")))
         if tags := [(match[1], match[2]) for match in lines if match]:
             return tags
@@ -212,7 +213,7 @@ class _GameReader:
             for item in chain.from_iterable(self._nodes):
                 self._line = item.line
                 self._read(item.name, item.values[0].strip())
-            # A last roll that was not played.
+            # The last roll was not played.
             if self._dice is not None and self._game.result is None:
                 self._game.add(self._dice)
             self._read_result()
@@ -256,13 +257,13 @@ class _GameReader:
         self._line = self._root["RE"].line
         match = _RESULT.fullmatch(text)
         if not match:
-            raise RecordError(f"the result {quoted(text)} is not of the form W+2 or B+1R")
+            raise RecordError(f"the result must have the form W+2 or B+1R, not {quoted(text)}")
         self._game.win(_COLOURS.index(match[1]), int(match[2]))
 
     def _check_kind(self) -> None:
         kind = self._text("GM").strip() or _BACKGAMMON
         if kind != _BACKGAMMON:
-            raise self._error(f"the game is GM[{plain_text(kind)}], not backgammon, GM[{_BACKGAMMON}]")
+            raise self._error(f"the game must be backgammon (GM[{_BACKGAMMON}]), not GM[{plain_text(kind)}]")
 
     def _values(self, key: str) -> list[str]:
         return self._root[key].values if key in self._root else []
@@ -273,7 +274,7 @@ class _GameReader:
     def _fact(self, facts: dict[str, str], key: str) -> int:
         number = int(facts.get(key, 0))
         if number > MAX_SCORE:
-            raise self._error(f"MI[{key}:{number}] is more than {MAX_SCORE}")
+            raise self._error(f"MI[{key}] must be at most {MAX_SCORE}, not {number}")
         return number
 
     def _error(self, what: str) -> RecordError:
@@ -282,7 +283,7 @@ class _GameReader:
 
 
 def _opening(record: MatchRecord, number: int) -> str:
-    """Return the properties of a game's first node."""
+    """Return the properties of the first node of a game."""
     game = record.games[number]
     facts = {"length": record.length, "game": number, "ws": game.score[0], "bs": game.score[1]}
     rules = []
@@ -310,7 +311,7 @@ def _opening(record: MatchRecord, number: int) -> str:
 
 
 def _tags_of(texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the tags that properties hold, in the order of these; dates have dots, as in .mat files."""
+    """Return the tags in a node's properties, in their order; dates have dots, as in .mat files."""
     date = _DATE.fullmatch(texts.get("EventDate", ""))
     known = {**texts, **({"EventDate": ".".join(date.groups())} if date else {})}
     if not date:
@@ -359,7 +360,7 @@ def _letter(point: int, player: int) -> str:
 
 
 def _point(letter: str, player: int) -> int:
-    """Return the player's own number of the point `letter`."""
+    """Return the number of the point `letter` in the player's own numbering."""
     if letter in (_BAR, _TRAY):
         return OWN_BAR if letter == _BAR else OFF
     number = ord(letter) - ord("a")

@@ -1,10 +1,10 @@
 """Check Smile documents, the binary JSON in .bgf files, without building them.
 
-Tokens are interpreted as in gammonview's reader.  That reader accepts numbers of any length, in quadratic
-time, and lists of any size; so both are checked first.
+Tokens are interpreted as in gammonview's reader, which accepts lists of any size, and numbers of any length
+in quadratic time.  Both are therefore checked before gammonview reads a document.
 
-Source: the specification of the format (github.com/FasterXML/smile-format-specification); gammonview 3.1,
-`gvformat/bgf.py`.
+Sources: the specification of the format (github.com/FasterXML/smile-format-specification), and
+`gvformat/bgf.py` of gammonview 3.1.
 """
 
 import re
@@ -15,34 +15,35 @@ from motif.runtime.limits import BGF_VALUES
 MAGIC = b":)\n"
 _HEADER = 4
 _SHARES_NAMES = 1
-"""Flag in the byte after the magic ones: key names are written once and referred to by number."""
+"""Flag in the byte after the magic bytes: key names are written once and then referred to by number."""
 _MAX_NUMBER_BYTES = 11
-"""Bytes of a whole number: 64 bits, six in each."""
+"""Maximum number of bytes in a whole number of 64 bits."""
 _END_OF_TEXT = b"\xfc"
 _OBJECT, _LIST = 0xFA, 0xF8
 _ENDS_OF_OBJECT, _ENDS_OF_LIST = (0xFB, 0xFF), (0xF9, 0xFF)
 _NUMBERS = (0x24, 0x25)
 _IN_OBJECT, _IN_LIST, _IN_SMALL = -3, -2, -1
-"""Kinds of open containers; a wanted list has its number instead."""
+"""Kinds of open containers; a list under the wanted key has its index instead."""
 _SMALL_LISTS = (b"points", b"from", b"to")
-"""Keys of lists of checkers or points: gammonview allocates memory for each checker or pip."""
+"""Keys of lists of checkers or points, for whose numbers gammonview allocates memory."""
 _MAX_SMALL = 30
 _MOVES = (b"move", b"notation")
-"""Keys of moves as text, whose points gammonview also parses."""
+"""Keys of moves as text; gammonview also parses the points in them."""
 _LONG_NUMBER = re.compile(rb"[0-9]{3}")
 
 
 class SmileError(ValueError):
-    """Bytes that gammonview cannot read as Smile, or not in bounded time; the message is one line."""
+    """Raised for bytes that gammonview cannot read as Smile in bounded time; the message is one line."""
 
 
 def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError]) -> list[int]:
-    """Return the lengths of the lists under the key `wanted` in the Smile document `content`.
+    """Return the length of each list under the key `wanted` in the Smile document `content`.
 
-    Raises `SmileError`, and `error`, which begins with `where`, for too many values.
+    Raises `SmileError` for an invalid document, and `error`, whose message begins with `where`, for too
+    many values.
     """
     if not content.startswith(MAGIC) or len(content) < _HEADER:
-        raise SmileError("its payload is not Smile")
+        raise SmileError("its payload is not in Smile format")
     walk = _Walk(content, wanted.encode())
     try:
         while walk.step():
@@ -67,7 +68,7 @@ class _Walk:
         self._key = b""
 
     def step(self) -> bool:
-        """Read a value or the end of a container; return whether any container is still open."""
+        """Read a value or the end of a container; return whether a container is still open."""
         token = self._next()
         if self._open and self._open[-1] == _IN_OBJECT:
             if token in _ENDS_OF_OBJECT:
@@ -81,12 +82,12 @@ class _Walk:
                 self.lengths[self._open[-1]] += 1
             self._key = b""
             if self._open[-1] == _IN_SMALL and not self._is_small(token):
-                raise ValueError(f"checkers and points are whole numbers up to {_MAX_SMALL}")
+                raise ValueError(f"checkers and points must be whole numbers up to {_MAX_SMALL}")
         self.values += 1
         start = self.at
         self._skip(token)
         if self._key in _MOVES and _LONG_NUMBER.search(self._content, start, self.at):
-            raise ValueError("a move goes to a point of more than two digits")
+            raise ValueError("a move contains a point of more than two digits")
         return bool(self._open)
 
     def _next(self) -> int:
@@ -143,9 +144,9 @@ class _Walk:
             self._open.append(_IN_SMALL if self._key in _SMALL_LISTS else _IN_LIST)
 
     def _is_small(self, token: int) -> bool:
-        """Return whether the value that begins with `token` is a whole number of at most two digits."""
+        """Return whether the value that begins with `token` is a small whole number."""
         if token in _NUMBERS:
-            # One byte holds them all: six bits, of which the last is the sign.
+            # The whole number is one byte: six bits, the last of which is the sign.
             last = self._content[self.at]
             return last >= 0x80 and (last & 0x3F) >> 1 <= _MAX_SMALL
         return 0xC0 <= token <= 0xDF

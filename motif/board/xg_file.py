@@ -1,14 +1,14 @@
 """Match records of eXtreme Gammon (.xg) and BGBlitz (.bgf), read with gammonview.
 
-gammonview (package `gvformat`) converts either format to one document: games and their actions, each with
-the resulting position as an OGID, by which plays are looked up among the legal ones.  The programs' analyses
-are ignored.
+gammonview (package `gvformat`) converts both formats to the same kind of document: games and their actions,
+each with the resulting position as an OGID. The play is the legal play that leads to this position.
+Analyses in the files are ignored.
 
-gammonview unpacks and converts any input, in time quadratic in the moves of a game.  So the unpacked size and
-the number of moves are checked first.
+gammonview unpacks and converts any input, in time quadratic in the number of moves of a game.  The unpacked
+size and the number of moves are therefore checked first.
 
-Source: the description of the .xg format (extremegammon.com/XGformat.aspx); for .bgf files the specification
-of Smile, the binary JSON in them (github.com/FasterXML/smile-format-specification).
+Sources: the description of the .xg format (extremegammon.com/XGformat.aspx) and, for .bgf files, the
+specification of Smile, their binary JSON (github.com/FasterXML/smile-format-specification).
 """
 
 import struct
@@ -37,19 +37,20 @@ from motif.runtime.package import install_command
 EXTRA = "xg"
 XG_MAGIC = b"RGMH"
 BGF_MAGIC = b"{"
-"""A .bgf file begins with a line of JSON."""
+"""First byte of a .bgf file, which begins with a line of JSON."""
 
 _ROLLS = range(21)
 _DOUBLE, _TAKE, _DROP, _SET_POSITION = 21, 22, 23, 31
-"""gammonview's action codes; all others only mark the end of a game."""
+"""gammonview's action codes; all other codes mark the end of a game."""
 _WHITE = 1
 _SCORES = slice(6, 8)
-"""Score fields of an OGID."""
+"""Score fields of an OGID, for White and Black."""
 _XG_HEADER, _THUMBNAIL_SIZE = 8232, 20
 _XG_RECORD, _XG_KIND = 2560, 8
 _XG_GAME = 1
-"""Size of an .xg file's header, and the offset of the thumbnail's size in it; size of the records after the
-thumbnail, the offset of a record's kind, and the kind that begins a game."""
+"""Size of an .xg file's header and the offset of the thumbnail's size in it; size of the records after the
+thumbnail, the offset of a record's kind in it, and the kind that begins a game.
+"""
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _GZIP = b"\x1f\x8b"
 
@@ -57,22 +58,22 @@ _GZIP = b"\x1f\x8b"
 def parse_xg(content: bytes, name: str) -> MatchRecord:
     """Parse the `content` of an .xg file, which errors call `name`.
 
-    Raises `RecordError` if gammonview is missing or cannot read the file, for illegal plays, and for a file
-    beyond `motif.runtime.limits`.
+    Raises `RecordError` if gammonview is missing or cannot read the file, if a play is illegal, or if the
+    file exceeds `motif.runtime.limits`.
     """
     file_kind = "an .xg file; export the match from eXtreme Gammon as .mat"
     return _parse("convert_xg", content, name, file_kind, _checked_xg)
 
 
 def parse_bgf(content: bytes, name: str) -> MatchRecord:
-    """Parse the `content` of a .bgf file; otherwise like `parse_xg`."""
+    """Parse the `content` of a .bgf file; see `parse_xg`."""
     return _parse(
         "convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat", _checked_bgf
     )
 
 
 def _checked_xg(content: bytes, name: str) -> bytes:
-    """Return `content` unchanged; raise `RecordError` if gammonview would unpack too much of it."""
+    """Return `content` unchanged; raise `RecordError` if it is too large when unpacked."""
     if len(content) < _XG_HEADER:
         return content
     start = _XG_HEADER + struct.unpack_from("<I", content, _THUMBNAIL_SIZE)[0]
@@ -83,7 +84,7 @@ def _checked_xg(content: bytes, name: str) -> bytes:
 
 
 def _unpacked_records(packed: bytes, name: str) -> bytes:
-    """Return the records as gammonview reads them: `packed` itself if it cannot be unpacked."""
+    """Return the records as gammonview reads them; they are `packed` itself if it cannot be unpacked."""
     decompressor = zlib.decompressobj()
     try:
         records = decompressor.decompress(packed, MATCH_UNPACKED.size + 1)
@@ -110,7 +111,7 @@ def _checked_bgf(content: bytes, name: str) -> bytes:
 
 
 def _check_games(moves: list[int], name: str) -> None:
-    """Raise `RecordError` for too many games, or games of too many `moves`."""
+    """Raise `RecordError` if there are too many games, or too many `moves` in a game."""
     MATCH_GAMES.check(len(moves), name, RecordError)
     CONVERTED_MOVES.check(sum(moves), name, RecordError)
     for number, count in enumerate(moves, 1):
@@ -130,14 +131,14 @@ def _parse(
     content = checked(content, name)
     try:
         document = convert(content)
-    # Any exception: gammonview hardly checks its input.
+    # Catch any exception, because gammonview does little checking of its input.
     except Exception as error:
         reason = plain_text(" ".join(str(error).split())) or type(error).__name__
         raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
     try:
         return _record(document, name)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{name}: gammonview reads no match in it ({plain_text(repr(error))})") from None
+        raise RecordError(f"{name}: gammonview finds no match in it ({plain_text(repr(error))})") from None
 
 
 def _record(document: dict[str, Any], name: str) -> MatchRecord:
@@ -169,14 +170,14 @@ def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: b
 
 
 def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
-    """Record one of gammonview's plies, unless it only marks the end of the game."""
+    """Record one of gammonview's plies; a ply that marks the end of the game adds no action."""
     kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
     if kind in _ROLLS:
         roll = checked_roll(ply["d1"], ply["d2"])
         after, _ = position_from_ogid(ply["ogid_after"])
         same = [play for play in legal_plays(game.position, roll) if play.position == after]
         if not same:
-            raise RecordError("the play of {}{} is not legal".format(*roll))
+            raise RecordError("the play of the roll {}{} is not legal".format(*roll))
         game.add(Turn(player, roll, same[0]))
     elif kind == _DOUBLE:
         game.add(CubeAction(player, game.answer_to(player)))

@@ -73,20 +73,20 @@ def id_of_bits(*runs: int) -> str:
 
 NONE = [0] * 24
 BAD_IDS = [
-    ("4HPwATDgc/ABM", "a GNUbg ID has 14 characters, this has 13"),
-    ("4HPwATDgc/ABMAA", "a GNUbg ID has 14 characters, this has 15"),
-    ("", "a GNUbg ID has 14 characters, this has 0"),
-    ("4HPwATDgc!ABMA", r"character 10, '!', is not one of A-Z, a-z, 0-9, \+ and /"),
-    ("4HPwATDgc/ABM=", "character 14, '=', is not one of"),
-    ("4HPwATDgcéABMA", "character 10, 'é', is not one of"),
-    ("4HPwATDgc/\nBMA", r"character 11, '\\n', is not one of"),
+    ("4HPwATDgc/ABM", "a GNUbg ID must have 14 characters, not 13"),
+    ("4HPwATDgc/ABMAA", "a GNUbg ID must have 14 characters, not 15"),
+    ("", "a GNUbg ID must have 14 characters, not 0"),
+    ("4HPwATDgc!ABMA", r"character 10 must be A-Z, a-z, 0-9, \+ or /, not '!'"),
+    ("4HPwATDgc/ABM=", "character 14 must be .*, not '='"),
+    ("4HPwATDgcéABMA", "character 10 must be .*, not 'é'"),
+    ("4HPwATDgc/\nBMA", r"character 11 must be .*, not '\\n'"),
     ("4HPwATDgc/ABMB", "the last 4 bits of a GNUbg ID must be zero, but the last character is 'B'"),
-    (id_of_bits(16, *NONE, 0, 15, *NONE[1:]), "the opponent has 16 checkers, at most 15 are possible"),
-    (id_of_bits(15, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, at most 15 are possible"),
-    (id_of_bits(16, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, .*; the opponent has 16"),
+    (id_of_bits(16, *NONE, 0, 15, *NONE[1:]), r"the opponent has 16 checkers \(maximum 15\)"),
+    (id_of_bits(15, *NONE, 0, 16, *NONE[1:]), r"the player on roll has 16 checkers \(maximum 15\)"),
+    (id_of_bits(16, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers .*; the opponent has 16"),
     (id_of_bits(80), "the opponent has 80 checkers"),
     (id_of_bits(5, *NONE, *NONE[:23], 3, 2), "both players have checkers on point 24"),
-    (id_of_bits(5, *NONE, 5, *NONE, 2), r"surplus bits are set after the last place \(2 of them\)"),
+    (id_of_bits(5, *NONE, 5, *NONE, 2), r"the unused bits at the end must be zero \(2 set\)"),
     (id_of_bits(*NONE, 0, *NONE, 0), "both players have borne off all their checkers"),
     (
         id_of_bits(2, 2, 2, 2, 2, 2, *NONE[:18], 3, 2, 2, 2, 2, 2, 2, *NONE[:18], 3),
@@ -114,9 +114,9 @@ def test_the_first_of_several_bad_rows_is_named():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("OAHDPAABDAOAHDPAABD", "a 20-letter key has 20 characters, this has 19"),
-        ("OAHDPAABDAOAHDPAABDQ", "character 20, 'Q', is not one of A to P"),
-        ("oahdpaabdaoahdpaabda", "character 1, 'o', is not one of A to P"),
+        ("OAHDPAABDAOAHDPAABD", "a 20-letter key must have 20 characters, not 19"),
+        ("OAHDPAABDAOAHDPAABDQ", "character 20 must be A to P, not 'Q'"),
+        ("oahdpaabdaoahdpaabda", "character 1 must be A to P, not 'o'"),
         ("PAHDPAABDAOAHDPAABDA", "the opponent has 16 checkers"),
     ],
 )

@@ -44,9 +44,9 @@ def test_standard_input(monkeypatch):
     ("name", "content", "said"),
     [
         ("a.txt", b"Snowie\n", "(`import auto FILE`, then `export match mat FILE.mat`)"),
-        ("a.gvab", b"OGXM\1", "GammonView exports it as .mat"),
+        ("a.gvab", b"OGXM\1", "GammonView can export it as .mat"),
         ("a.xgp", b"RGMH", "it holds a position, not a match: copy its XGID in eXtreme Gammon"),
-        ("a.sgf", b"(;GM[1])", "the game is GM[1], not backgammon"),
+        ("a.sgf", b"(;GM[1])", "the game must be backgammon (GM[6]), not GM[1]"),
     ],
 )
 def test_other_files_say_what_to_do(tmp_path, name, content, said):
@@ -65,10 +65,12 @@ def test_files_of_a_folder(tmp_path):
     single = tmp_path / "notes.txt"
     names = [path.name for path in match_paths([single, tmp_path])]
     assert names == ["notes.txt", "a.sgf", "b.mat", "c.xg", "d.BGF"]
-    with pytest.raises(RecordError, match=r"the folder holds no \.mat, \.sgf, \.xg, \.bgf file$"):
+    with pytest.raises(
+        RecordError, match=r"the folder contains no match files \(\.mat, \.sgf, \.xg, \.bgf\)$"
+    ):
         list(match_paths([tmp_path / "e.mat"]))
 
 
 def test_other_suffixes_are_not_written(tmp_path):
-    with pytest.raises(SettingError, match=r"a\.xg: matches are written as \.mat or \.sgf$"):
+    with pytest.raises(SettingError, match=r"a\.xg: the suffix of a match file must be \.mat or \.sgf$"):
         write_match(tmp_path / "a.xg", RECORD)

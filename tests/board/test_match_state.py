@@ -147,24 +147,24 @@ def test_the_higher_die_comes_first():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"length": -1}, "the match length is -1, not 0 to 32767"),
-        ({"own_score": 32768}, "the score of the player on roll is 32768, not 0 to 32767"),
-        ({"opponent_score": -3}, "the opponent's score is -3"),
-        ({"cube": 3}, "the cube shows 3, not a power of two up to 32768"),
-        ({"cube": 0}, "the cube shows 0"),
-        ({"cube": 65536}, "the cube shows 65536"),
-        ({"cube_owner": "them"}, "the cube's owner is 'them', not one of centre, me, opponent"),
-        ({"decision": "centre"}, "the decision is 'centre', not one of me, opponent"),
-        ({"resignation": "triple"}, "the resignation is 'triple'"),
-        ({"game_state": "lost"}, "the game state is 'lost'"),
-        ({"player": 2}, "the player on roll is 2, not one of 0, 1"),
-        ({"dice": (7, 1)}, "7 is not a die"),
-        ({"dice": (1,)}, "a roll has two dice, not 1"),
-        ({"dice": (3, 1), "doubled": True}, "dice are rolled although a double is on offer"),
+        ({"length": -1}, "the match length must be 0 to 32767, not -1"),
+        ({"own_score": 32768}, "the score of the player on roll must be 0 to 32767, not 32768"),
+        ({"opponent_score": -3}, "the opponent's score must be 0 to 32767, not -3"),
+        ({"cube": 3}, "the cube must be a power of two up to 32768, not 3"),
+        ({"cube": 0}, "the cube must be .*, not 0"),
+        ({"cube": 65536}, "the cube must be .*, not 65536"),
+        ({"cube_owner": "them"}, "the cube's owner must be one of centre, me, opponent, not 'them'"),
+        ({"decision": "centre"}, "the decision must be one of me, opponent, not 'centre'"),
+        ({"resignation": "triple"}, "the resignation must be one of .*, not 'triple'"),
+        ({"game_state": "lost"}, "the game state must be one of .*, not 'lost'"),
+        ({"player": 2}, "the player on roll must be one of 0, 1, not 2"),
+        ({"dice": (7, 1)}, "each die must be 1 to 6, not 7"),
+        ({"dice": (1,)}, "a roll must have two dice, not 1"),
+        ({"dice": (3, 1), "doubled": True}, "dice cannot be rolled while a double is on offer"),
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
         ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),
-        ({"length": 5, "crawford": True}, "in the Crawford game a player must be 1 point away"),
+        ({"length": 5, "crawford": True}, "in the Crawford game a player must be 1-away"),
     ],
 )
 def test_a_fault_is_named(fields, reason):
@@ -173,7 +173,7 @@ def test_a_fault_is_named(fields, reason):
 
 
 def test_all_faults_are_named_at_once():
-    with pytest.raises(PositionError, match=r"cube shows 5.*7 is not a die.*Crawford"):
+    with pytest.raises(PositionError, match=r"the cube must be .*, not 5.*each die .*, not 7.*Crawford"):
         MatchState(cube=5, dice=(7, 7), crawford=True)
 
 
@@ -184,12 +184,12 @@ def test_a_sound_state_has_no_faults():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("cIkFAAAAAAA", "a Match ID has 12 characters, this has 11"),
-        ("cIkFAAAA?AAE", r"character 9, '\?', is not one of"),
-        ("IIkFAAAAAAAE", "the cube's owner has the code 2"),
-        ("cI0FAAAAAAAE", "the game state has the code 5, at most 4"),
-        ("cIkFAAAAAAD8", "surplus bits are set after the last field"),
-        ("cAkEAAAAAAAE", "0 is not a die"),
+        ("cIkFAAAAAAA", "a Match ID must have 12 characters, not 11"),
+        ("cIkFAAAA?AAE", r"character 9 must be .*, not '\?'"),
+        ("IIkFAAAAAAAE", "the code of the cube's owner must be 0 or 1"),
+        ("cI0FAAAAAAAE", "the code of the game state must be at most 4, not 5"),
+        ("cIkFAAAAAAD8", "the unused bits at the end must be zero"),
+        ("cAkEAAAAAAAE", "each die must be 1 to 6, not 0"),
         ("8IkFAAAAAAAE", "money play has no Crawford game"),
     ],
 )

@@ -106,7 +106,7 @@ def test_reading(text, moves):
         ("6/bar", "in '6/bar' a checker cannot move from 6 to bar"),
         ("off/3", "in 'off/3' a checker cannot move from off to 3"),
         ("6/off/3", "in '6/off/3' a checker cannot move from off to 3"),
-        ("6/off*", "in '6/off*' a hit is marked off the board"),
+        ("6/off*", "in '6/off*' a checker borne off cannot hit"),
         ("8/7(4) 6/5", "more than 4 moves"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_dance_is_the_empty_play():
     closed_out = Position.from_points({25: 1, 6: 2}, dict.fromkeys(range(1, 7), 2))
     plays = legal_plays(closed_out, (6, 5))
     assert find_play("", plays) is plays[0]
-    with pytest.raises(PlayError, match=r"'bar/20' is not a legal play; nothing can be played"):
+    with pytest.raises(PlayError, match=r"'bar/20' is not a legal play; no move is possible"):
         find_play("bar/20", plays)
     with pytest.raises(PlayError, match=r"'' is not a legal play; legal plays are "):
         find_play("", legal_plays(START, (6, 5)))

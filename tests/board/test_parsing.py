@@ -16,7 +16,7 @@ from tests.strategies import positions, rolls
 START = Position.start()
 STATE = MatchState(length=7, own_score=3, cube=2, cube_owner="me", dice=(6, 1))
 FORMS = (
-    "a position is a GNUbg ID (14 characters), PositionID:MatchID (14:12), an XGID, an OGID, "
+    "a position must be a GNUbg ID (14 characters), PositionID:MatchID (14:12), an XGID, an OGID, "
     "or a 20-letter key"
 )
 
@@ -55,7 +55,7 @@ def test_every_form_of_any_position(position):
         (
             "cIkFAAAAAAAE",
             "invalid position 'cIkFAAAAAAAE': it has 12 characters, "
-            f"like a Match ID, which holds no position; {FORMS}",
+            f"like a Match ID, which contains no position; {FORMS}",
         ),
         (
             "4HPwATDgc/ABM:cIkFAAAAAAAE",
@@ -63,26 +63,26 @@ def test_every_form_of_any_position(position):
         ),
         (
             "4HPwATDgc/ABMA:cIkFAAAAAAA",
-            "invalid match state 'cIkFAAAAAAA': a Match ID has 12 characters, this has 11",
+            "invalid match state 'cIkFAAAAAAA': a Match ID must have 12 characters, not 11",
         ),
         (
             "4HPwATDgc!ABMA",
-            "invalid position '4HPwATDgc!ABMA': character 10, '!', is not one of A-Z, a-z, 0-9, + and /",
+            "invalid position '4HPwATDgc!ABMA': character 10 must be A-Z, a-z, 0-9, + or /, not '!'",
         ),
         (
             "8HPwATDgc/ABMA",
-            "invalid position '8HPwATDgc/ABMA': the opponent has 16 checkers, at most 15 are possible",
+            "invalid position '8HPwATDgc/ABMA': the opponent has 16 checkers (maximum 15)",
         ),
         (
             "OAHDPAABDAOAHDPAABDZ",
-            "invalid position 'OAHDPAABDAOAHDPAABDZ': character 20, 'Z', is not one of A to P",
+            "invalid position 'OAHDPAABDAOAHDPAABDZ': character 20 must be A to P, not 'Z'",
         ),
         (
             "XGID=-b----",
-            "invalid position 'XGID=-b----': an XGID has 10 fields "
-            "(board:cube:owner:turn:dice:S1:S2:CJ:len:max), this has 1",
+            "invalid position 'XGID=-b----': an XGID must have 10 fields "
+            "(board:cube:owner:turn:dice:S1:S2:CJ:len:max), not 1",
         ),
-        ("a:b:c", "invalid position 'a:b:c': an XGID has 10 fields .* this has 3"),
+        ("a:b:c", "invalid position 'a:b:c': an XGID must have 10 fields .* not 3"),
     ],
 )
 def test_anything_else_is_explained(text, message):

@@ -28,7 +28,7 @@ def fault(motif):
     ("words", "said"),
     [
         (("evaluate", "4HPwATDgc"), "has 9 characters"),
-        (("evaluate", SIXTEEN), "the player on roll has 16 checkers, at most 15"),
+        (("evaluate", SIXTEEN), "the player on roll has 16 checkers (maximum 15)"),
         (("evaluate", ""), "it is empty"),
         (("evaluate", "4HPwATDgc/ABM\n"), "has 13 characters"),
         (("plays", START, "7", "1"), "each die must be 1 to 6, not 7"),
@@ -185,7 +185,7 @@ def test_where_nothing_can_be_kept_nothing_is_compiled_ahead(fault, monkeypatch,
 
 
 OVER = "cAAAAAAAAAAAAA"
-ENDED = f"{OVER}: the game is over, one player has borne off all checkers"
+ENDED = f"{OVER}: the game is over (one player has borne off all checkers)"
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_the_command(files, tmp_path, capsys):
     empty = tmp_path / "empty"
     empty.mkdir()
     for more, message in (
-        (["--from", str(empty)], "the folder holds no .mat, .sgf, .xg, .bgf file"),
+        (["--from", str(empty)], "the folder contains no match files (.mat, .sgf, .xg, .bgf)"),
         (["--label", "outcome", "--games", "3"], "only recorded games have an outcome"),
         ([], "--games must be at least 1, not 0"),
     ):

@@ -181,7 +181,7 @@ def test_a_lost_game_is_resigned_once(talk):
     [
         ("", "Error: no command given"),
         ("nonsense", "Error: syntax error, unexpected 'nonsense'"),
-        ("board:", "Error: invalid FIBS board 'board:': it has 1 fields, not 52"),
+        ("board:", "Error: invalid FIBS board 'board:': it must have 52 fields, not 1"),
         (OPENING.replace(":5:0:3:", ":5:0:13:"), "Error: invalid position: "),
         (OPENING.replace(":-1:2:1:", ":0:2:1:"), "Error: the game is over"),
         (OPENING.replace(":3:0:0:", ":3:3:0:", 1), "Error: invalid match state: the match is over"),

@@ -228,7 +228,7 @@ def test_what_is_not_there(client):
 
 
 OVER = "cAAAAAAAAAAAAA"
-ENDED = f"{OVER}: the game is over, one player has borne off all checkers"
+ENDED = f"{OVER}: the game is over (one player has borne off all checkers)"
 
 
 @pytest.mark.parametrize(

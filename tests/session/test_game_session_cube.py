@@ -129,7 +129,7 @@ def test_the_words_for_the_result():
         game = one_random_game(seed, rules)
         facts, won = game_facts(game), abs(outcome(game.actions[-1].play.position))
         kind = ["a single game", "a gammon", "a backgammon"][won - 1]
-        counts_one = ", which counts 1 point without a double (Jacoby rule)" * (rules.jacoby and won > 1)
+        counts_one = ", which counts as 1 point without a double (Jacoby rule)" * (rules.jacoby and won > 1)
         assert facts.in_words("Bob") == kind + counts_one
         assert facts.turns == len(game.actions)
         found.add((rules.jacoby, won > 1))

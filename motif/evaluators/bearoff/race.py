@@ -80,7 +80,7 @@ def bearoff_chances(position: Position) -> BearoffChances:
     Raises `PositionError` for any other position, and for a finished game.
     """
     if outcome(position):
-        raise PositionError("no bearoff: the game is over, one player has borne off all checkers")
+        raise PositionError("no bearoff: the game is over (one player has borne off all checkers)")
     packed = pack_many(position.board[None])
     row = np.empty(len(OUTPUTS))
     if not _chances(bearoff_tables(), packed.view(np.int64)[0], packed[0], row):

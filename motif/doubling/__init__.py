@@ -1,8 +1,9 @@
-"""Cube decisions for money and in matches.
+"""Cube decisions in money play and in matches.
 
 `cube_decision` decides by Janowski's model from the cubeless probabilities and the match state;
-`cube_decision_at` decides exactly in bearoffs with few checkers (`exact_equities`).  `cubeful_equity` is the
-value of a position with the cube; `match_equity_table` has match-winning probabilities by score.
+`cube_decision_at` decides exactly in bearoffs with few checkers (`exact_equities`). `cubeful_equity`
+returns the equity of a position with the cube; `match_equity_table` returns a table of match-winning
+probabilities by score.
 """
 
 from motif.doubling.decision import CubeDecision, cube_decision, cube_decision_at, cube_decision_by

@@ -1,9 +1,9 @@
-"""BRAS's doubling windows: the scores S from which to double and to drop.
+"""Doubling windows of BRAS: the scores S from which to double and to drop.
 
-For money play the article considers a double from D = 0.5 (the early zone), calls a game live from S of about
-62 to 65 and drops from S of about 80.  `window_in` recalibrates these on a `DoublingSet`, the positions of a
-player's self-play games up to the first double of each: it fits the shares of doubles and of passes as
-logistic functions of S, and takes the S at which they are one half.
+For money play, the article considers a double from D = 0.5 (the early zone), calls a game live from S of
+about 62 to 65, and drops from S of about 80. `window_in` recalibrates these limits on a `DoublingSet`, the
+positions of a player's self-play games up to the first double of each game.  It fits the shares of doubles
+and of passes as logistic functions of S, and returns the S at which each share is one half.
 """
 
 from dataclasses import asdict, dataclass
@@ -26,24 +26,24 @@ from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.streams import derive_states
 
 LIVE_FROM = (62.0, 65.0)
-"""S from which the article doubles."""
+"""Range of S from which the article doubles."""
 DROP_FROM = 80.0
 """S from which the article drops."""
 EARLY_FROM = 0.5
 """D from which the article considers a double."""
 RANGE = 0.5
-"""Width of the ranges of D in tables, as in the article."""
+"""Width of the ranges of D in the tables, as in the article."""
 
 _STEPS = 100
 _CONVERGED = 1e-9
 _RESAMPLES = 200
 _TRIAL = 2**41
-"""Trial number of these games' random streams."""
+"""Trial number in the random streams of these games."""
 
 
 @dataclass(frozen=True)
 class ScoreWindow:
-    """Scores S of the player on roll at which decisions switch."""
+    """Scores S of the player on roll from which the decision is to double, and to drop."""
 
     double_from: float
     double_se: float
@@ -52,15 +52,15 @@ class ScoreWindow:
     positions: int
     games: int
     player: str
-    """Player of the decisions."""
+    """Name of the player that makes the decisions."""
 
 
 MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
-"""`window_in` of motif-v6's doubling set (``motif cube-windows --games 4000 --seed 1``)."""
+"""Result of `window_in` for motif-v6's doubling set (``motif cube-windows --games 4000 --seed 1``)."""
 
 
 def score_action(score: float, double_from: float, drop_from: float) -> str:
-    """Return the cube action of a window at S = `score`."""
+    """Return the cube action at S = `score` in the window between `double_from` and `drop_from`."""
     if score < double_from:
         return "no double, take"
     return "double, take" if score < drop_from else "double, pass"
@@ -76,14 +76,14 @@ class DoublingSet:
     formula: BrasFormula
     """The formula of the score."""
     player: str
-    """Player of the games and of the decisions."""
+    """Name of the player that plays the games and makes the decisions."""
     games: int
     game: npt.NDArray[np.int64]
-    """Number of each position's game."""
+    """Index of each position's game."""
     raw: Floats
-    """D."""
+    """Raw scores D."""
     chances: Floats
-    """The player's estimate of the win probability."""
+    """Win probabilities according to the player."""
     doubles: npt.NDArray[np.bool_]
     """Whether the player doubles, or is too good to double."""
     drops: npt.NDArray[np.bool_]
@@ -91,7 +91,7 @@ class DoublingSet:
 
     @property
     def scores(self) -> Floats:
-        """S."""
+        """Scores S."""
         return self.formula.squashed(self.raw)
 
     @property
@@ -116,7 +116,7 @@ class DoublingSet:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return E[p] and SD by score and player, the early zone and the ranges, for JSON."""
+        """Return a dict for JSON: mean and SD of scores and win probabilities, early zone and ranges."""
         early = self.raw >= EARLY_FROM
         return {
             "score_mean": float(self.scores.mean() / 100),
@@ -136,28 +136,28 @@ class DoublingSet:
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """Decisions in a range of D."""
+    """Means of the positions in a range of D."""
 
     d_from: float
     d_to: float
     positions: int
     score: float
-    """Mean S."""
+    """Mean score S."""
     chance: float
-    """The player's mean estimate of the win probability."""
+    """Mean win probability according to the player."""
     doubles: float
     """Share of positions in which the player doubles."""
     drops: float
-    """Share in which a double is passed."""
+    """Share of positions in which the opponent passes a double."""
 
 
 def doubling_set(
     evaluator: Evaluator, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
 ) -> DoublingSet:
-    """Collect positions and cube decisions of money games of an evaluator against itself.
+    """Collect positions and cube decisions from money games of an evaluator against itself.
 
-    Each game counts up to its first double, without Jacoby rule; races are left out, because the BRAS score
-    says little about them.
+    Each game counts up to its first double, without the Jacoby rule.  Races are left out, because the BRAS
+    score says little about them.
 
     Parameters
     ----------
@@ -166,19 +166,19 @@ def doubling_set(
     games
         Number of games.
     formula
-        The BRAS score to measure, by default that of the article.
+        The BRAS score to measure, by default the article's.
     seed
         Random seed.
 
     Returns
     -------
     DoublingSet
-        The positions with scores, win probabilities and decisions.
+        The positions with their scores, win probabilities and decisions.
 
     Raises
     ------
     SettingError
-        For fewer than 1 game and an invalid seed.
+        If `games` is below 2 or `seed` is invalid.
     """
     check_seed(seed)
     check_count("games", games, 2)
@@ -192,10 +192,10 @@ def doubling_set(
 
 
 def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
-    """Return the scores at which half of the decisions in `positions` switch.
+    """Return the scores at which half of the decisions in `positions` are to double, and to drop.
 
-    Standard errors are from `resamples` bootstrap samples of whole games.  Raises `SettingError` if no
-    decision switches.
+    The standard errors are estimated from `resamples` bootstrap samples of whole games.  Raises
+    `SettingError` if the decisions do not change with the score.
     """
     scores = positions.scores
     double = _switch(scores, positions.doubles, positions.game, seed, resamples)
@@ -204,7 +204,7 @@ def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES
 
 
 def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
-    """Return the games and boards of all positions after the first, up to the first double of each game."""
+    """Return the games and boards of all positions up to the first double of each game, without the first."""
     undoubled = np.ones(games, np.bool_)
     parts = []
     for ply in self_play(evaluator, starts(games), derive_states(seed, 0, games, _TRIAL)):
@@ -221,7 +221,7 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
 
 
 def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return whether to double (or to play on, too good), and whether to pass, for each of `boards`."""
+    """Return whether to double (or play on, too good to double) and whether to pass, for each of `boards`."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
     )
@@ -232,7 +232,7 @@ def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt
 def _switch(
     scores: Floats, decisions: npt.NDArray[np.bool_], games: npt.NDArray[np.int64], seed: int, resamples: int
 ) -> tuple[float, float]:
-    """Return the score at which half of the decisions are made, and its standard error over games."""
+    """Return the score at which half of the `decisions` are true, and its standard error over games."""
     random = np.random.default_rng(seed)
     _, group = np.unique(games, return_inverse=True)
     count = int(group.max()) + 1 if len(group) else 0
@@ -245,17 +245,17 @@ def _switch(
 
 
 def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
-    """Fit a logistic function to `decisions` by Newton's method, and return where it is one half.
+    """Fit a logistic function to `decisions` by Newton's method; return the score at which it is one half.
 
     If a score separates all decisions, so that the fit diverges, return the middle of the gap.
     """
     present = weights > 0
     not_yet, already = scores[present & ~decisions], scores[present & decisions]
     if not len(not_yet) or not len(already):
-        raise SettingError("too few games: their decisions do not switch with the score")
+        raise SettingError("too few games: the decisions do not change with the score")
     if not_yet.max() < already.min():
         return float(not_yet.max() + already.min()) / 2
-    # Imported here: SciPy's special functions take a tenth of a second to import.
+    # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import expit
 
     scale = (scores - 50) / 10

@@ -1,4 +1,4 @@
-"""The `CubeModel` of a match state, with every cube state that doubles can lead to."""
+"""The `CubeModel` of a match state, with all cube states that can follow by doubles."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,10 +38,10 @@ from motif.rollouts.cubeful_games import Flags, decide_cubes, value_rolled
 from motif.rollouts.games import Games
 
 MATCH_CHECKERS = 4
-"""Checkers per side up to which match values are computed for all positions."""
+"""Maximum number of checkers per side for which match values of all positions are computed."""
 _KEPT = 256
 _SCORES_KEPT = 24
-"""Exact tables of match values that are kept, 5 MB each."""
+"""Number of exact tables of match values in the cache, 5 MB each."""
 
 
 def cube_model_for(
@@ -50,12 +50,12 @@ def cube_model_for(
     """Return the cube model of `state`, whose player on roll is side 0.
 
     Matches use `table`, by default Kazaross-XG2, with exact values for up to `MATCH_CHECKERS` checkers per
-    side; money play has exact tables for up to six.  `efficiency` is one number or is given by class (by
-    default gnubg's).  Raises `SettingError` for a finished match or an invalid efficiency.
+    side; money play has exact tables for up to six checkers.  `efficiency` is one number or a value for
+    each class (by default gnubg's). Raises `SettingError` for a finished match or an invalid efficiency.
     """
     check_valued(state)
     state = replace(state, dice=None, doubled=False, decision="me", player=0)
-    # Rules of money play have no effect in a match.
+    # The rules of money play have no effect in a match.
     if state.length:
         state = replace(state, jacoby=False, beavers=False, raccoons=False)
     return _cube_model_for(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
@@ -113,7 +113,7 @@ def _cube_model_for(
 def _match_tables(
     state: MatchState, table: MatchEquityTable | None
 ) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
-    """Return the cube levels from `state` on, and their `match_values`."""
+    """Return the cube levels from `state` on, with their `match_values`."""
     doubled, exact = match_values(state, MATCH_CHECKERS, table)
     return list(cube_levels(state)), doubled, share_table(exact, partial(_match_exact, state, table))
 
@@ -128,14 +128,14 @@ def _money_tables() -> Floats:
 
 
 def _first_state(state: MatchState) -> MatchState:
-    """Return the state before the first double, if possible: its exact values cover every cube."""
+    """Return the state before the first double, if possible, because its exact values cover every cube."""
     first = replace(state, cube=1, cube_owner="centre")
     return first if next(iter(cube_levels(state))) in cube_levels(first) else state
 
 
 @lru_cache(maxsize=_KEPT)
 def without_doubles(state: MatchState | None = None) -> CubeModel:
-    """Return a model without doubles: the game in `state` with its cube, or cubeless money play."""
+    """Return a model without further doubles, for the cube in `state` or for cubeless money play."""
     return NO_CUBE if state is None else without_cube(cube_model_for(state))
 
 
@@ -146,7 +146,7 @@ def _level_model(
     unit: EquityScale,
     table: MatchEquityTable | None,
 ) -> CubeModel:
-    """Return the one-state model of `level`, with equities in `unit`, or at the cube of `state`."""
+    """Return the one-state model of `level`, with equities in `unit` (for money, at `state`'s cube)."""
     there = replace(state, cube=level[0], cube_owner=owner_seen_by(level[1], 0))
     if not state.length:
         unit = EquityScale(half=state.cube / level[0])
@@ -173,23 +173,25 @@ def _money_doubles(levels: list[CubeLevel]) -> npt.NDArray[np.int64]:
 
 
 def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], CubeModel]:
-    """Return a function that makes the cube model of games, without beavers, in a worker."""
+    """Return a function with which workers make the cube model of games without beavers."""
     return partial(cube_model_for, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
 
 
 _NEAR = 0.12
-"""Margin of a double, in units of half the difference between a single win and loss, below which lookahead
-decides; it hardly ever changes clearer decisions."""
+"""Margin of a double below which lookahead decides, in units of half the difference between a single win
+and a single loss; lookahead rarely changes clearer decisions.
+"""
 ALMOST = 1e-9
-"""Differences below this are rounding."""
+"""Differences below this limit are treated as rounding errors."""
 
 
 def decided_ahead(
     judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: Floats
 ) -> tuple[Flags, Flags]:
-    """Return whether `sides` (n,), which are on roll and may double, should, and whether the others take.
+    """Return whether `sides` (n,), who are on roll and may double, should double, and whether to take.
 
-    The model decides by the `chances` (n, 5) of `boards` (n, 26), and in close cases the `judge`'s lookahead.
+    The model decides from the `chances` (n, 5) of `boards` (n, 26); in close cases, the `judge`'s lookahead
+    decides.
     """
     packed, doubled = pack_many(boards), cubes.doubled[states, sides]
     held, taken = np.empty((2, len(states)))

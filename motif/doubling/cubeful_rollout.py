@@ -1,8 +1,8 @@
-"""Rollouts of cube decisions, in which both sides double, take and pass.
+"""Roll out cube decisions; in the trials, both sides double, take and pass.
 
-Each trial plays the position twice with the same dice: without a double, and after double/take; a pass is
-exact.  Truncated trials are valued with the cube by the probabilities there; the player on roll may still
-double then.
+Each trial plays the position twice with the same dice, without a double and after double/take; the value of
+a pass is exact.  A truncated trial is valued by the cube model from the probabilities of its last position,
+where the player on roll may still double.
 """
 
 from dataclasses import dataclass, replace
@@ -30,17 +30,17 @@ from motif.runtime.progress import Stopwatch
 
 @dataclass(frozen=True, repr=False)
 class CubeRollout(Tabular):
-    """A rollout without a double and after double/take.
+    """Result of a cube rollout, without a double and after double/take.
 
-    Equities are for the player on roll, normalised as in `CubeDecision`; a pass is worth 1.  Values of a
-    double are None if it is useless.
+    Equities are for the player on roll, normalised as in `CubeDecision`; a pass is worth 1. Values of a
+    double are None if a double is useless.
     """
 
     state: MatchState
     mean: npt.NDArray[np.float64]
-    """(6,): without a double, the five probabilities and the equity."""
+    """Five probabilities and the equity without a double: (6,)."""
     se: npt.NDArray[np.float64]
-    """(6,): their standard errors."""
+    """Standard errors of `mean`: (6,)."""
     double_take: float | None
     double_take_se: float | None
     difference: float | None
@@ -61,14 +61,14 @@ class CubeRollout(Tabular):
 
     @property
     def action(self) -> str:
-        """The best cube action according to the means, worded as `CubeDecision.action`."""
+        """The best cube action according to the means, in the words of `CubeDecision.action`."""
         if self.double_take is None and may_double(self.state):
             return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields by name, for JSON."""
+        """Return a dict of all fields for JSON."""
         state = self.state
         record = {
             "action": self.action,
@@ -113,8 +113,8 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    There are no beavers.  The result does not depend on `jobs`.  Raises `SettingError` for settings that do
-    not apply with a cube and for a finished match, `PositionError` for a finished game.
+    There are no beavers.  The result does not depend on `jobs`. Raises `SettingError` for settings that do
+    not apply with a cube and for a finished match, and `PositionError` for a finished game.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)

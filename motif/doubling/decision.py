@@ -1,6 +1,6 @@
-"""Cube decisions: whether to double, whether to take, and how close it is.
+"""Cube decisions: whether to double, whether to take, and how close the decision is.
 
-Market windows are the win probabilities from which to double, to cash, and to play on for a gammon.
+A market window is the win probabilities from which to double, to cash and to play on for a gammon.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -37,14 +37,15 @@ from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
-"""Value of a unit after a beaver, in units before it."""
+"""Factor by which a beaver multiplies the equity after double/take."""
 
 _DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
-"""Upper limits of equity differences for these words: gnubg does not mark errors in borderline decisions, and
-calls those in very clear ones blunders."""
+"""Upper limits of the equity differences for these words: gnubg does not mark errors in borderline
+decisions, and marks errors in very clear decisions as blunders.
+"""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
-"""Smaller differences would be shown as 0.000."""
+"""Smallest difference that is not shown as 0.000."""
 _DOUBLES = ("double", "redouble")
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
@@ -52,22 +53,22 @@ _RACCOONS = ("raccoon", "no raccoon")
 
 
 class Verdict(NamedTuple):
-    """One finding on a cube decision."""
+    """A statement about a cube decision."""
 
     key: str
-    """Names its sentence in the phrases, such as ``take``."""
+    """Key of the sentence in the phrase files, such as ``take``."""
     cost: float = 0.0
-    """Equity that the other action gives up."""
+    """Equity lost by the other action."""
     degree: str = ""
-    """How clear it is: ``borderline``, ``close``, ``clear`` or ``very clear``."""
+    """How clear the decision is: ``borderline``, ``close``, ``clear`` or ``very clear``."""
 
 
 @dataclass(frozen=True)
 class MarketWindow:
-    """A player's market window at one efficiency, in win probabilities at fixed gammon rates."""
+    """A player's market window at one cube efficiency, in win probabilities at fixed gammon rates."""
 
     name: str
-    """``dead``, ``live``, or ``efficiency`` for the model's."""
+    """``dead``, ``live``, or ``efficiency`` for the efficiency of the model."""
     efficiency: float
     double_point: float | None
     """Lowest win probability of a correct double; None if there is none."""
@@ -78,7 +79,7 @@ class MarketWindow:
 
     @property
     def take_point(self) -> float:
-        """Win probability that the opponent needs to take."""
+        """Lowest win probability with which the opponent should take."""
         return 1 - self.cash_point
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,39 +105,39 @@ _FIELDS = (
     "exact",
     "efficiency",
 )
-"""Attributes of `CubeDecision` in its JSON record."""
+"""Attributes of `CubeDecision` that its JSON record contains."""
 
 
 @dataclass(frozen=True, repr=False)
 class CubeDecision(Tabular):
-    """The best cube action of both players before a roll.
+    """The best cube actions of both players before a roll.
 
-    Equities are for the player on roll.  For money they are in units of the cube before the double; in a
-    match they are normalised: 1 is a single game won at that cube, -1 one lost.  If the player on roll may
-    not double, values of a double are None and `should_take` is False.
+    Equities are for the player on roll.  For money, they are in units of the cube before the double; in a
+    match, they are normalised so that winning a single game at that cube is 1 and losing it is -1. If the
+    player on roll may not double, values of a double are None and `should_take` is False.
     """
 
     action: str
-    """Such as ``double, take``, ``no double, take``, ``redouble, pass``, ``too good to double, pass``,
-    ``no double, beaver`` or ``no double, dead cube``."""
+    """The actions, such as ``double, take``, ``no double, take``, ``redouble, pass``, ``too good to double,
+    pass``, ``no double, beaver`` or ``no double, dead cube``.
+    """
     no_double: float
     double_take: float | None
     double_pass: float | None
     mwc_no_double: float | None
-    """Match-winning probability without a double; this and the next two are None for money."""
+    """Match-winning probability without a double. This and the next two fields are None for money."""
     mwc_double_take: float | None
     mwc_double_pass: float | None
     cash_point: float | None
-    """Win probability of the player on roll from which a double should be passed."""
+    """Win probability of the player on roll from which the opponent should pass a double."""
     should_double: bool
     should_take: bool
     """Whether the opponent should take a double, beavers included."""
     should_beaver: bool
     should_raccoon: bool
-    """Whether the player on roll should raccoon a beaver; False if that is not allowed."""
+    """Whether the player on roll should raccoon a beaver; False if raccoons are not allowed."""
     exact: bool
-    """Whether the equities are exact, from the bearoff tables.  Take point, cash point and windows are always
-    the model's."""
+    """Whether the equities are exact. The take point, cash point and windows always come from the model."""
     state: MatchState
     _model: "_WindowModel" = field(repr=False, compare=False)
 
@@ -170,12 +171,12 @@ class CubeDecision(Tabular):
 
     @property
     def efficiency(self) -> float:
-        """Efficiency of the cube in Janowski's model."""
+        """Cube efficiency in Janowski's model."""
         return self._model.efficiency
 
     @property
     def take_point(self) -> float | None:
-        """Win probability that the opponent needs to take a double."""
+        """Lowest win probability with which the opponent should take a double."""
         return None if self.cash_point is None else 1 - self.cash_point
 
     @property
@@ -190,7 +191,7 @@ class CubeDecision(Tabular):
 
     @property
     def doubled(self) -> float | None:
-        """Equity of a double that is answered correctly."""
+        """Equity of a double with the best answer."""
         if self.double_take is None or self.double_pass is None:
             return None
         return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
@@ -204,12 +205,12 @@ class CubeDecision(Tabular):
 
     @cached_property
     def windows(self) -> tuple[MarketWindow, ...]:
-        """Market windows of the player on roll (dead, at `efficiency`, live); empty if useless."""
+        """Market windows of the player on roll (dead, at `efficiency`, live), if a double is useful."""
         return self._windows(self._model.ends, self.state)
 
     @cached_property
     def opponent_windows(self) -> tuple[MarketWindow, ...]:
-        """Market windows of the opponent, in the opponent's win probability."""
+        """Market windows of the opponent, in win probabilities of the opponent."""
         return self._windows(self._model.ends.switch_sides(), self.state.switch_sides())
 
     def _windows(self, ends: Outcomes, state: MatchState) -> tuple[MarketWindow, ...]:
@@ -220,12 +221,12 @@ class CubeDecision(Tabular):
 
     @property
     def double_name(self) -> Literal["double", "redouble"]:
-        """``redouble`` for the owner of the cube, otherwise ``double``."""
+        """``redouble`` if the player on roll owns the cube, otherwise ``double``."""
         return "redouble" if self.state.cube_owner == "me" else "double"
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Findings on the double and on its answer, in the order of their sentences."""
+        """Statements about the double and the answer, in the order of their sentences."""
         if self.doubled is None:
             return (Verdict("crawford" if self.state.crawford else "owned"),)
         verdicts = [self._double_verdict(self.doubled), self._answer_verdict()]
@@ -250,12 +251,12 @@ class CubeDecision(Tabular):
         return Verdict(self.answer, margin, _degree(margin))
 
     def cost(self, action_taken: str) -> float:
-        """Return the equity, 0 or more, that a cube action loses.
+        """Return the equity lost by a cube action (0 or more).
 
-        ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are actions of the player on
-        roll; ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
-        raccoon`` belong to the player on roll again.  Raises `SettingError` for other actions and for those
-        that the rules forbid here.
+        The actions of the player on roll are ``double``, ``redouble``, ``no double``, ``no redouble`` and
+        ``roll``; the opponent's are ``take``, ``pass``, ``drop`` and ``beaver``; after a beaver, the player
+        on roll has ``raccoon`` and ``no raccoon``. Raises `SettingError` for other actions and for actions
+        that the rules do not allow in this state.
         """
         if action_taken in _WAITS:
             # Rounding can make equal values slightly negative.
@@ -263,7 +264,7 @@ class CubeDecision(Tabular):
         if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
             raise SettingError(f"{action_taken!r} is not a cube action")
         if self.doubled is None:
-            raise SettingError(f"{action_taken}: the cube cannot be turned here")
+            raise SettingError(f"{action_taken}: the player on roll may not double")
         if action_taken in _DOUBLES:
             return self.value - min(self.value, self.doubled)
         if action_taken in _RACCOONS:
@@ -271,7 +272,7 @@ class CubeDecision(Tabular):
         return self._answered(action_taken) - self.doubled
 
     def _answered(self, answer: str) -> float:
-        """Return the equity of a double and the opponent's `answer`."""
+        """Return the equity of a double followed by the opponent's `answer`."""
         assert self.double_take is not None
         assert self.double_pass is not None
         if answer in _PASSES:
@@ -279,21 +280,21 @@ class CubeDecision(Tabular):
         if answer == "take":
             return self.double_take
         if self.state.length or not self.state.beavers:
-            raise SettingError("beaver: beavers are not allowed here")
+            raise SettingError("beaver: beavers are not allowed")
         return self._beavered(self.should_raccoon)
 
     def _beavered(self, raccoons: bool) -> float:
-        """Return the equity after a double and a beaver, with or without a raccoon."""
+        """Return the equity after a double and a beaver, with a raccoon if `raccoons`."""
         assert self.double_take is not None
         if not raccoons:
             return BEAVERED * self.double_take
         if self.raccooned is None:
-            raise SettingError("raccoon: raccoons are not allowed here")
+            raise SettingError("raccoon: raccoons are not allowed")
         return self.raccooned
 
 
 class _WindowModel(NamedTuple):
-    """Inputs of a decision's market windows."""
+    """Inputs of the market windows of a decision."""
 
     efficiency: float
     ends: Outcomes
@@ -309,12 +310,12 @@ def cube_decision(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Make the cube decision in `state`, before the roll, from cubeless probabilities.
+    """Make the cube decision before the roll in `state` from cubeless probabilities.
 
-    The cube efficiency is `efficiency`, or that of `position_class` (one of
+    The cube efficiency is `efficiency` or, by default, the efficiency of `position_class` (one of
     `motif.doubling.equities.EFFICIENCY_CLASSES`; a ``race`` also needs the `pips` of the player on roll).
-    Matches use `table`, by default Kazaross-XG2.  Raises `SettingError` for invalid probabilities, efficiency
-    or class, and for a finished match.
+    Matches use `table`, by default Kazaross-XG2. Raises `SettingError` for invalid probabilities,
+    efficiency or class, and for a finished match.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table)
@@ -328,7 +329,7 @@ def cube_decision_at(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Make the `cube_decision` for `position`, whose class and pips determine the efficiency.
+    """Make the cube decision for `position`, whose class and pips determine the efficiency.
 
     Without an `efficiency`, equities of bearoffs with few checkers are exact (see `motif.doubling.exact`)
     and do not depend on `probabilities`.
@@ -347,10 +348,10 @@ def cube_decision_by(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """Make the `cube_decision_at` by the `evaluator` that gave the position its `probabilities`.
+    """Make the cube decision for `position` with the `evaluator` that returned its `probabilities`.
 
-    If it looks ahead, both players may double at every node of the lookahead.  With an `efficiency` the model
-    decides without lookahead.
+    If the evaluator looks ahead, both players may double at every node of the lookahead.  With an
+    `efficiency`, the model decides without lookahead.  Otherwise like `cube_decision_at`.
     """
     known = exact_equities(position, state, table) if efficiency is None else None
     exact = known is not None
@@ -374,7 +375,7 @@ def values_of(
 
 
 def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
-    """Return `decision` with the equities of a rollout; the player on roll may double."""
+    """Return `decision` with the equities of a rollout; the player on roll must be allowed to double."""
     state, (x, ends, table) = decision.state, decision._model
     known = values_of(state, no_double, double_take, table)
     return _decision(ends, state, x, table, known, exact=False)
@@ -389,7 +390,7 @@ def _decision(
     *,
     exact: bool = True,
 ) -> CubeDecision:
-    """Make the decision by `known` values, which may be `exact`, or by the model."""
+    """Make the decision from `known` values, which may be `exact`, or by the model."""
     check_valued(state)
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
@@ -432,7 +433,7 @@ def _allows_raccoons(state: MatchState) -> bool:
 def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
-    """Return the best cube action in words, and whether to double, to take and to beaver."""
+    """Return the best cube action in words, and whether to double, take and beaver."""
     if double_take is None or double_pass is None:
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
@@ -443,7 +444,7 @@ def best_action(
     if not is_double_useful(state):
         return f"no {double}, dead cube", False, takes, False
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
-    # Without gammons playing on gains nothing: an apparent gain is the model's rounding.
+    # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
     if doubled >= no_double - ALMOST or (not takes and not gammons):
         return f"{double}, {answer}", True, takes, beavers
     if no_double > double_pass and gammons:
@@ -456,7 +457,7 @@ def _degree(margin: float) -> str:
 
 
 def cash_point(curves: CubeCurves) -> float:
-    """Return the first position's win probability from which the opponent passes, at most 1."""
+    """Return the win probability of the first position from which the opponent passes, at most 1."""
     curve = curves.doubled
     point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
@@ -479,7 +480,7 @@ def _window(
 
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
-    """Return win probabilities between which all equities of a window are linear."""
+    """Return the win probabilities between which all equities of a window are linear."""
     curve = curves.doubled
     places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
     even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
@@ -489,13 +490,13 @@ def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
 
 
 def _over(curve: Curve, places: Floats) -> Floats:
-    """Return the first position's equity at each of `places`."""
+    """Return the equity of the first position at each of the win probabilities `places`."""
     rows = np.zeros(len(places), np.int64)
     return Curve(curve.chances[rows], curve.values[rows]).at(places)
 
 
 def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
-    """Return where `values`, linear between `places`, first reach 0 (or exceed it if `least` does)."""
+    """Return where `values`, which are linear between `places`, first reach 0 (exceed it if `least` > 0)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):
         return None

@@ -1,13 +1,14 @@
 """Fit cube efficiencies to cubeful rollouts.
 
-Positions of self-play are rolled out for money with a centred cube and with the cube owned by either player,
-and with the same dice without a cube.  From the cubeless probabilities the model computes the equities of a
-dead and of a live cube; x is the share of the way from dead to live that fits the cubeful rollouts, by least
-squares over the positions of a class and the three cube states.  Its standard error is over positions, which
-are independent.
+Positions from self-play are rolled out for money with a centred cube, with the cube owned by either player
+and, with the same dice, without a cube.  From the cubeless probabilities, the model computes the equities
+of a dead and of a live cube.  x is the fraction of the way from dead to live that best fits the cubeful
+rollouts, by least squares over the positions of a class and the three cube states.  The standard error of x
+is over positions, which are independent.
 
-Rollouts are those of `motif.doubling.cubeful_rollout`, without Jacoby rule and beavers.  Both sides
-make cube decisions by the model with the x of the previous round, at first the default, and by exact tables.
+The rollouts are those of `motif.doubling.cubeful_rollout`, without the Jacoby rule and beavers.  Both sides
+make cube decisions by exact tables and by the model, with the x of the previous round (in the first round,
+the default).
 """
 
 from collections.abc import Iterator
@@ -37,17 +38,17 @@ from motif.runtime.errors import check_seed
 from motif.runtime.streams import derive_states
 
 CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
-"""Initial states of the cube, from the side of the player on roll."""
+"""Initial cube states of the rollouts, from the side of the player on roll."""
 _GAMES_A_POSITION = 4
 _OPEN = 0.15
-"""The winner is open while each side has at least this win probability."""
+"""Positions are used while each side has at least this win probability."""
 _SELF_PLAY_TRIAL = 2**40
-"""Trial number of self-play's random streams, which no rollout reaches."""
+"""Trial number in the random streams of self-play, above all trial numbers of rollouts."""
 
 
 @dataclass(frozen=True)
 class FittedEfficiency:
-    """The x of one position class."""
+    """The fitted x of one position class."""
 
     name: str
     """One of `EFFICIENCY_CLASSES`."""
@@ -56,19 +57,19 @@ class FittedEfficiency:
     se: float
     """Standard error of `x`, over positions."""
     default: float
-    """gnubg's x, averaged over the same positions."""
+    """gnubg's x, as a mean over the same positions."""
     positions: int
     games: int
-    """Games rolled out in the last round."""
+    """Number of games rolled out in the last round."""
 
 
 @dataclass(frozen=True)
 class EfficiencyFit:
-    """The fits of all classes that occurred in the games."""
+    """The fits for all position classes that occurred in the games."""
 
     classes: tuple[FittedEfficiency, ...]
     efficiency: Efficiency
-    """Default efficiencies with these fits; x of a race no longer depends on the pips."""
+    """Default efficiencies with the fitted values; the x of a race does not depend on the pips."""
     rounds: int
 
 
@@ -81,18 +82,18 @@ def fit_efficiency(
     seed: int = 0,
     jobs: int | None = None,
 ) -> EfficiencyFit:
-    """Fit the cube efficiency x of each class of positions to cubeful rollouts.
+    """Fit the cube efficiency x of each position class to cubeful rollouts.
 
     Parameters
     ----------
     evaluator
-        A static evaluator; it plays both sides.
+        A static evaluator, which plays both sides.
     positions
         Number of positions per class, from the evaluator's games.
     trials
         Number of rollout trials per position.
     rounds
-        Number of rounds of rollouts, each with the x of the round before.
+        Number of rounds of rollouts, each with the x of the previous round.
     seed
         Random seed.
     jobs
@@ -101,12 +102,12 @@ def fit_efficiency(
     Returns
     -------
     EfficiencyFit
-        x of each class, 0 (dead cube) to 1 (live cube), with standard errors.
+        The x of each class, from 0 (dead cube) to 1 (live cube), with standard errors.
 
     Raises
     ------
     SettingError
-        For counts that are too small.
+        If a count is too small.
     """
     check_seed(seed)
     for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):
@@ -123,8 +124,8 @@ def fit_efficiency(
 def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board, npt.NDArray[np.int8]]:
     """Draw boards (n, 26), at most `count` of each class, and their indices into `EFFICIENCY_CLASSES`.
 
-    Each of the self-play games contributes one random position per class among those whose winner is open:
-    in the others a double would have been passed long before.
+    Each self-play game contributes at most one random position per class.  Positions with a clear winner
+    are left out, because a double would have been passed long before.
     """
     count_games = _GAMES_A_POSITION * count
     states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
@@ -138,7 +139,7 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
             parts.append((games[is_open], boards[is_open]))
     games, boards = map(np.concatenate, zip(*parts, strict=True))
     classes = efficiency_classes(boards)
-    # In a random order, the first position of each game and class.
+    # Choose the first position of each game and class in a random order.
     order = np.random.default_rng(seed).permutation(len(games))
     kinds = games[order] * len(EFFICIENCY_CLASSES) + classes[order]
     rows = order[np.unique(kinds, return_index=True)[1]]
@@ -155,9 +156,9 @@ def cubeful_results(
     seed: int = 0,
     jobs: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return mean points (n, `CUBE_STATES`) won by the players on roll, and cubeless chances (n, 5).
+    """Return the mean points (n, `CUBE_STATES`) of the players on roll, and the cubeless chances (n, 5).
 
-    Points are in units of the cube; nobody doubles before the first roll.
+    Points are in units of the cube; there is no double before the first roll.
     """
     settings = RolloutSettings(trials, stratified=True, seed=seed)
     model, items = settings.model_of(evaluator), np.arange(len(boards))
@@ -178,12 +179,12 @@ def cubeful_results(
     def means(tallies: list[Tally]) -> Floats:
         return np.array([tally.mean() for tally in tallies]).reshape(len(boards), -1, len(OUTPUTS) + 1)
 
-    # The two states after the root's are the doubled cube, owned by either side.
+    # The two cube states after the initial state are the doubled cube, owned by either side.
     return means(cubeful)[..., -1] / [state.cube for state in CUBE_STATES], means(cubeless)[:, 0, :-1]
 
 
 def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
-    """Play `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
+    """Play `evaluator` against itself from `boards` (n, 26), with dice from the streams `states` (n,)."""
     dice = stream_dice(states)
     return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
 
@@ -212,7 +213,7 @@ def _fits(
 
 
 def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:
-    """Return the default efficiencies replaced by those of `fits`."""
+    """Return the default efficiencies, with the values of `fits` in place of theirs."""
     changes: dict[str, float] = {}
     for fit in fits:
         x = min(max(fit.x, 0.0), 1.0)

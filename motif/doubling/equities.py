@@ -1,11 +1,11 @@
-"""The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
+"""The three equities of a cube decision by Janowski's model, for many positions in one match state.
 
-`motif.evaluators.cube_model` contains the model and its sources.  In money play equity is in units of the
-cube; in match play it is the match-winning probability.
+`motif.evaluators.cube_model` contains the model and its sources.  In money play, equity is in units of the
+cube; in match play, it is the match-winning probability.
 
-The model interpolates between the equities of a dead and of a live cube by the cube efficiency x, 0 (dead) to
-1 (live).  The defaults are gnubg's by position class (`EvalEfficiency` in its eval.c); values fitted to
-motif's cubeful rollouts are in docs/how-to/cube.md.
+The model interpolates between the equities of a dead and of a live cube by the cube efficiency x, from 0
+(dead) to 1 (live). The defaults are gnubg's values for each position class (`EvalEfficiency` in its
+eval.c); docs/how-to/cube.md has values fitted to motif's cubeful rollouts.
 """
 
 import math
@@ -42,33 +42,33 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
 
 Floats = npt.NDArray[np.float64]
-# Estimates may leave 0 to 1 by float32 rounding.
+# Estimates may be slightly outside 0 to 1 because of float32 rounding.
 _ROUNDING = 1e-6
 DOUBLE_PASS = 1.0
 """Value of double/pass, in units of the cube before the double."""
 DOUBLED_WORTH = 2.0
-"""Value of a unit of the doubled cube, in units of the cube before the double."""
+"""Factor from units of the doubled cube to units of the cube before the double."""
 _LEVELS_BEYOND = 3
-"""Cube levels from the last useful one on: it may be doubled, and redoubled at once."""
+"""Number of cube levels from the last useful level on, which may be doubled and immediately redoubled."""
 _OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
 
 BEAROFF = "bearoff"
-"""A race with all checkers of both sides at home, in addition to `CLASS_NAMES`."""
+"""Class of a race with all checkers of both sides at home, in addition to `CLASS_NAMES`."""
 EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
 
 
 def checked_efficiency(x: float) -> float:
     """Return `x`; raise `SettingError` unless it is 0 to 1."""
     if not math.isfinite(x) or not 0 <= x <= 1:
-        raise SettingError(f"a cube efficiency is 0 to 1, not {x:g}")
+        raise SettingError(f"a cube efficiency must be 0 to 1, not {x:g}")
     return x
 
 
 @dataclass(frozen=True)
 class Efficiency:
-    """Cube efficiency by class; in a race it grows with the pips of the player on roll, within bounds.
+    """Cube efficiency by position class; in a race, it grows with the player on roll's pips, within bounds.
 
-    Raises `SettingError` for a value outside 0 to 1.
+    A value outside 0 to 1 raises `SettingError`.
     """
 
     contact: float = 0.68
@@ -84,22 +84,22 @@ class Efficiency:
             checked_efficiency(getattr(self, field.name))
 
     def of(self, position_class: str, pips: int | None = None) -> float:
-        """Return x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
+        """Return the x of a class in `EFFICIENCY_CLASSES`; a race also needs the player on roll's pips."""
         if position_class not in EFFICIENCY_CLASSES:
             names = ", ".join(EFFICIENCY_CLASSES)
-            raise SettingError(f"no position class is called {position_class!r}; there are {names}")
+            raise SettingError(f"unknown position class {position_class!r}: it must be one of {names}")
         if position_class == "race":
             if pips is None:
-                raise SettingError("the cube efficiency of a race depends on the pips of the player on roll")
+                raise SettingError("the cube efficiency of a race requires the pips of the player on roll")
             return min(max(self.race_base + self.race_per_pip * pips, self.race_lowest), self.race_highest)
         return float(getattr(self, position_class))
 
     def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
-        """Return x, float64 (n,), of `boards` int8 (n, 26), each seen by the player on roll."""
+        """Return the x, float64 (n,), of `boards` int8 (n, 26), each from the side of the player on roll."""
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
     def numbers(self) -> npt.NDArray[np.float64]:
-        """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS`, for kernels."""
+        """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS` for kernels."""
         return np.array([getattr(self, name) for name in NUMBERS])
 
 
@@ -109,11 +109,11 @@ def constant_efficiency(x: float) -> Efficiency:
 
 
 DEFAULT_EFFICIENCY = Efficiency()
-"""gnubg's values."""
+"""gnubg's cube efficiencies."""
 
 
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
-    """Return the index into `EFFICIENCY_CLASSES` (n,) of each of `boards` (n, 26)."""
+    """Return the indices into `EFFICIENCY_CLASSES` (n,) of the classes of `boards` (n, 26)."""
     return np.asarray(efficiency_codes(pack_many(boards)))
 
 
@@ -123,31 +123,31 @@ def efficiency_class(position: Position) -> tuple[str, int]:
 
 
 class Outcomes(NamedTuple):
-    """Outcome probabilities of n positions from one player's side; float64 (n,) each."""
+    """Outcome probabilities of n positions from one player's side; each is float64 (n,)."""
 
     win: Floats
     win_gammons: Floats
-    """Share of the wins that are gammons or backgammons."""
+    """Share of wins that are gammons or backgammons."""
     win_backgammons: Floats
     lose_gammons: Floats
     lose_backgammons: Floats
 
     def switch_sides(self) -> "Outcomes":
-        """Return the outcomes from the other side."""
+        """Return the outcomes from the other player's side."""
         return Outcomes(
             1 - self.win, self.lose_gammons, self.lose_backgammons, self.win_gammons, self.win_backgammons
         )
 
     def rows(self) -> Floats:
-        """Return the same as an array (n, 5)."""
+        """Return the probabilities as an array (n, 5)."""
         return np.stack(self, axis=1)
 
 
 def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
-    """Convert five cumulative probabilities, (5,) or (n, 5); raise `SettingError` if they are invalid."""
+    """Convert the five cumulative probabilities (5,) or (n, 5); raise `SettingError` if they are invalid."""
     rows = np.atleast_2d(np.asarray(probabilities, np.float64))
     if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
-        raise SettingError(f"the shape {rows.shape}: a position has {len(OUTPUTS)} probabilities")
+        raise SettingError(f"the shape of the probabilities must be (n, {len(OUTPUTS)}), not {rows.shape}")
     bad = ~((rows >= -_ROUNDING) & (rows <= 1 + _ROUNDING))
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
@@ -156,12 +156,12 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
 
 
 class Curve(NamedTuple):
-    """Equities of n positions as functions of the win probability, each given at k points."""
+    """Equities of n positions as functions of the win probability, each at k values."""
 
     chances: Floats
-    """(n, k), ascending from 0 to 1."""
+    """Win probabilities (n, k), ascending from 0 to 1."""
     values: Floats
-    """(n, k)"""
+    """Equities (n, k)."""
 
     def at(self, chances: Floats) -> Floats:
         """Return the equities (n,) at one win probability per position."""
@@ -171,24 +171,24 @@ class Curve(NamedTuple):
 class CubeCurves(NamedTuple):
     """Equities of the player on roll as functions of the win probability.
 
-    They are in units of the current cube for money, and match-winning probabilities in a match.
+    The equities are in units of the current cube for money, and match-winning probabilities in a match.
     """
 
     no_double: Curve
     double_take: Curve | None
-    """None if the player on roll may not double."""
+    """Equities after double/take; None if the player on roll may not double."""
     double_pass: float
 
     @property
     def doubled(self) -> Curve:
-        """`double_take` of a player who may double."""
+        """`double_take`, which is not None; raises `SettingError` if the player on roll may not double."""
         if self.double_take is None:
             raise ValueError("the player on roll may not double")
         return self.double_take
 
 
 class CubeEquities(NamedTuple):
-    """Equities of n positions, for the player on roll, in units of `CubeCurves`; each float64 (n,)."""
+    """Equities of n positions for the player on roll, in the units of `CubeCurves`; each is float64 (n,)."""
 
     no_double: Floats
     double_take: Floats
@@ -198,7 +198,7 @@ class CubeEquities(NamedTuple):
 def cube_curves(
     ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
-    """Return the curves of `ends` in `state` at efficiency `x`; the default `table` is Kazaross-XG2."""
+    """Return the curves of `ends` in `state` at efficiency `x`; `table` is by default Kazaross-XG2."""
     taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
     if not state.length:
         now, then, double_pass = EquityScale(), EquityScale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
@@ -241,8 +241,8 @@ def cubeful_equity(
 ) -> float:
     """Return the cubeful equity of the player on roll in `state`, without a double before this roll.
 
-    It is in units of the current cube for money, normalised (see `EquityScale`) in a match.  Raises
-    `SettingError` as `cube_decision` does.
+    The equity is in units of the current cube for money, and normalised (see `EquityScale`) in a match.
+    Raises `SettingError` for invalid arguments, like `cube_decision`.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return float(cubeful_equities(probabilities, state, x, table)[0])
@@ -251,7 +251,7 @@ def cubeful_equity(
 def cubeful_equities(
     probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> Floats:
-    """Return `cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
+    """Return the cubeful equities (n,) of `probabilities` (n, 5); the efficiency `x` is a number or (n,)."""
     ends = outcomes(probabilities)
     return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
 
@@ -259,24 +259,24 @@ def cubeful_equities(
 class EquityScale(NamedTuple):
     """Converts match-winning probabilities to normalised equities and back.
 
-    1 is a single game won at the current cube, -1 one lost: gnubg's normalised money equity (EMG).  For money
-    it changes nothing.
+    Normalised equity is 1 for a single game won at the current cube and -1 for one lost, as in gnubg (EMG).
+    Money equities are not changed.
     """
 
     middle: float = 0.0
     half: float = 1.0
 
     def equity(self, value: float | Floats) -> float | Floats:
-        """Return the equity of a value of `CubeCurves`."""
+        """Convert a value of `CubeCurves` to an equity."""
         return (value - self.middle) / self.half
 
     def value(self, equity: float) -> float:
-        """Return the value of `CubeCurves` of an equity."""
+        """Convert an equity to a value of `CubeCurves`."""
         return self.middle + self.half * equity
 
 
 MAX_VALUED_LENGTH = 128
-"""Points of a match: longer ones have more cube states than `motif.evaluators.cube_model.MAX_STATES`."""
+"""Longest match for which the cube states do not exceed `motif.evaluators.cube_model.MAX_STATES`."""
 
 
 def check_valued(state: MatchState) -> None:
@@ -297,7 +297,7 @@ def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquitySca
 
 
 def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
-    """Return `efficiency` if it is a number, otherwise that of the class, by default gnubg's."""
+    """Return `efficiency` if it is a number, otherwise its value for the class (by default gnubg's)."""
     if isinstance(efficiency, int | float):
         return checked_efficiency(float(efficiency))
     return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
@@ -310,10 +310,10 @@ def fixed_cube_model(
     *,
     unit: EquityScale | None = None,
 ) -> CubeModel:
-    """Return the cube model of `state`, whose player on roll is side 0, without later doubles.
+    """Return the cube model of `state` without later doubles; the player on roll is side 0.
 
-    The default `table` is Kazaross-XG2; `efficiency` is one number or is given by class (by default
-    gnubg's).  Values are equities of `unit`, by default the state's `scale`.  Raises `SettingError` for a
+    `table` is by default Kazaross-XG2; `efficiency` is one number or a value for each class (by default
+    gnubg's). Equities are in `unit`, by default the `scale` of the state.  Raises `SettingError` for a
     finished match or an invalid efficiency.
     """
     by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
@@ -331,7 +331,7 @@ def fixed_cube_model(
 
 
 def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
-    """Return the value of points; under the Jacoby rule gammons do not count with a centred cube."""
+    """Return the value of points; under the Jacoby rule, gammons do not count with a centred cube."""
     points = np.arange(-EVEN, EVEN + 1.0)
     now = points if gammons_count(state) else np.sign(points)
     return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
@@ -346,10 +346,10 @@ def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit
 
 
 def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
-    """Return the last useful level of the cube, and the level at which its double is played out.
+    """Return the last useful cube level, and the level at which its double is played out.
 
-    The first is the last at which a double may be useful to both; a player who has no more use for the cube
-    is redoubled at once.
+    The first is the last level at which a double may be useful to both players; a player for whom the cube
+    is useless is redoubled immediately.
     """
     own, opponent = aways(state)
     last = 0

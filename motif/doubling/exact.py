@@ -1,9 +1,9 @@
 """Exact cube equities in bearoffs, for money and in matches.
 
-Both sides have all their checkers, but fewer than fifteen, at home, so that no gammon is possible.  For money
-a table covers up to six checkers per side; other positions are computed by the same recursion over rolls, if
-it is short enough.  In a match its leaves are match-winning probabilities after the game, and both players
-use the cube optimally at every step.
+Both sides have all remaining checkers at home and have borne off at least one, so that no gammon is
+possible.  For money, a table covers up to six checkers per side; other positions are computed by the same
+recursion over rolls, if it is short enough.  In a match, the recursion ends in match-winning probabilities
+after the game, and both players use the cube optimally at every step.
 """
 
 from collections import deque
@@ -34,31 +34,31 @@ from motif.evaluators.bearoff.two_sided_cubes import (
 )
 
 MAX_VALUES = 4_000_000
-"""Most values computed for one position, which takes about half a second."""
+"""Maximum number of values computed for one position, which takes about half a second."""
 _PREPARED = 1.5
-"""Factor on `MAX_VALUES` if one computation serves all plays of a position."""
+"""Factor on `MAX_VALUES` for a computation that serves all plays of a position."""
 _KEPT = 3
 MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
-"""Columns of `money_cubes` by the cube's owner."""
+"""Column of `money_cubes` for each owner of the cube."""
 
 
 class CubeValues(NamedTuple):
     """Values of a cube decision for the player on roll.
 
-    They are in units of the cube for money, and match-winning probabilities in a match.
+    The values are in units of the cube for money, and match-winning probabilities in a match.
     """
 
     no_double: float
-    """Without a double before this roll."""
+    """Value without a double before this roll."""
     double_take: float | None
-    """None, like `double_pass`, if the player on roll may not double."""
+    """Value after double/take; None, like `double_pass`, if the player on roll may not double."""
     double_pass: float | None
 
 
 def exact_equities(
     position: Position, state: MatchState, table: MatchEquityTable | None = None
 ) -> CubeValues | None:
-    """Return the equities of `position` in `state`, or None if they are not known exactly.
+    """Return the exact values of `position` in `state`, or None if they are not known.
 
     Matches use `table`, by default Kazaross-XG2.  Raises `SettingError` for a finished match.
     """
@@ -67,7 +67,7 @@ def exact_equities(
         return None
     if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
         return _money_equities(money_cubes()[numbers], state)
-    # Checked first: values kept of another position must not decide whether this one is known.
+    # Check this first: whether a position is known must not depend on which values are cached.
     if _values_below(position, state) > MAX_VALUES:
         return None
     table = table or match_equity_table()
@@ -81,7 +81,7 @@ def exact_equities(
 
 
 def prepare_plays(position: Position, state: MatchState) -> None:
-    """Compute `position`, unless that takes too long, so that its successors are known at once."""
+    """Compute `position`, unless this takes too long, so that its successors are known."""
     numbers = _home_numbers(position)
     table = match_equity_table()
     if numbers is None or any(kept.place(state, table, numbers) for kept in _recent):
@@ -91,7 +91,7 @@ def prepare_plays(position: Position, state: MatchState) -> None:
 
 
 def _home_numbers(position: Position) -> tuple[int, int] | None:
-    """Return the numbers of both home positions; None if a side has other checkers, fifteen or none."""
+    """Return the numbers of both home positions; None if a side has checkers elsewhere, fifteen or none."""
     board = position.board
     own, opponent = board[1 : HOME + 1], -board[POINTS : POINTS - HOME : -1]
     left = int(np.maximum(board, 0).sum()), int(np.maximum(-board, 0).sum())
@@ -103,7 +103,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
 
 
 def _money_equities(values: Floats, state: MatchState) -> CubeValues:
-    """Return the equities from the three `values` of a position."""
+    """Convert the three `values` of a position, one for each owner of the cube."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
         return CubeValues(no_double, None, None)
@@ -111,16 +111,16 @@ def _money_equities(values: Floats, state: MatchState) -> CubeValues:
 
 
 class _Place(NamedTuple):
-    """Place of a position in `_Values`."""
+    """Position in the array of `_Values`."""
 
     player: int
-    """Which of the two players is on roll."""
+    """The player on roll, 0 or 1."""
     rows: tuple[int, int]
     """Rows of the two players' home positions."""
 
 
 CubeLevel = tuple[int, int | None]
-"""The cube's value, and the player who owns it: 0, 1 or None."""
+"""Value of the cube, and the player who owns it: 0, 1 or None."""
 
 
 class _Values(NamedTuple):
@@ -130,13 +130,13 @@ class _Values(NamedTuple):
     """Points that the two players need, and whether it is the Crawford game; None for money."""
     table: MatchEquityTable
     levels: dict[CubeLevel, int]
-    """State number of each cube level; empty for money."""
+    """Index of each cube level; empty for money."""
     numbers: tuple[Numbers, Numbers]
     rolled: Floats
-    """Values as returned by `pair_values`."""
+    """Values in the form returned by `pair_values`."""
 
     def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
-        """Return the place of these home positions in this `state`; None if they are not covered."""
+        """Return the place of the home positions in this `state`; None if they are not covered."""
         for player in (0, 1):
             sees = state if player == 0 else state.switch_sides()
             if self.score != _score(sees) or (state.length and self.table is not table):
@@ -159,13 +159,13 @@ class _Values(NamedTuple):
         no_double = float(values[self.levels[level]])
         if not may_double(state):
             return CubeValues(no_double, None, None)
-        # If neither player needs as many points as the cube's value, a double changes nothing.
+        # If neither player needs more points than the value of the cube, a double changes nothing.
         taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
         return CubeValues(no_double, float(values[taken]), table.after_game(state, state.cube))
 
 
 _recent: deque[_Values] = deque(maxlen=_KEPT)
-"""Recent values: those of a game's first position cover its later ones."""
+"""Recent values; the values of an early position of a game cover the later positions."""
 
 
 def _values_below(position: Position, state: MatchState) -> int:
@@ -176,7 +176,7 @@ def _values_below(position: Position, state: MatchState) -> int:
 
 
 def _positions_below(checkers: Board) -> int:
-    """Count home positions with no more checkers on any rearmost points than `checkers`, 6 point first."""
+    """Count the home positions that `checkers`, listed from the 6 point, can lead to."""
     counts = np.ones(1, np.int64)
     for most in np.cumsum(checkers, dtype=np.int64):
         counts = np.cumsum(np.pad(counts, (0, most + 1 - len(counts))))
@@ -195,11 +195,11 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
 def match_values(
     state: MatchState, checkers: int, table: MatchEquityTable | None = None
 ) -> tuple[Numbers, Floats]:
-    """Return the cube states after doubles in a match, and match-winning probabilities.
+    """Return the cube states after doubles in a match, and the match-winning probabilities.
 
-    States are (S, 2) by the side that doubles, or -1.  Probabilities are (2, n, n, S): by the side on roll,
-    its home position of at most `checkers`, the opponent's, and the `cube_levels` of `state`, whose player on
-    roll is side 0.
+    The states (S, 2) are indexed by the side that doubles and are -1 without a double.  The probabilities
+    (2, n, n, S) are indexed by the side on roll, its home position of at most `checkers`, the opponent's
+    home position, and the `cube_levels` of `state`, whose player on roll is side 0.
     """
     levels = cube_levels(state)
     rules = _match_rules(state, table or match_equity_table(), levels)
@@ -213,12 +213,12 @@ def _score(state: MatchState) -> tuple[int, int, bool] | None:
 
 
 def _level(state: MatchState, player: int) -> CubeLevel:
-    """Return the cube level of `state`, in which `player` is on roll."""
+    """Return the cube level of `state`, where `player` is on roll."""
     return state.cube, owning_player(state.cube_owner, player)
 
 
 def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
-    """Return the numbers of all possible cube levels from `state` on, whose player on roll is player 0."""
+    """Return the numbers of all cube levels that can follow `state`, whose player on roll is player 0."""
     levels = [_level(state, 0)]
     cube = state.cube
     while max(aways(state)) > cube and not state.crawford:
@@ -228,7 +228,7 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
 
 
 def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLevel, int]) -> CubeRules:
-    """Return the values of games at each of `levels` to both players."""
+    """Return the values of a game at each of `levels` for both players."""
     views = state, state.switch_sides()
     lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
     doubled = np.full((2, len(levels)), -1)
@@ -236,7 +236,7 @@ def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLe
         for (cube, owner), number in levels.items():
             lost[player, number] = table.after_game(view, -cube)
             passed[player, number] = table.after_game(view, cube)
-            # A double is useless to a player who already wins the match with the cube.
+            # A double is useless to a player who wins the match with the current cube.
             has_access = owner in (None, player) and not state.crawford
             if has_access and can_use_double(cube, aways(view)[0]):
                 doubled[player, number] = levels[2 * cube, 1 - player]

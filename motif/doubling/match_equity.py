@@ -1,15 +1,16 @@
 """Match equity tables: match-winning probabilities by score.
 
-Scores are in points still needed ("away").  A table has the probabilities before the Crawford game, with the
-Crawford game itself in the 1-away row, and separately those of the trailer after it.
+Scores are the points still needed ("away"). A table has the probabilities up to the Crawford game, which is
+the 1-away row, and the trailer's probabilities after the Crawford game.
 
-Tables are read in gnubg's XML format (`met.dtd`), type ``explicit``.  Kazaross-XG2 (Neil Kazaross, 2011) and
-Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) are included, with notices in their files.
+Tables are read in gnubg's XML format (`met.dtd`), type ``explicit``. Kazaross-XG2 (Neil Kazaross, 2011) and
+Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) are included; their files contain the
+notices.
 
 Beyond the longest score of a table, the score difference is modelled as a random walk: a player who needs a
-points against b wins with probability Phi(k (b - a) / sqrt(a + b)), where k continues the edge of the table.
-After the Crawford game, the trailer's probability is extrapolated by the table's last ratio for every two
-points.
+points against b points wins with probability Phi(k (b - a) / sqrt(a + b)), where k is chosen to match the
+edge of the table.  After the Crawford game, the trailer's probability is extrapolated with the table's last
+ratio for every two points.
 """
 
 from dataclasses import dataclass
@@ -29,11 +30,11 @@ from motif.runtime.limits import EQUITY_TABLE_FILE
 
 DEFAULT_TABLE = "kazaross-xg2"
 TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
-"""The included tables and their files."""
+"""File of each included table."""
 
 _SHORTEST = 3
 _ENTITY = "<!ENTITY"
-"""Nested entities could expand a small file to any size."""
+"""Start of an entity declaration; nested entities could expand a small file to any size."""
 _ALMOST = 1e-9
 
 
@@ -44,21 +45,22 @@ class MatchEquityTable:
     name: str
     description: str
     before: npt.NDArray[np.float64]
-    """(n, n): probability of a player ``row + 1`` away against one ``column + 1`` away; row 0 is the Crawford
-    game."""
+    """Match-winning probabilities (n, n) of a player ``row + 1`` away against an opponent ``column + 1``
+    away; row 0 is the Crawford game.
+    """
     after: npt.NDArray[np.float64]
-    """(n,): probability of the trailer, ``index + 1`` away, after the Crawford game."""
+    """Probabilities (n,) of a trailer who is ``index + 1`` away after the Crawford game."""
 
     @property
     def length(self) -> int:
-        """The longest score in the table, in points away."""
+        """Largest score in the table, in points away."""
         return len(self.after)
 
     def chance(self, own_away: int, opponent_away: int, post_crawford: bool = False) -> float:
         """Return the match-winning probability at a score; 0 away or less is a won match.
 
-        `post_crawford` says that the Crawford game has been played: one player is 1 away.  Raises
-        `SettingError` if neither is, or if both have won.
+        `post_crawford` says that the Crawford game has been played, so that one player is 1-away.  Raises
+        `SettingError` if neither player is 1-away after it, or if both have won.
         """
         if own_away <= 0 or opponent_away <= 0:
             if own_away <= 0 and opponent_away <= 0:
@@ -67,7 +69,7 @@ class MatchEquityTable:
         if post_crawford:
             if min(own_away, opponent_away) != 1:
                 raise SettingError(
-                    f"after the Crawford game a player is 1 point away, not {own_away} and {opponent_away}"
+                    f"after the Crawford game a player must be 1-away, not {own_away} and {opponent_away}"
                 )
             if opponent_away == 1:
                 return self._trailer(own_away)
@@ -79,17 +81,17 @@ class MatchEquityTable:
         return 1 - self._beyond(opponent_away, own_away)
 
     def after_game(self, state: MatchState, points: int) -> float:
-        """Return the probability of the player on roll after winning `points`, or losing them if negative."""
+        """Return the player on roll's probability after winning `points` (or losing, if negative)."""
         own, opponent = aways(state)
         post_crawford = state.crawford or own == 1 or opponent == 1
         own, opponent = own - max(points, 0), opponent - max(-points, 0)
         return self.chance(own, opponent, post_crawford and min(own, opponent) > 0)
 
     def _beyond(self, more: int, less: int) -> float:
-        """Return the probability of a player `more` away, beyond the table, against one `less` away."""
-        # On the diagonal there is no score difference from which to compute k.
+        """Return the probability beyond the table of a player `more` away against an opponent `less` away."""
+        # On the diagonal, there is no score difference from which to compute k.
         edge = min(less, self.length - 1)
-        # Imported here: SciPy's special functions take a tenth of a second to import.
+        # Import here, because SciPy's special functions take a tenth of a second to import.
         from scipy.special import ndtr, ndtri
 
         step = ndtri(self.before[-1, edge - 1]) * np.sqrt(self.length + edge) / (edge - self.length)
@@ -104,9 +106,9 @@ class MatchEquityTable:
 
 
 def aways(state: MatchState) -> tuple[int, int]:
-    """Return the points that the player on roll and the opponent still need.
+    """Return the numbers of points that the player on roll and the opponent still need.
 
-    Raises `SettingError` for money play and for a match that is over.
+    Raises `SettingError` for money play and for a finished match.
     """
     if not state.length:
         raise SettingError("money play has no score")
@@ -118,7 +120,7 @@ def aways(state: MatchState) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
-    """Return the table called `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
+    """Return the table `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
 
     Raises `SettingError` for an unknown name or an invalid file.
     """
@@ -128,14 +130,14 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
     if not name.lower().endswith(".xml"):
         names = ", ".join(TABLES)
         raise SettingError(
-            f"no match equity table is called {name!r}; there are {names}, and paths that end in .xml"
+            f"unknown match equity table {name!r}: it must be {names} or a path that ends in .xml"
         )
     text = text_of(Path(name), SettingError, EQUITY_TABLE_FILE)
     return read_table(text, name)
 
 
 def read_table(text: str, name: str) -> MatchEquityTable:
-    """Parse the XML `text` of a table; raise `SettingError`, naming the file `name` and the fault."""
+    """Parse the XML `text` of a table; raise `SettingError`, which names the file `name` and the fault."""
     if _ENTITY in text:
         raise SettingError(f"{name}: invalid match equity table: entities are not supported")
     try:
@@ -150,22 +152,22 @@ def read_table(text: str, name: str) -> MatchEquityTable:
     if len(after) not in (1, 2) or any(len(row) < length - 1 for row in after):
         raise SettingError(f"{name}: the post-Crawford table must have {length} chances")
     if after[0] != after[-1]:
-        raise SettingError(f"{name}: the post-Crawford chances of the two players differ")
+        raise SettingError(f"{name}: the post-Crawford chances of the two players must be equal")
     pre, post = np.array(before), np.array(after[0][:length])
     if np.abs(pre + pre.T - 1).max() > _ALMOST:
-        raise SettingError(f"{name}: the chances of the two players do not add up to 1")
+        raise SettingError(f"{name}: the chances of the two players must add up to 1")
     if any((row <= next_row).any() for row, next_row in pairwise(pre)) or (np.diff(post) > 0).any():
-        raise SettingError(f"{name}: a chance does not decrease with the points needed")
+        raise SettingError(f"{name}: the chances must decrease with the points needed")
     return MatchEquityTable(name, (root.findtext("info/description") or "").strip(), pre, post)
 
 
 def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
-    """Return the rows of the table `name`, each chance checked."""
+    """Return the rows of the table `name`; raise `SettingError` for an invalid probability."""
     tables = root.findall(name)
     if root.tag != "met" or not tables:
-        raise SettingError(f"{file}: invalid match equity table: it has no {name}")
+        raise SettingError(f"{file}: invalid match equity table: {name} is missing")
     if any(table.get("type") != "explicit" for table in tables):
-        raise SettingError(f"{file}: the {name} is not of type explicit")
+        raise SettingError(f"{file}: the {name} must be of type explicit")
     rows: list[list[float]] = []
     for row in (row for table in tables for row in table.findall("row")):
         chances = []

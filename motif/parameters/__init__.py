@@ -1,4 +1,4 @@
-"""Named parameters of a board, in sets, from one registry."""
+"""Parameter sets: named measurements of a board, from which weights compute its value."""
 
 from motif.parameters.named_sets import KNOWN_SETS, extend, fitted_set, parameter_set
 from motif.parameters.registry import Parameter, ParameterSet

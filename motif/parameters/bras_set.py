@@ -1,7 +1,8 @@
-"""The set ``bras``: the eleven features of the Backgammon Relative Advantage Score (2025).
+"""Parameter set ``bras``: the eleven features of the Backgammon Relative Advantage Score (2025).
 
-Each compares the two sides and lies between -1 and 1; switching sides changes its sign.  A point needs two
-checkers or more; the article leaves this open for the outfield, where it fits its example.
+Each feature compares the two sides and is between -1 and 1; it changes its sign when the sides are
+switched.  A point is two or more checkers; the article does not say this for the outfield, but its example
+agrees.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ from motif.parameters.registry import MORE, SetBuilder
 
 _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference
-# Name, sentence, unit, large value, group.
+# Name, sentence, unit, large value and group.
 
 # fmt: off
 PIP = _difference("pip", "pips by which the player on roll leads", "pips", 15 * 25, "race", better=MORE)
@@ -31,13 +32,13 @@ OFF = _difference("off", "extra checkers that the player on roll has borne off",
     better=MORE)
 HB = _difference("hb", "extra points of the player on roll in the home board", "points", 6, "blocking",
     better=MORE)
-PRIME = _difference("prime", "points by which the longest prime of the player on roll is longer (up to six "
+PRIME = _difference("prime", "points by which the longest prime of the player on roll is longer (at most six "
     "count)", "points", 6, "blocking", better=MORE)
 ANCH = _difference("anch", "extra points of the player on roll in the opponent's home board", "points", 6,
     "back game")
-BLOT = _difference("blot", "tenths by which the opponent's blot risk is higher: 15 per blot in its own home "
-    "board, 10 in the outfield, 12 in the other home board", "tenths", 225, "safety", better=MORE)
-STACK = _difference("stack", "extra checkers of the opponent above the fifth on any point", "checkers", 10,
+BLOT = _difference("blot", "tenths by which the opponent's blot risk is higher: 15 per blot in the own home "
+    "board, 10 in the outfield, 12 in the opponent's home board", "tenths", 225, "safety", better=MORE)
+STACK = _difference("stack", "extra checkers of the opponent beyond the fifth on any point", "checkers", 10,
     "timing")
 OUT = _difference("out", "extra points that the player on roll has made from the 7 to the 18 point", "points",
     12, "mobility", better=MORE)
@@ -59,7 +60,7 @@ _ONE = np.uint64(1)
 
 @inline_kernel
 def _pips_and_stacked(packed, half, own):
-    """Return pips of the side whose half of `packed` starts at `half`, and its checkers above the fifth."""
+    """Return one side's pips and its checkers beyond the fifth; its half of `packed` starts at `half`."""
     pips, stacked = 0, 0
     rest = own
     while rest:
@@ -79,7 +80,7 @@ def _count(points):
 
 @inline_kernel
 def _risk(own, own_made):
-    """Return the blot risk of a side, in tenths."""
+    """Return a side's blot risk in tenths."""
     blots = own & ~own_made & ~BAR_BIT
     risk = _HOME_RISK * _count(blots & HOME_POINTS) + _OUTFIELD_RISK * _count(blots & _OUTFIELD_POINTS)
     return risk + _FAR_RISK * _count(blots & _FAR_HOME_POINTS)

@@ -1,7 +1,7 @@
-"""The set ``keith``: the simple measurements that Tom Keith names in "How Motif Works" (2004).
+"""Parameter set ``keith``: the simple measurements listed by Tom Keith in "How Motif Works" (2004).
 
-Pip counts, points held, blots, direct and indirect shots, checkers on the bar and borne off: all are easy to
-calculate.
+Pip counts, points held, blots, direct and indirect shots, and checkers on the bar and borne off are all
+easy to calculate.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from motif.parameters.registry import BAR, BORNE_OFF, LEAD, LESS, MORE, PIP_COUN
 
 _builder = SetBuilder("keith", revision=1)
 _side, _difference = _builder.side, _builder.difference
-# Name, sentence, unit, large value, group and maybe a hint.
+# Name, sentence, unit, large value, group and an optional hint.
 
 # fmt: off
 PIPS = _side(*PIP_COUNT)

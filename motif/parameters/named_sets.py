@@ -1,4 +1,4 @@
-"""Find and measure parameter sets by name, including your own: Python files that extend a set.
+"""Load and measure parameter sets by name, including your own sets: Python files that extend a set.
 
     from motif.parameters import extend
 
@@ -8,13 +8,13 @@
     def blots_back(board):
         return sum(board[point] == 1 for point in range(19, 25))
 
-A function gets a board in the layout of motif's positions, int8 (26,), from the side that is measured:
-``board[24]`` to ``board[1]`` are the points on its way home, positive numbers its own checkers and
-negative ones the opponent's, ``board[25]`` its checkers on the bar and ``board[0]`` the opponent's.  It
-returns a number and is compiled by numba: numbers, loops and numpy, but no dictionaries or text.  It is
-first tried in Python, for better error messages.
+A function gets a board in the layout of motif's positions, int8 (26,), from the side that is measured.
+That side moves from ``board[24]`` to ``board[1]``; its checkers are positive numbers and the opponent's are
+negative.  ``board[25]`` is its checkers on the bar and ``board[0]`` is the opponent's.  The function
+returns a number and is compiled by numba, so it can use numbers, loops and numpy, but no dictionaries or
+text.  It is first run in Python, which gives better error messages.
 
-Weights find the file of the set that they were fitted to.
+A weight file finds the file of the set to which it was fitted.
 """
 
 import ast
@@ -52,19 +52,19 @@ _BAR = BOARD_SIZE - 1
 
 
 class _Watched(np.ndarray):
-    """A board that refuses places out of range; Python would count negative ones from the end."""
+    """A board that raises an error for indices out of range, including negative indices."""
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, int | np.integer) and not 0 <= place < BOARD_SIZE:
-            raise IndexError(f"there is no board[{place}]; the places are 0 to {_BAR}")
+            raise IndexError(f"board[{place}] is out of range: indices are 0 to {_BAR}")
         return super().__getitem__(place)
 
 
 @cache
 def _trial_boards() -> npt.NDArray[np.int64]:
-    """Return the starting position and random positions, some of them bearoffs.
+    """Return the starting position and random positions; some of them are bearoffs.
 
-    In the last two, one side has no checkers left.
+    In each of the last two, one side has no checkers left.
     """
     rng = np.random.default_rng(0)
     boards = np.zeros((_BOARDS, BOARD_SIZE), np.int64)
@@ -87,7 +87,7 @@ def _trial_boards() -> npt.NDArray[np.int64]:
 
 
 def _try_function(function: Callable[[Any], Any]) -> None:
-    """Raise `ParameterError` if `function` reads outside a board or returns no finite number."""
+    """Raise `ParameterError` unless `function` reads within the board and returns finite numbers."""
     name = function.__name__
     for board in _trial_boards():
         watched = board.view(_Watched)
@@ -99,10 +99,11 @@ def _try_function(function: Callable[[Any], Any]) -> None:
         except ArithmeticError as error:
             raise ParameterError(f"{name}: {error}, on the board {board.tolist()}") from None
         except Exception:
-            # It may call compiled functions, which take no watched board: the compiler decides.
+            # The function may call compiled functions, which do not accept a watched board; the compiler
+            # will tell.
             return
         if not isinstance(value, int | float | np.number | np.bool_) or not math.isfinite(value):
-            raise ParameterError(f"{name}: returns {value!r}, no finite number, for {board.tolist()}")
+            raise ParameterError(f"{name}: must return a finite number, not {value!r}, for {board.tolist()}")
 
 
 _Measure = TypeVar("_Measure", bound=Callable[[Any], Any])
@@ -111,7 +112,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSet(ParameterSet):
-    """A set from a file, whose name it has."""
+    """A set from a file; it has the name of the file."""
 
     base: ParameterSet | None
     """The built-in set that it extends."""
@@ -127,7 +128,7 @@ class OwnSet(ParameterSet):
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the text of the file and with the base."""
+        """Hash that changes with the text of the file and with the base."""
         return own_fingerprint(self.text, self.base)
 
     @property
@@ -149,7 +150,7 @@ class OwnSet(ParameterSet):
         return functions
 
     def known_to(self, names: Collection[str]) -> Self:
-        """See `ParameterSet.known_to`: only the base can have grown."""
+        """See `ParameterSet.known_to`; only the base can have grown."""
         if self.base is None:
             return self
         known = super().known_to({*names, *(set(self.names) - set(self.base.names))})
@@ -157,13 +158,13 @@ class OwnSet(ParameterSet):
 
 
 def own_fingerprint(text: str, base: ParameterSet | None) -> str:
-    """Return the fingerprint of a set that extends `base` by a file of this `text`, without running it."""
+    """Return the fingerprint of a set whose file has this `text` and extends `base`; the file is not run."""
     facts = [text, base.fingerprint if base is not None else None]
     return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 class Extension:
-    """Declarations of a file: all parameters of a base, and your own."""
+    """Parameters declared in a file, after all parameters of the base."""
 
     def __init__(self, base: ParameterSet | None) -> None:
         self.base = base
@@ -182,7 +183,7 @@ class Extension:
     def difference(
         self, sentence: str, *, unit: str, full: float, group: str
     ) -> Callable[[_Measure], _Measure]:
-        """Declare one parameter: the function for the player on roll minus the function for the opponent."""
+        """Declare one parameter: the player on roll's value minus the opponent's value."""
         return self._declared_by(DIFFERENCE, sentence, unit, full, group)
 
     def shared(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
@@ -206,10 +207,10 @@ class Extension:
     def _check(self, name: str, sentence: str, unit: str, full: float, group: str) -> None:
         if not _NAME.fullmatch(name) or name.endswith(OPPONENT_SUFFIX):
             raise ParameterError(
-                f"{name}: a parameter name has lowercase letters, digits and _, no suffix {OPPONENT_SUFFIX}"
+                f"{name}: a parameter name must be lowercase letters, digits and _, without {OPPONENT_SUFFIX}"
             )
         if name in self._names:
-            raise ParameterError(f"{name}: the set already has a parameter of this name")
+            raise ParameterError(f"{name}: the set already has a parameter with this name")
         texts = {"sentence": sentence, "unit": unit, "group": group}
         for key, value in texts.items():
             if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -221,15 +222,15 @@ class Extension:
         if group not in GROUPS:
             raise ParameterError(f"{name}: group must be one of {', '.join(GROUPS)}, not {shown(group)}")
         if not isinstance(full, int | float) or not 0 < full < math.inf:
-            raise ParameterError(f"{name}: full must be a number above 0, not {full!r}")
+            raise ParameterError(f"{name}: full must be a positive number, not {full!r}")
 
     def finish(self, file_name: str, text: str) -> OwnSet:
-        """Compile the declared functions to a set; raise `ParameterError` for faults."""
+        """Compile the declared functions and return the set; raise `ParameterError` if it is invalid."""
         if not self._declared:
-            raise ParameterError("declares no parameter")
+            raise ParameterError("declares no parameters")
         declared = self._builder.build()
         if len(declared) > MAX_PARAMETERS:
-            raise ParameterError(f"a set has at most {MAX_PARAMETERS} parameters, not {len(declared)}")
+            raise ParameterError(f"a set must have at most {MAX_PARAMETERS} parameters, not {len(declared)}")
         return OwnSet(
             file_name,
             0,
@@ -251,13 +252,13 @@ def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
 
 
 FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
-"""Environment variable with folders in which weights look for the set that they were fitted to."""
+"""Environment variable with folders that are searched for the sets to which weights were fitted."""
 SUFFIX = ".py"
 _FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
 
 
 def extend(base: str | None = None) -> Extension:
-    """Start your own set with all parameters of the set called `base`, or with none.
+    """Start your own set with all parameters of the set `base`, or with no parameters.
 
     Raises `ParameterError` for an unknown set.
     """
@@ -265,18 +266,18 @@ def extend(base: str | None = None) -> Extension:
 
 
 def load_own_set(path: Path | str) -> OwnSet:
-    """Load the set in the file at `path`; raise `ParameterError` for faults."""
+    """Load the set in the file at `path`; raise `ParameterError` if it is invalid."""
     return _own_set(Path(path).name, _text(Path(path)), str(path))
 
 
 def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
-    """Find the set, in a file called `name`, to which weights over `names` in `folder` were fitted.
+    """Find the set in a file `name` to which weights of the parameters `names`, in `folder`, were fitted.
 
-    Searches `folder` and those above it, the current folder, and those of MOTIF_PARAMETERS.  Only a file
-    whose text matches `fingerprint` is run.  Raises `ParameterError`.
+    Searches `folder` and its parents, the current folder, and the folders in MOTIF_PARAMETERS. A file is
+    run only if its text matches `fingerprint`. Raises `ParameterError` if there is no such file.
     """
     if not _FILE_NAME.fullmatch(name):
-        raise ParameterError(f"{shown(name)} is not the name of a parameter file, NAME{SUFFIX}")
+        raise ParameterError(f"the name of a parameter file must be NAME{SUFFIX}, not {shown(name)}")
     others = {}
     for path in _places(name, folder):
         text = _text(path)
@@ -289,12 +290,12 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
             f"fitted to another {name} than {path}: its fingerprint is {other}, not {shown(fingerprint)}"
         )
     raise ParameterError(
-        f"no {name} in {folder}, the folders above it, the current one or those of {FOLDERS_VARIABLE}"
+        f"no {name} in {folder}, its parents, the current folder or the folders in {FOLDERS_VARIABLE}"
     )
 
 
 def _places(name: str, folder: Path) -> list[Path]:
-    """Return the files called `name` in the folders to search, each once."""
+    """Return the files called `name` in the folders that are searched, without duplicates."""
     named = [Path(entry) for entry in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if entry]
     folder = folder.absolute()
     folders = dict.fromkeys((folder, *folder.parents, Path.cwd(), *named))
@@ -305,7 +306,7 @@ def _text(path: Path) -> str:
     where = plain_text(str(path))
     if not _FILE_NAME.fullmatch(path.name):
         raise ParameterError(
-            f"{where}: a parameter file is called NAME{SUFFIX}, with letters, digits, _ and -"
+            f"{where}: the name of a parameter file must be NAME{SUFFIX}, with letters, digits, _ and -"
         )
     with reading(path, ParameterError, "no such parameter file"):
         return path.read_text(encoding="utf-8")
@@ -315,12 +316,12 @@ def _base(name: str | None) -> ParameterSet | None:
     if name is None:
         return None
     if name not in PARAMETER_SETS:
-        raise ParameterError(f"no set to extend is called {name!r}; there are {', '.join(PARAMETER_SETS)}")
+        raise ParameterError(f"unknown parameter set {name!r}: it must be one of {', '.join(PARAMETER_SETS)}")
     return PARAMETER_SETS[name]
 
 
 def _base_in(text: str, where: str) -> str | None:
-    """Return the base named by a file's call of `extend`, without running the file."""
+    """Return the base that a file passes to `extend`, without running the file."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -330,7 +331,7 @@ def _base_in(text: str, where: str) -> str | None:
         node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == extend.__name__
     ]
     if len(calls) != 1:
-        raise ParameterError(f"{where}: calls extend {len(calls)} times; a parameter file must do so once")
+        raise ParameterError(f"{where}: must call extend once, not {len(calls)} times")
     given = [*calls[0].args, *(keyword.value for keyword in calls[0].keywords)]
     if not given:
         return None
@@ -347,7 +348,8 @@ def _called(call: ast.Call) -> str:
 @cache
 def _own_set(name: str, text: str, where: str) -> OwnSet:
     base = _base_in(text, where)
-    # A copy in a folder named after the text stays the same while the user edits the file, for tracebacks.
+    # Tracebacks show a copy, in a folder named after its hash, that does not change when the file is
+    # edited.
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     kept = cache_folder("parameters") / digest / name
     if not kept.is_file():
@@ -360,7 +362,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
             raise ParameterError("the result of extend must be assigned to one name")
         (extension,) = extensions.values()
         if (extension.base.name if extension.base is not None else None) != base:
-            raise ParameterError("extends a different set than its call of extend names")
+            raise ParameterError("the set that is extended differs from the name in the call of extend")
         return extension.finish(name, text)
     except MotifError as error:
         raise ParameterError(f"{where}: {error}") from None
@@ -373,7 +375,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
 
 
 class _TextLoader(SourceFileLoader):
-    """Runs the given text, never the file or its cached bytecode."""
+    """Loads a module from the given text, never from the file or its cached bytecode."""
 
     def __init__(self, module_name: str, path: Path, text: str) -> None:
         super().__init__(module_name, str(path))
@@ -393,7 +395,7 @@ def _run(path: Path, text: str, module_name: str) -> ModuleType:
 
 
 def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
-    """Rebuild a set that another process loaded, with the parameters known there."""
+    """Rebuild a set that another process loaded, limited to the parameters known in that process."""
     return _own_set(name, text, name).known_to(names)
 
 
@@ -402,24 +404,24 @@ KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
 
 
 def parameter_set(name: str) -> ParameterSet:
-    """Return the set called `name`, or the one in the file `name`; raise `ParameterError` for others."""
+    """Return the built-in set or the set in the file `name`; raise `ParameterError` if there is none."""
     if name.endswith(SUFFIX):
         return load_own_set(name)
     try:
         return PARAMETER_SETS[name]
     except KeyError:
         known = ", ".join(KNOWN_SETS)
-        raise ParameterError(f"no parameter set is called {name!r}; there are: {known}") from None
+        raise ParameterError(f"unknown parameter set {name!r}: it must be one of {known}") from None
 
 
 def fitted_set(
     name: object, fingerprint: object, folder: Path, names: Collection[str]
 ) -> ParameterSet | None:
-    """Return the set called `name` to which weights over `names`, in a file in `folder`, were fitted.
+    """Return the set `name` to which weights of the parameters `names`, from a file in `folder`, were fitted.
 
-    Returns None for an unknown name.  A built-in set whose fingerprint differs, even when limited to `names`,
-    is returned in full.  Raises `ParameterError` for a file of your own that is missing or does not match
-    `fingerprint`.
+    Returns None for an unknown name.  If the fingerprint of a built-in set differs, even when it is limited
+    to `names`, the full set is returned.  Raises `ParameterError` if a file of your own is missing or does
+    not match `fingerprint`.
     """
     if not isinstance(name, str):
         return None
@@ -429,18 +431,18 @@ def fitted_set(
 
 
 def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Return scaled features float32 (n, len(parameters)) of `boards` int8 (n, 26), in the set's order.
+    """Return the scaled features of `boards` int8 (n, 26): float32 (n, len(parameters)), in the set's order.
 
     Raises `ParameterError` if a function of your own returns a value that is not finite.
     """
     full = parameters.full_set or parameters
     values = np.empty((len(boards), len(full)), np.float32)
     if measure_packed(code_of(full), full.functions, pack_many(boards), full.scales, values):
-        raise ParameterError(f"{parameters.name}: measures a value that is not finite on some positions")
+        raise ParameterError(f"{parameters.name}: the values of some positions are not finite")
     return values if full is parameters else values.take(parameters.places, axis=1)
 
 
 def measured(parameters: ParameterSet, boards: Board, *, scaled: bool) -> npt.NDArray[np.float32]:
-    """Return `features`, scaled as weights expect or in their units."""
+    """Return the features of `boards`, scaled for weights or in the units of the parameters."""
     values = features(parameters, boards)
     return values if scaled else np.asarray(values / parameters.scales, np.float32)

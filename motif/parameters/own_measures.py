@@ -1,10 +1,11 @@
-"""Measure your own parameters by functions that kernels call by their addresses.
+"""Measure your own parameters with functions that kernels call by address.
 
-Passing the address of a function's machine code to a kernel avoids compiling the kernel again for every new
-function.
+Kernels receive the address of a function's machine code, so that they need not be compiled again for every
+new function.
 
-An array int64 (2 + n, 2) lists the calls: the base's numbers of side and of shared parameters; your own
-numbers; then the kind and the function's address of each of these n.  It is empty for a built-in set.
+An array int64 (2 + n, 2) lists the calls: the numbers of side and of shared parameters in the base; the
+numbers of your own; then the kind and the function address of each of your own n parameters.  It is empty
+for a built-in set.
 """
 
 from collections.abc import Callable
@@ -22,14 +23,14 @@ from motif.board.packed import BOARD_SIZE, unpack
 from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
-"""Kinds of parameters: one value for each side, one for both, and own minus opponent's."""
+"""Kinds of parameters: one value for each side, one value for both sides, and own minus opponent's."""
 BOARD_WORDS = 4
 """Words of 8 bytes per board in the memory of `measure_own`."""
 MAX_VALUE = 1e30
-"""Limit of values, so that float32 can hold their products."""
+"""Limit of absolute values, so that their products fit into float32."""
 
 OwnFunctions = npt.NDArray[np.int64]
-"""(2 + n, 2), or (0, 2)."""
+"""Array (2 + n, 2), or (0, 2) for a built-in set."""
 
 _SIGNATURE = types.float64(types.CPointer(types.int8))
 
@@ -55,7 +56,7 @@ class BoardFunction:
 
 
 def _in_one_line(message: str) -> str:
-    """Return numba's complaint without its advice and the stage of its pipeline."""
+    """Return numba's error message without its advice and compilation stage."""
     lines = [line.strip() for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
     return reasons[0] if reasons else "cannot be compiled"
@@ -63,7 +64,7 @@ def _in_one_line(message: str) -> str:
 
 @intrinsic
 def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
-    """Return the float64 value of the `BoardFunction` at `address` for `board` int8, contiguous."""
+    """Return the float64 value of the `BoardFunction` at `address` for a contiguous int8 `board`."""
     signature = types.float64(address, board)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -77,13 +78,13 @@ def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
 
 
 def no_functions() -> OwnFunctions:
-    """Return the empty array of a set without parameters of your own."""
+    """Return the empty array for a set without parameters of your own."""
     return np.zeros((0, 2), np.int64)
 
 
 @inline_kernel
 def _value(address, board):
-    """Return the function's value and 0, or 0 and 1 if it is not finite or too large."""
+    """Return the function's value and 0, or 0 and 1 if the value is not finite or is too large."""
     value = call_board_function(address, board)
     if abs(value) < MAX_VALUE:
         return value, 0
@@ -92,10 +93,10 @@ def _value(address, board):
 
 @lean_kernel(WHOLE)
 def measure_own(own, packed, out, memory):
-    """Add your own values, unscaled, to those of the base in `out`; count those that are not finite.
+    """Add your own unscaled values to the base's values in `out`; return how many are not finite.
 
-    The base's opponent and shared values move up, so that each block of `out` ends with your own.
-    `memory` int64 (2 * BOARD_WORDS,) is working memory for boards.
+    The base's values for the opponent and for both sides move up, so that each block of `out` ends with
+    your own values.  `memory` int64 (2 * BOARD_WORDS,) is working memory for boards.
     """
     base_sides, base_shared = own[0, 0], own[0, 1]
     sides = base_sides + own[1, 0]

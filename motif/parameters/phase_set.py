@@ -1,11 +1,13 @@
-"""The set ``phase``: 16 features of the player who moved last, gated by that player's phase.
+"""Parameter set ``phase``: 16 features for each phase of the player who moved last.
 
-They come from the course project whose heuristic, best-of-four player and network motif reproduces.  A player
-is in the early game with more than 8 checkers outside the home board, in the late game with fewer than 3, and
-otherwise in the middle game.  Each phase has its own 16 features; those of the other phases are 0.
+They come from a course project whose heuristic, best-of-four player and network are also part of motif.  A
+player is in the early game with more than 8 checkers outside the home board, in the late game with fewer
+than 3, and otherwise in the middle game.  Each phase has its own 16 features; the features of the other
+phases are 0.
 
-Where the source says nothing, distances are the pips needed to bear off the checkers on points (its largest
-sums, 360 and 270, exclude the bar); checkers on the bar count as outside the home board and in play.
+Two details are not in the source.  Distances are the pips needed to bear off the checkers on points (the
+source's largest sums, 360 and 270, exclude the bar). Checkers on the bar count as outside the home board
+and as in play.
 """
 
 import numpy as np
@@ -19,7 +21,7 @@ PHASES = ("early", "mid", "late")
 EARLY, MID, LATE = range(3)
 _EARLY_ABOVE, _LATE_BELOW = 8, 3
 
-# Name, sentence, unit, largest value by the source, group; in the order of the source's vector.
+# Name, sentence, unit, largest value in the source, and group, in the order of the source's vector.
 _FEATURES = (
     ("occupied_points", "points that {side} has made", "points", 7, "blocking"),
     ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race"),
@@ -33,7 +35,7 @@ _FEATURES = (
 OCCUPIED, BORNE_OFF, ON_BAR, BLOT_DISTANCE, TOTAL_DISTANCE, EXCESS_DISTANCE, BLOTS, ON_BOARD = range(8)
 SIDE_FEATURES = len(_FEATURES)
 PHASE_FEATURES = 2 * SIDE_FEATURES
-"""Features of one phase: the mover's in the order above, then the opponent's in the reverse order."""
+"""Number of features per phase: the mover's in the order above, then the opponent's in reverse order."""
 
 _builder = SetBuilder("phase", revision=1)
 _MOVER, _OTHER = "the player who moved last", "the player on roll"
@@ -65,7 +67,7 @@ def phase_of(words, packed, half):
 
 @inline_kernel
 def _measure_side(words, packed, half, own, own_made, out, first, step):
-    """Write the features of one side to `out`, from place `first` on in steps of `step`."""
+    """Write the features of one side to every `step`-th entry of `out` from `first`."""
     distance, excess, blot_distance = 0, 0, 0
     rest = own & ~BAR_BIT
     while rest:

@@ -1,7 +1,8 @@
-"""Position classes (race, contact and crashed, as gnubg defines them) and game plans.
+"""Position classes (race, contact and crashed, as in gnubg) and game plans.
 
-The plan of a contact position combines the aims of both sides, such as a straggler or an anchor.  In a
-crashed position it says whose board has crashed, and who still has checkers back.  Races have no plan.
+The plan of a contact position combines the aims of both sides, such as a straggler or an anchor.  The plan
+of a crashed position says whose board has crashed and which players still have checkers back.  Races have
+no plan.
 """
 
 import numpy as np
@@ -15,23 +16,25 @@ CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
 
 _FEW = 6
-# Rearmost places, each in its side's numbering, are in contact if they add up to this or more.
+# The sides are in contact if the indices of their rearmost checkers, each in its side's numbering, add up
+# to at least this number.
 _CONTACT_SUM = 24
 
 AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
-"""Checkers in the opponent's home board or on the bar: none; one; several without an anchor; an anchor on the
-bar, 6, 5 or 4 point; a deeper anchor; two anchors or more."""
+"""Aims by the checkers in the opponent's home board or on the bar: none; one; several without an anchor; an
+anchor on the bar point or the 6, 5 or 4 point; a deeper anchor; two or more anchors.
+"""
 FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
 
 WRECKS = ("own board", "opponent's board", "both boards")
 BACK = ("nobody", "player", "opponent", "both")
-"""Players with checkers in the other home board or on the bar, in a crashed position."""
+"""Players with checkers in the opponent's home board or on the bar in a crashed position."""
 
 PLANS = (
     *(f"{own} against {other}" for own in AIMS for other in AIMS),
     *(f"crashed {wreck}, {back} back" for wreck in WRECKS for back in BACK),
 )
-"""Names of the plans by their numbers."""
+"""Names of the plans, in the order of their numbers."""
 NO_PLAN = -1
 _FIRST_CRASHED = len(AIMS) ** 2
 
@@ -42,19 +45,19 @@ _S16 = np.uint64(16)
 
 @inline_kernel
 def highest_place(mask):
-    """Return the index of the rearmost checker in a mask of places; -1 when the mask is empty."""
+    """Return the index of the rearmost checker in a mask of points; -1 if the mask is empty."""
     return 63 - np.int64(leading_zeros(mask))
 
 
 @inline_kernel
 def in_contact(own, opponent):
-    """Return whether checkers of both sides, masks in their own numbering, still have to pass each other."""
+    """Return whether the sides must still pass each other; each mask is in its side's own numbering."""
     return own != 0 and opponent != 0 and highest_place(own) + highest_place(opponent) >= _CONTACT_SUM
 
 
 @inline_kernel
 def _is_crashed(checkers, ace, deuce):
-    """Apply gnubg's rule to one side: too few checkers off its two deepest points."""
+    """Return whether one side has too few checkers beyond its two deepest points, by gnubg's rule."""
     if checkers <= _FEW:
         return True
     if ace > 1:
@@ -71,7 +74,7 @@ def side_is_crashed(words, packed, side):
 
 @inline_kernel
 def classify(words, packed, own, opponent):
-    """Return the class of a packed board, given as int64[8], int8[64] and masks of its occupied places."""
+    """Return the class of a packed board, given as int64[8], as int8[64] and as masks of occupied points."""
     if not in_contact(own, opponent):
         return RACE
     if side_is_crashed(words, packed, 0) or side_is_crashed(words, packed, 1):
@@ -81,7 +84,7 @@ def classify(words, packed, own, opponent):
 
 @kernel
 def classify_many(packed):
-    """Return classes int8 (n,) of packed boards int8 (n, 64)."""
+    """Return the classes int8 (n,) of packed boards int8 (n, 64)."""
     words = words_of(packed)
     classes = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):
@@ -91,12 +94,12 @@ def classify_many(packed):
 
 
 def plan_name(plan: int) -> str | None:
-    """Return the name of the plan numbered `plan`; None for `NO_PLAN`."""
+    """Return the name of the plan with the number `plan`; None for `NO_PLAN`."""
     return None if plan == NO_PLAN else PLANS[plan]
 
 
 def position_class(position: Position) -> str:
-    """Return the name of the position's class, one of `CLASS_NAMES`."""
+    """Return the name of the position's class, which is one of `CLASS_NAMES`."""
     return CLASS_NAMES[int(classify_many(pack_many(as_boards(position.board[None])))[0])]
 
 
@@ -123,7 +126,7 @@ def _aim(words, first, own_made):
 
 @inline_kernel
 def plan_of(words, packed, own_made, other_made, position_class):
-    """Return the number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
+    """Return the number of the plan of a packed board, given as int64[8] and as int8[64], or `NO_PLAN`."""
     half = PACKED_WORDS // 2
     if position_class == CONTACT:
         return len(AIMS) * _aim(words, 0, own_made) + _aim(words, half, other_made)
@@ -138,7 +141,7 @@ def plan_of(words, packed, own_made, other_made, position_class):
 
 @kernel
 def plans_many(packed):
-    """Return plan numbers int16 (n,) of packed boards int8 (n, 64)."""
+    """Return the plan numbers int16 (n,) of packed boards int8 (n, 64)."""
     words = words_of(packed)
     plans = np.empty(packed.shape[0], np.int16)
     for row in range(packed.shape[0]):

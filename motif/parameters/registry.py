@@ -1,12 +1,12 @@
-"""Declare parameters: each is declared once, which fixes its place in every array.
+"""Parameters and their sets; each parameter is declared once, which fixes its index in every array.
 
-A set's module declares its parameters with a `SetBuilder` and has one compiled function that measures them
-and writes to the places that the declarations returned.  A `side` parameter is measured for both players by
-the same code: declared as ``blots``, it yields ``blots`` for the player on roll and its twin
+The module of a set declares its parameters with a `SetBuilder`; one compiled function measures them and
+writes to the indices that the declarations returned.  A `side` parameter is measured for both players by
+the same code: the declaration of ``blots`` adds ``blots`` for the player on roll and its twin
 ``blots_opponent``.
 
-Sets only grow.  Weights and their fingerprint cover the parameters that they were fitted to; parameters
-added since then have no weight.
+Sets only grow.  Weights and their fingerprint cover the parameters of the time of the fit; parameters that
+were added later have no weight.
 """
 
 import hashlib
@@ -21,18 +21,19 @@ import numpy.typing as npt
 OPPONENT_SUFFIX = "_opponent"
 IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
-"""Players that a parameter describes; a difference changes its sign with the side."""
+"""Players that a parameter describes; a difference changes its sign when the sides are switched."""
 SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
 """Words for the side of a parameter."""
 GROUPS = ("race", "safety", "blocking", "attack", "timing", "mobility", "back game")
-"""Groups of parameters."""
+"""Groups of parameters, for reports and explanations."""
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
-"""Hints: checkers on the bar, which are under attack; the relation to the opponent's rearmost checker, which
-a hit changes; checkers back, split or anchored, which are one topic."""
+"""Hints for explanations: checkers on the bar (they are under attack), the relation to the opponent's
+rearmost checker (a hit changes it), and checkers back (split or anchored, they are one topic).
+"""
 Better = Literal["more", "less", ""]
 MORE: Better = "more"
 LESS: Better = "less"
-"""What is better for the measured player; empty where that is unclear."""
+"""The value that is better for the measured player; empty if unclear."""
 _OPPOSITE: dict[Better, Better] = {MORE: LESS, LESS: MORE, "": ""}
 
 
@@ -42,10 +43,11 @@ class Parameter:
 
     name: str
     sentence: str
-    """What it measures, in backgammon terms; for a twin, of the opponent."""
+    """What the parameter measures, in backgammon terms; a twin measures the opponent."""
     unit: str
     scale: float
-    """Measured value in `unit` times `scale` is the feature that weights multiply, about 0 to 1."""
+    """Factor from the measured value in `unit` to the feature that weights multiply, which is about 0 to 1.
+    """
     group: str
     """One of `GROUPS`."""
     side: Side
@@ -54,9 +56,11 @@ class Parameter:
     hint: str = ""
     """Meaning beyond its group: `OF_BAR`, `OF_REAR`, `OF_BACK` or empty."""
     better: Better = ""
-    """What is better for the player on roll, other things equal: `MORE`, `LESS`, or empty if unclear."""
+    """The value that is better for the player on roll, other things equal: `MORE`, `LESS`, or empty if
+    unclear.
+    """
     label: str = ""
-    """Short name, with ``{side}`` for the side; by default made from `name`."""
+    """Short name, with ``{side}`` for the side; empty for a short name made from `name`."""
 
     @property
     def base_name(self) -> str:
@@ -65,7 +69,7 @@ class Parameter:
 
     @property
     def template(self) -> str:
-        """The label, by default made from the name, with ``{side}`` for the side."""
+        """The label, or one made from the name, with ``{side}`` for the side."""
         whose = "{side} " if self.side in SIDE_WORDS else ""
         return self.label or whose + self.base_name.replace("_", " ")
 
@@ -81,12 +85,14 @@ class ParameterSet:
 
     name: str
     revision: int
-    """Raised when measured values change but names and scales do not."""
+    """Number that is raised when measured values change but names and scales do not."""
     parameters: tuple[Parameter, ...]
     side_count: int
-    """Number of features of each side: the player on roll's first, then the opponent's, then shared ones."""
+    """Number of features per side; the player on roll's come first, then the opponent's, then shared
+    features.
+    """
     full_set: Self | None = None
-    """The complete set, if this is the part that older weights know."""
+    """The complete set, if this set is the part known to older weights."""
 
     def __len__(self) -> int:
         return len(self.parameters)
@@ -103,28 +109,28 @@ class ParameterSet:
 
     @property
     def fingerprint(self) -> str:
-        """Hash that changes whenever fitted weights would change their meaning."""
+        """Hash that changes whenever the meaning of fitted weights would change."""
         facts = [self.name, self.revision, [[p.name, p.scale] for p in self.parameters]]
         return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     @property
     def places(self) -> IntArray:
-        """Places (n,) of the parameters in the full set; (0,) for a full set."""
+        """Indices (n,) of the parameters in the full set; (0,) for a full set."""
         names, known = () if self.full_set is None else self.full_set.names, set(self.names)
         return np.array([k for k, name in enumerate(names) if name in known], np.int64)
 
     @property
     def compiled_name(self) -> str | None:
-        """Name of the set whose compiled function measures it or its base; None if there is none."""
+        """Name of the set whose compiled function measures this set or its base; None if there is none."""
         return self.name
 
     @property
     def functions(self) -> IntArray:
-        """Functions that measure your own parameters, see `motif.parameters.own_measures`."""
+        """Functions that measure your own parameters; see `motif.parameters.own_measures`."""
         return np.zeros((0, 2), np.int64)
 
     def known_to(self, names: Collection[str]) -> Self:
-        """Return the set limited to the parameters in `names`; itself if it has no others."""
+        """Return the set limited to the parameters in `names`; the set itself if it has no others."""
         known = tuple(parameter for parameter in self.parameters if parameter.name in names)
         if len(known) == len(self):
             return self
@@ -132,13 +138,13 @@ class ParameterSet:
         return replace(self, parameters=known, side_count=sides, full_set=self)
 
     def fitted(self, fingerprint: object, names: Collection[str]) -> Self:
-        """Return the set limited to `names` if that part has this `fingerprint`, otherwise the set itself."""
+        """Return the set limited to `names` if that set has this `fingerprint`, otherwise the set itself."""
         known = self.known_to(names)
         return known if known.fingerprint == fingerprint != self.fingerprint else self
 
 
 class SetBuilder:
-    """Collects the declarations of a set, after those of its `base`, if any."""
+    """Collects the declarations of a set; the parameters of its `base`, if any, come first."""
 
     def __init__(self, name: str, revision: int, base: ParameterSet | None = None) -> None:
         self._name = name
@@ -159,10 +165,11 @@ class SetBuilder:
         better: Better = "",
         label: str = "",
     ) -> int:
-        """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
+        """Declare a parameter of one side with the large value `full`; return its index in the side's block.
 
-        In `sentence`, ``{side}`` stands for the measured player and ``{other}`` for the opponent, in `label`
-        ``{side}`` for "own" or "opponent's"; `better` is what is better for the measured player.
+        In `sentence`, ``{side}`` stands for the measured player and ``{other}`` for the opponent; in
+        `label`, ``{side}`` stands for "own" or "opponent's". `better` is the value that is better for the
+        measured player.
         """
         own = sentence.format(side="the player on roll", other="the opponent")
         twin = sentence.format(side="the opponent", other="the player on roll")
@@ -175,7 +182,7 @@ class SetBuilder:
         return len(self._sides) - 1
 
     def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
-        """Declare a parameter of both sides; return its place after both blocks."""
+        """Declare a parameter of both sides; return its index after both blocks."""
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
         return len(self._shared) - 1
 
@@ -189,7 +196,7 @@ class SetBuilder:
         hint: str = "",
         better: Better = "",
     ) -> int:
-        """Declare the difference, own minus opponent's; return its place as `shared` does."""
+        """Declare a difference, own minus opponent's; return its index after both blocks."""
         scale = 1 / full
         self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
         return len(self._shared) - 1

@@ -1,4 +1,4 @@
-"""The built-in sets, and the kernel that measures any set."""
+"""The built-in sets, and the kernel that measures a set."""
 
 import numpy as np
 
@@ -26,9 +26,9 @@ _NOTHING_CODE = -1
 
 _FLAG = PACKED_WORDS // 2
 KNOWN = _FLAG + 1 + 2 * BOARD_WORDS
-"""Length of the memory of `measure`, for a half board with its flag, and two boards."""
+"""Length of the memory of `measure`: half a board with its flag, and two boards."""
 MAX_PARAMETERS = 256
-"""Most parameters of a set."""
+"""Maximum number of parameters in a set."""
 
 
 def code_of(parameters: ParameterSet) -> int:
@@ -38,10 +38,10 @@ def code_of(parameters: ParameterSet) -> int:
 
 @inline_kernel
 def measure(set_code, own_functions, words, packed, own, own_made, other, other_made, out, known):
-    """Write a set's unscaled values to `out`; return the number of your own that are not finite.
+    """Write a set's unscaled values to `out`; return how many of your own parameters are not finite.
 
-    `set_code` is `code_of` the set, and `own_functions` are its `functions`.  `known` int64 (KNOWN,), zero at
-    first, records what `out` still holds from the last measurement.
+    `set_code` is the set's `code_of`, and `own_functions` are its `functions`. `known` int64 (KNOWN,),
+    initially zero, records which values in `out` are still valid from the last measurement.
     """
     if set_code == _MOTIF_CODE:
         measure_motif(words, packed, own, own_made, other, other_made, out, known)
@@ -60,7 +60,7 @@ def measure(set_code, own_functions, words, packed, own, own_made, other, other_
 
 @inline_kernel
 def take_places(places, out, known):
-    """Keep in `out` only the values at the ascending `places` (n,) of a set that was just measured."""
+    """Move the values at the ascending indices `places` (n,) to the start of `out`, after a measurement."""
     for k in range(places.shape[0]):
         out[k] = out[places[k]]
     known[_FLAG] = 0
@@ -70,7 +70,7 @@ def take_places(places, out, known):
 def measure_packed(set_code, own_functions, packed, scales, features):
     """Write the scaled values of packed boards (n, 64) to `features`, float32 (n, size of the set).
 
-    Returns the number of values that are not finite, which only your own parameters can yield.
+    Returns how many values are not finite; only your own parameters can have such values.
     """
     words = words_of(packed)
     half = PACKED_WORDS // 2

@@ -1,11 +1,12 @@
-"""Rolls that hit and the pips they cost, and rolls with which a checker escapes a block.
+"""Count the rolls that hit, the pips lost to them, and the rolls that let a checker escape a block.
 
-All masks are in the numbering of the shooting side: bit p - 1 for point p, bit 24 for its bar.  Blots are
-visited from the costliest down, so each roll counts for the costliest one that it can hit.
+All masks are in the numbering of the shooting side: bit p - 1 is point p and bit 24 is its bar.  Blots are
+visited from the costliest to the cheapest, so that each roll counts for the costliest blot that it can hit.
 
-Bit k of a set of rolls is ``ROLLS[k]``, one of 21; among the 36 rolls, a double counts once and any other
-roll twice.  Tables of rolls that cover a distance are relative to the target: bit d - 1 of a mask is the
-place d pips behind it, from which a checker may shoot, or where it may land on its way.
+Bit k of a set of rolls is ``ROLLS[k]``, one of 21 rolls; among the 36 rolls of two dice, a double occurs
+once and any other roll twice.  Tables of rolls that cover a distance are relative to the target: bit d - 1
+of a mask is the point d pips behind the target, from which a checker may shoot or where it may land on its
+way.
 """
 
 from itertools import permutations
@@ -35,15 +36,15 @@ _DOUBLES = np.uint64(sum(_SETS[die, die] for die in _FACES))
 
 
 def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
-    """Return the union, over the last axis, of the sets `rolls` where `shown` is true."""
+    """Return the union of the sets `rolls` where `shown` is true, over the last axis."""
     sets: RollSets = np.bitwise_or.reduce(np.where(shown, rolls, 0), axis=-1).astype(np.uint32)
     return sets
 
 
 def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
-    """Return the rolls that move one checker exactly `distance` pips by several dice: uint32 (n,).
+    """Return the rolls that move one checker exactly `distance` pips with several dice: uint32 (n,).
 
-    `is_open` (n, 6) says which of the places 1 to 6 pips before the target are open to stop at.
+    `is_open` (n, 6) says on which of the points 1 to 6 pips before the target the checker may land.
     """
     sets = np.zeros(len(is_open), np.uint32)
     for (high, low), roll in _SETS.items():
@@ -82,19 +83,19 @@ _S6 = np.uint64(6)
 
 @inline_kernel
 def rolls_in(rolls):
-    """Return the number of 36 rolls in a set."""
+    """Return how many of the 36 rolls are in a set."""
     return np.int64(popcount(rolls) + popcount(rolls & ~_DOUBLES))
 
 
 @inline_kernel
 def without_doubles(rolls):
-    """Return the rolls of a set whose dice differ."""
+    """Return the rolls of a set that are not doubles."""
     return rolls & ~_DOUBLES
 
 
 @inline_kernel
 def with_die(distances):
-    """Return the rolls that show a die among the lowest six of `distances`."""
+    """Return the rolls that contain a die whose distance is in the lowest six bits of `distances`."""
     return np.uint64(_WITH_DIE[distances & _DICE_BITS])
 
 
@@ -114,7 +115,7 @@ def _flag(bit, rolls):
 
 @inline_kernel
 def _long_doubles(shooters, landing):
-    """Return the doubles that hit via a place more than six pips before the target."""
+    """Return the doubles that hit by way of a point more than six pips before the target."""
     threes = (landing >> _D3) & (landing >> _D6) & (landing >> _D9) & (shooters >> _D12)
     fours = (landing >> _D4) & (landing >> _D8)
     fours &= (shooters >> _D12) | ((landing >> _D12) & (shooters >> _D16))
@@ -127,7 +128,7 @@ def _long_doubles(shooters, landing):
 
 @inline_kernel
 def enter_and_hit(entries, hitting):
-    """Return the rolls with one die in `entries` and a different one in the lowest six of `hitting`."""
+    """Return the rolls with one die in `entries` and a different die in the lowest six bits of `hitting`."""
     return np.uint64(_ENTER_AND_HIT[entries & _DICE_BITS, hitting & _DICE_BITS])
 
 
@@ -136,13 +137,13 @@ _S1 = np.uint64(1)
 
 @inline_kernel
 def _highest(mask):
-    """Return the place of the highest bit of a mask that is not empty."""
+    """Return the index of the highest bit of a mask that is not empty."""
     return np.uint64(63) - leading_zeros(mask)
 
 
 @inline_kernel
 def _shots_from_board(shooters, blots, open_points):
-    """Return `shots` with no checker on the bar."""
+    """Return the result of `shots` with no checkers on the bar."""
     hitting, direct, pips = np.uint64(0), np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -157,13 +158,13 @@ def _shots_from_board(shooters, blots, open_points):
 
 @inline_kernel
 def _entries(open_points):
-    """Return dice that enter: bit d - 1 for the die d, which enters on place 24 - d."""
+    """Return the dice that enter; bit d - 1 is die d, which enters at index 24 - d."""
     return reversed_bits(open_points & ALL_POINTS) >> np.uint64(40)
 
 
 @inline_kernel
 def _doubles_from_bar(shooters, blots, open_points):
-    """Return `shots` with one checker on the bar, for the six doubles."""
+    """Return the result of `shots` with one checker on the bar, for the six doubles."""
     rolls, direct_rolls, pips = 0, 0, 0
     for die in range(1, 7):
         step = np.uint64(die)
@@ -183,7 +184,7 @@ def _doubles_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_from_bar(shooters, blots, open_points):
-    """Return `shots` with one checker on the bar: it must enter first, then any checker may play."""
+    """Return the result of `shots` with one checker on the bar, which must enter before other moves."""
     rolls, direct_rolls, pips = _doubles_from_bar(shooters, blots, open_points)
     entries = _entries(open_points)
     others = shooters & ~BAR_BIT
@@ -191,7 +192,8 @@ def _shots_from_bar(shooters, blots, open_points):
     while blots:
         place = _highest(blots)
         blots ^= _ONE << place
-        # Either the checker on the bar hits, or another one with the die that does not enter.
+        # Either the checker on the bar hits, or another checker hits with the die that is not used to
+        # enter.
         hit = shots_at((BAR_BIT >> place) >> _S1, (open_points >> place) >> _S1)
         hit |= enter_and_hit(entries, (others >> place) >> _S1)
         hit = without_doubles(hit)
@@ -203,7 +205,7 @@ def _shots_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_by_entering(blots):
-    """Return `shots` with two or more checkers on the bar: only the entering checkers hit."""
+    """Return the result of `shots` with two or more checkers on the bar; only entering checkers hit."""
     hitting, pips = np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -216,11 +218,11 @@ def _shots_by_entering(blots):
 
 @inline_kernel
 def shots(shooters, on_bar, blots, blocks):
-    """Return the numbers of 36 rolls that hit and that hit directly, and the total pips that they cost.
+    """Return how many of the 36 rolls hit, how many hit directly, and the total pips lost to them.
 
-    `shooters` are the places of the shooting side, which has `on_bar` checkers on its bar; `blots` and
-    `blocks` are the single checkers and points of the other side.  A direct hit takes one die.  Each roll
-    counts for the costliest blot that it can hit.
+    `shooters` is the mask of the shooting side, which has `on_bar` checkers on its bar; `blots` and
+    `blocks` are the blots and points of the other side.  A direct hit takes one die.  Each roll counts for
+    the costliest blot that it can hit.
     """
     behind = (_ONE << (np.uint64(63) - leading_zeros(shooters | _ONE))) - _ONE
     blots &= behind
@@ -239,10 +241,10 @@ _FIRST_BLOCKED = 15
 
 
 def _escape_table() -> npt.NDArray[np.uint8]:
-    """Count the rolls of 36 that one checker can play in full; bit d - 1 of the index blocks distance d.
+    """Count the rolls that one checker can play in full; bit d - 1 of the index blocks distance d.
 
-    A roll counts if the point at the sum of the dice and a point on the way are open; of a double, two dice
-    count.  (These are Berliner's and gnubg's "escapes".)
+    A roll counts if both the point at the sum of the dice and a point on the way are open; two dice of a
+    double are considered.  (These are the "escapes" of Berliner and gnubg.)
     """
     is_open = ~(np.arange(1 << _REACH)[:, None] >> np.arange(_REACH) & 1).astype(np.bool_)
     high, low = ROLLS.T - 1
@@ -255,7 +257,7 @@ _ESCAPES = _escape_table()
 
 @inline_kernel
 def escapes(index, blockers):
-    """Return the number of 36 rolls that a checker on place `index` (0 to 24, own numbering) can run in full.
+    """Return how many of the 36 rolls a checker at `index` (0 to 24, own numbering) can play in full.
 
     `blockers` are the points made by the other side, in the OTHER side's numbering.
     """
@@ -265,9 +267,9 @@ def escapes(index, blockers):
 
 @inline_kernel
 def best_block(blockers):
-    """Return the number of 36 rolls that a checker cannot run in full from the worst of the places 15 to 24.
+    """Return how many of the 36 rolls a checker cannot play in full at the worst of the indices 15 to 24.
 
-    `blockers` as for `escapes`.
+    `blockers` has the same meaning as in `escapes`.
     """
     least = np.uint8(36)
     for index in range(_FIRST_BLOCKED, _BAR_INDEX + 1):

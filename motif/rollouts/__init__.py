@@ -1,4 +1,4 @@
-"""Rollouts: the mean results of many trials from a position, with standard errors."""
+"""Rollouts: mean results of many trials from a position, with standard errors."""
 
 from motif.rollouts.comparison import ComparedPlay, Comparison, compare_plays
 from motif.rollouts.rollout_evaluator import RolloutEvaluator, load_rollout

@@ -1,18 +1,19 @@
-"""Compare plays of one roll by rollouts with the same dice, optionally dropping worse ones early.
+"""Compare plays of one roll by rollouts with the same dice, optionally dropping worse plays early.
 
-All remaining plays have the same trials.  After 72, 108, 144, 216, 288, 432 and so on they are compared, and
-plays that are significantly worse than another are dropped, which saves trials for close plays.
+All remaining plays have the same number of trials.  After 72, 108, 144, 216, 288, 432 (and so on) trials,
+the plays are compared, and plays that are significantly worse than another play are dropped, which saves
+trials for close plays.
 
-The error rate a is that of a whole decision: the probability of dropping the best play is at most a.  Of n
-plays it has n - 1 rivals and is compared with each at every look; each comparison has the error rate
-a / ((n - 1) looks), so all of them together stay below a (Bonferroni), however they are correlated.  A
-comparison is a one-sided t test of the mean paired difference, with the variance of `Tally`, which accounts
-for stratified dice.  The test cannot know of rare results that have not occurred yet, such as a disaster of a
-play that was slightly better in every trial.  So one more trial is imagined, in which the play that is behind
-wins by `IMAGINED` points.
+The error rate a applies to a whole decision: the probability of dropping the best play is at most a.  The
+best of n plays is compared with n - 1 rivals at every look.  Each comparison has the error rate a / ((n -
+1) looks), so that all comparisons together stay below a (Bonferroni), however they are correlated.  A
+comparison is a one-sided t test of the mean paired difference, with the variance from `Tally`, which
+accounts for stratified dice.  The test does not account for rare results that have not occurred yet, such
+as a disaster for a play that was slightly better in every trial.  Therefore an imaginary trial is added in
+which the play that is behind wins by `IMAGINED` points.
 
-Source of the looks and of the division of the error rate: group sequential tests, as in C. Jennison and B.
-Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
+The looks and the division of the error rate follow group sequential tests; see C. Jennison and B. Turnbull,
+Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,53 +42,52 @@ from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
-"""A comparison that takes about a tenth of a second, see docs/how-to/rollouts.md."""
+"""Settings of a comparison that takes about a tenth of a second; see docs/how-to/rollouts.md."""
 CANDIDATES = 5
 """Number of plays compared by default."""
 _STEP = 1e-4
-"""Step in a probability for numerical slopes of values."""
+"""Step in a probability for numerical derivatives of values."""
 DOUBT = 0.05
-"""Largest doubt at which the best play counts as settled."""
+"""Doubt below which the best play counts as settled."""
 
 IMAGINED = 2.0
-"""Points by which the play that is behind wins the imagined trial: a game won instead of lost."""
+"""Points by which the play that is behind wins the imaginary trial: a win instead of a loss."""
 _FIRST_LOOKS = (2, 3)
-"""Rounds of trials before the first two looks; each later pair of looks has twice as many."""
+"""Rounds of trials before the first two looks; the numbers double for each later pair of looks."""
 _EFFECTS = 2 * len(ROLLS) - 1
-"""Degrees of freedom used by a fit with effects of the first and of the second roll."""
+"""Degrees of freedom of the effects of the first and of the second roll."""
 
 Numbers = npt.NDArray[np.intp]
 PlayTrials = Callable[[Numbers, int, int], Values]
-"""Results (m, count, columns) of trials `first`, ..., `first` + `count` - 1 of the m plays of those numbers.
-
-The last column is the equity of the mover."""
+"""Function from the numbers of m plays, `first` and `count` to the results (m, count, columns) of trials
+`first`, ..., `first` + `count` - 1; the last column is the equity of the mover."""
 StageOf = Callable[[Tally, Numbers], "Stage"]
-"""Makes a stage from a tally, which has the columns of one play after those of another."""
+"""Function that makes a stage from a tally, which has the columns of one play after another."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Plays with equal trials, up to a look at which some were dropped or to the end."""
+    """Plays with equally many trials, up to a look at which some were dropped or to the end."""
 
     plays: Numbers
-    """(m,): numbers of the plays."""
+    """Numbers of the plays (m,)."""
     gone: Numbers
-    """(k,): plays dropped at that look; none at the end."""
+    """Numbers of the plays (k,) dropped at the look; empty at the end."""
     means: Values
     """(m, columns)"""
     errors: Values
-    """(m, columns): standard errors of `means`."""
+    """Standard errors of `means` (m, columns)."""
     covariance: Values
-    """(m, m): covariance of the mean equities."""
+    """Covariance of the mean equities (m, m)."""
     trials: int
 
     @property
     def best(self) -> int:
-        """Number of the play with the highest equity, the first of equal ones."""
+        """Number of the play with the highest equity (the first, if several are equal)."""
         return int(self.plays[np.argmax(self.means[:, -1])])
 
     def place(self, play: int) -> int:
-        """Return the index in `plays` of a play's number."""
+        """Return the index of the play number `play` in `plays`."""
         return int(np.searchsorted(self.plays, play))
 
     def difference(self, play: int, other: int) -> tuple[float, float]:
@@ -100,17 +100,17 @@ class Stage:
 
 
 def stage_of(tally: Tally, plays: Numbers) -> Stage:
-    """Return the stage of `plays` in `tally`, whose columns are in their order; none is dropped."""
+    """Return the stage of `plays` in `tally`, whose columns are in the order of `plays`; none are dropped."""
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
     equities = slice(means.shape[1] - 1, None, means.shape[1])
-    # Rounding can make it slightly negative if all trials agree.
+    # Rounding can make the variance slightly negative if all trials agree.
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(shape)
     return Stage(plays, plays[:0], means, errors, covariance[equities, equities], tally.trials)
 
 
 def looks(trials: int) -> list[int]:
-    """Return the numbers of trials after which plays are compared, ending with `trials`."""
+    """Return the numbers of trials after which plays are compared; the last is `trials`."""
     numbers: list[int] = []
     first, second = (rounds * ROUND for rounds in _FIRST_LOOKS)
     while first < trials:
@@ -130,12 +130,12 @@ def eliminated(
     staged: StageOf = stage_of,
     enough: Callable[[Stage], bool] | None = None,
 ) -> list[Stage]:
-    """Let `play` roll out that many plays until one remains, or for `trials` trials.
+    """Roll out a number of `plays` with `play` until one remains, or for `trials` trials.
 
-    The best play is dropped with probability `error_rate` at most.  The rollouts also end when `enough` is
-    true of the remaining plays.  Each stage but the last drops plays; the last has the remaining ones.
-    `rolls_of` returns the first rolls of stratified trials, as for a `Tally`; `staged` computes the mover's
-    equities and their errors if they are not means of the last column.
+    The best play is dropped with a probability of at most `error_rate`. The rollouts also end when `enough`
+    is true for the remaining plays.  At each stage except the last, plays are dropped; the last stage has
+    the remaining plays.  `rolls_of` returns the first rolls of stratified trials, as for a `Tally`;
+    `staged` computes the mover's equities and their errors if they are not means of the last column.
     """
     schedule = looks(trials)
     chance = error_rate / (len(schedule) * max(plays - 1, 1))
@@ -159,8 +159,8 @@ def eliminated(
 
 
 def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
-    """Return which of the plays (m,) are beaten by another one at the error rate `chance`."""
-    # Imported here: SciPy's special functions take a tenth of a second to import.
+    """Return which of the plays (m,) are worse than another play at the error rate `chance`."""
+    # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtrit
 
     n = stage.trials
@@ -170,7 +170,7 @@ def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArr
     equities, variances = stage.means[:, -1], np.diagonal(stage.covariance)
     ahead = equities - equities[:, None]  # [k, j]: of play j against play k
     squares = np.maximum(variances + variances[:, None] - 2 * stage.covariance, 0.0)
-    # With a trial of -IMAGINED more: its mean, and the squares that it adds to those of the others.
+    # Mean and squares with the imaginary trial, whose result is -IMAGINED.
     mean = (n * ahead - IMAGINED) / (n + 1)
     added = (ahead + IMAGINED) ** 2 * n / (n + 1)
     error = np.sqrt(n**2 * squares + added) / (n + 1)
@@ -179,20 +179,21 @@ def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArr
 
 @dataclass(frozen=True)
 class ComparedPlay:
-    """A play of a comparison; all values are for the mover."""
+    """A play in a comparison; all values are for the mover."""
 
     play: Play
     trials: int
     dropped: bool
-    """Whether it was dropped as significantly worse."""
+    """Whether the play was dropped as significantly worse."""
     mean: npt.NDArray[np.float64]
-    """(6,): the five probabilities and the equity; with a `cube_model` the cubeful equity of the means."""
+    """Five probabilities and the equity (6,); with a `cube_model`, the cubeful equity of the probabilities.
+    """
     se: npt.NDArray[np.float64]
-    """(6,): their standard errors."""
+    """Standard errors of `mean` (6,)."""
     difference: float
-    """Equity minus the best play's in their common trials; at most 0 unless dropped."""
+    """Equity minus the best play's equity in their common trials; at most 0 unless dropped."""
     difference_se: float
-    """Standard error of `difference`; the common dice make it smaller than those of the equities."""
+    """Standard error of `difference`; common dice make it smaller than the errors of the equities."""
     p_value: float
     """Two-sided p-value of `difference`."""
 
@@ -214,11 +215,11 @@ class ComparedPlay:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tabular):
-    """The plays, best first, with dropped ones last."""
+    """A comparison of plays, the best first and the dropped plays last."""
 
     plays: tuple[ComparedPlay, ...]
     trials: int
-    """Trials of each remaining play."""
+    """Number of trials of each remaining play."""
     seconds: float
     scoring: str
     error_rate: float | None
@@ -242,7 +243,7 @@ class Comparison(Tabular):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each play."""
+        """Return a dict for each play."""
         names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
         rows = (compared.to_dict() for compared in self.plays)
         return [{"play": row["notation"], **{name: row[name] for name in names[1:]}} for row in rows]
@@ -256,7 +257,7 @@ class Comparison(Tabular):
     def doubt(self) -> float:
         """Sum of the p-values of the best play's rivals (Bonferroni), at most 1.
 
-        Dropped plays together count for the error rate.
+        The dropped plays together count as the error rate.
         """
         dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
         return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))
@@ -265,13 +266,13 @@ class Comparison(Tabular):
     def settled(self) -> bool:
         """Whether the best play is significantly better than all others.
 
-        With elimination, it is if no other play remains.
+        With elimination, this is the case if no other play remains.
         """
         return self.doubt < DOUBT if self.error_rate is None else len(self.left) == 1
 
     @property
     def all_trials(self) -> int:
-        """Trials of all plays together."""
+        """Total number of trials of all plays."""
         return sum(play.trials for play in self.plays)
 
     @property
@@ -292,19 +293,20 @@ def compare_plays(
     cubes: Callable[[], CubeModel] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
-    """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
+    """Roll out `plays` of a roll, or the `candidates` best plays by static evaluation, with the same dice.
 
-    Trial t of every play has the same dice.  With ``settings.eliminate`` plays that are significantly worse
-    than another are dropped.  ``settings.se`` is the standard error to reach for the differences between the
-    best play and all remaining ones.
+    Trial t of every play has the same dice.  With ``settings.eliminate``, plays that are significantly
+    worse than another play are dropped.  ``settings.se`` is the standard error to reach for the differences
+    between the best play and all remaining plays.
 
-    With a `cube_model`, whose side 0 is the mover, plays are selected and compared by cubeful equities of
-    their probabilities; within the trials ``settings.scoring`` determines the choice of plays.
+    With a `cube_model`, whose side 0 is the mover, plays are selected and compared by the cubeful equities
+    of their probabilities; within the trials, ``settings.scoring`` determines the choice of plays.
 
     With `cubes`, a function that makes the cube model of the mover's state in workers, both sides double
-    within the trials, the opponent first; plays are chosen with the current cube, and equities are the
-    results of the games; `cube_model` then only selects the plays.  Raises `PlayError` for an invalid roll or
-    no plays, `PositionError` if the game is over, `SettingError`.
+    within the trials, beginning with the opponent.  Plays are chosen with the current cube, equities are
+    the results of the games, and `cube_model` only selects the plays.  Raises `PlayError` for an invalid
+    roll or if there are no plays, `PositionError` if the game is over, and `SettingError` for invalid
+    settings.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=cubes is not None)
@@ -352,7 +354,7 @@ def _best_by_evaluation(
 
 
 class _PlayRollouts(NamedTuple):
-    """Rollouts of plays that lead to the boards of `packed` (n, 64)."""
+    """Rollouts of plays that lead to the boards `packed` (n, 64)."""
 
     packed: Board
     player: Model | Evaluator
@@ -363,7 +365,7 @@ class _PlayRollouts(NamedTuple):
     jobs: int | None
 
     def all_alike(self) -> list[Stage]:
-        """Give every play all trials: one stage."""
+        """Roll out every play with all trials; return the only stage."""
         settings, count = self.settings, len(self.packed)
 
         def stage(tally: Tally) -> Stage:
@@ -408,10 +410,11 @@ class _PlayRollouts(NamedTuple):
 
 
 def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Numbers) -> Stage:
-    """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `cube_model`.
+    """Return the stage of the mover's `plays` (m,) in `tally`; the mover is side 0 of the `cube_model`.
 
-    They lead to boards of `packed` (n, 64).  Their equities are the values of the means of the mover's five
-    probabilities; the covariance of these goes over to them by the slopes of that value (the delta method).
+    The plays lead to boards in `packed` (n, 64). Their equities are the cubeful values of the mover's mean
+    probabilities; the covariance of the equities follows from the covariance of the probabilities and the
+    derivatives of the value (delta method).
     """
     stage = stage_of(tally, plays)
     if cube_model.is_cubeless:
@@ -439,13 +442,13 @@ def _values_to_mover(cube_model: CubeModel, packed: Board, means: Values) -> Val
 
 
 def _is_near(stage: Stage, se: float) -> bool:
-    """Return whether no difference to the best play has a larger standard error."""
+    """Return whether every difference from the best play has a standard error of at most `se`."""
     best = stage.best
     return all(stage.difference(play, best)[1] <= se for play in stage.plays.tolist())
 
 
 def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
-    """Return the remaining plays by equity, then the dropped ones by their loss."""
+    """Return the remaining plays by equity, followed by the dropped plays by their loss."""
     best = stages[-1].best
     ranked = []
     for stage in reversed(stages):

@@ -1,10 +1,10 @@
-"""Games with a cube, played side by side, with doubles, takes and passes.
+"""Play games with a cube side by side, with doubles, takes and passes.
 
 The player on roll may double, and the opponent takes or passes, each by their own evaluation; plays are
-chosen with the current cube.  All cube states that a game may reach are in arrays for kernels, which make
-cube decisions and choose plays by cubeful equities: exact ones where tables exist, otherwise those of
-Janowski's model (`motif.evaluators.cube_model`).  Rollouts, the fit of cube efficiencies and matches use
-these kernels.
+chosen with the current cube.  Arrays describe all cube states that a game may reach, for kernels that make
+cube decisions and choose plays by cubeful equities.  These are exact where tables exist, and otherwise come
+from Janowski's model (`motif.evaluators.cube_model`). Rollouts, the fit of cube efficiencies and matches
+use these kernels.
 """
 
 from collections.abc import Callable
@@ -52,9 +52,10 @@ def _in_state(cube_model, state):
 
 @inline_kernel
 def _decided(cubes, state, side, held, taken, nothing_more):
-    """Return whether `side` should double, whether the opponent should take, and the value to `side`.
+    """Return whether `side` should double, whether the opponent should take, and the value for `side`.
 
-    Values are `held` without a double and `taken` after double/take; `nothing_more` is gained by playing on.
+    The value is `held` without a double and `taken` after double/take; `nothing_more` says that playing on
+    gains nothing.
     """
     passed = cubes.equities[state, side, 0, EVEN + 1]
     best = min(taken, passed)
@@ -64,10 +65,10 @@ def _decided(cubes, state, side, held, taken, nothing_more):
 
 @lean_kernel(NOTHING)
 def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
-    """Decide on the cube in packed boards (n, 64), with `sides` (n,) on roll in `states` (n,).
+    """Make cube decisions for packed boards (n, 64), with `sides` (n,) on roll in `states` (n,).
 
-    `rows` float64 (n, 5) are their chances.  Writes whether they should double, whether the other side should
-    take a double, and what the boards are worth to `sides` when both do so.
+    `rows` float64 (n, 5) are the chances of `sides`. Writes whether they should double, whether the other
+    side should take, and the value for `sides` with these decisions.
     """
     words = words_of(packed)
     for k in range(states.shape[0]):
@@ -79,16 +80,17 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
         if doubled == NO_DOUBLE:
             continue
         taken = value_held(cubes, doubled, side, words[k], packed[k], rows[k], known)
-        # Without gammons playing on gains nothing: an apparent gain is the model's rounding.
+        # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
         nothing_more = known or rows[k, WIN_GAMMON] <= 0
         doubles[k], takes[k], values[k] = _decided(cubes, state, side, held, taken, nothing_more)
 
 
 @lean_kernel(NOTHING)
 def decide_cubes(cubes, states, sides, rows, known, held, taken, doubles, takes):
-    """Write what `turn_cubes` does, where all `sides` (n,) may double and it is known what boards are worth.
+    """Write the decisions of `turn_cubes` for `sides` (n,) that may double, from known values.
 
-    That is `held` (n,) without a double and `taken` (n,) after one; exact tables have the `known` ones (n,).
+    The values are `held` (n,) without a double and `taken` (n,) after double/take; values that are `known`
+    (n,) come from exact tables.
     """
     for k in range(states.shape[0]):
         nothing_more = known[k] or rows[k, WIN_GAMMON] <= 0
@@ -97,7 +99,7 @@ def decide_cubes(cubes, states, sides, rows, known, held, taken, doubles, takes)
 
 @lean_kernel(NOTHING)
 def value_rolled(cubes, states, sides, packed, rows, values):
-    """Write the values of packed boards (n, 64) to `sides`, which are on roll and do not double."""
+    """Write the values of packed boards (n, 64) for `sides`, which are on roll and do not double."""
     words = words_of(packed)
     for k in range(states.shape[0]):
         known = is_known(cubes, words[k])
@@ -106,9 +108,9 @@ def value_rolled(cubes, states, sides, packed, rows, values):
 
 @lean_kernel(NOTHING)
 def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results):
-    """Write to `results` int8 (n, 26) the boards after the best plays for `side`, who moves.
+    """Write the boards after the best plays of `side`, the mover, to `results` int8 (n, 26).
 
-    The packed boards are int8 (n, 64), `rolls` (n, 2); the cubes are given by `states` (n,).
+    The packed boards are int8 (n, 64) and the `rolls` (n, 2); `states` (n,) are the cube states.
     """
     words = words_of(packed)
     for k in range(states.shape[0]):
@@ -119,33 +121,35 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
 
 
 Decided = Callable[[CubeModel, Games, Games, Board, Values], tuple[Flags, Flags]]
-"""Decides whether to double and whether to take, (n,) each, given cubes, states (n,) in which a double is
-allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5)."""
+"""Function that returns whether to double and whether to take, (n,) each, from cubes, states (n,) in which
+a double is allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5).
+"""
 
 
 class CubePlayer(NamedTuple):
-    """The player of one side in games with a cube."""
+    """Player of one side in games with a cube."""
 
     choose: Callable[[CubeModel, Games, int, Board, Rolls, States], Board]
-    """Boards (n, 26) after plays, from cubes, their states (n,), the side and the arguments of `Choose`."""
+    """Returns boards (n, 26) after plays, from cubes, states (n,), the side and the arguments of `Choose`."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
-    """The five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
+    """Returns the five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
     decided: Decided | None = None
-    """Makes the cube decisions instead of the model."""
+    """Makes the cube decisions instead of the model, if given."""
 
 
 class CubeGames(NamedTuple):
     """Results of n games with a cube."""
 
     points: Games
-    """(n,): points won by side 0, in units of the cube; 0 for a truncated game."""
+    """Points won by side 0 (n,), in units of the cube; 0 for a truncated game."""
     states: Games
-    """(n,): final state of the cube."""
+    """Final cube states (n,)."""
     results: Values
-    """(n, 6): the five probabilities of side 0, and its equity.  After a pass or truncation the probabilities
-    are the player's evaluation."""
+    """Five probabilities and equity of side 0 (n, 6). After a pass or truncation, the probabilities are the
+    player's evaluation.
+    """
     luck: Values
-    """(n,): luck of side 0 in equity according to a judge; 0 without one."""
+    """Luck of side 0 in equity according to the judge (n,); 0 without a judge."""
 
 
 class CubeGameRules(NamedTuple):
@@ -154,17 +158,17 @@ class CubeGameRules(NamedTuple):
     doubles_first: bool = False
     """Whether the first player may double before the first roll."""
     cut: int = 0
-    """Truncate games after this many plies, with the cubeful equity; 0 for never."""
+    """Number of plies after which games are truncated, with the cubeful equity; 0 for never."""
     stop_at_race: bool = False
-    """Truncate games when contact ends."""
+    """Whether games are truncated when contact ends."""
     stop_at_known: bool = False
-    """Truncate games at positions in the exact tables."""
+    """Whether games are truncated at positions in the exact tables."""
     luck_plies: int = 0
     """Number of first rolls with variance reduction."""
 
 
 PLAYED_OUT = CubeGameRules()
-"""Games played to the end, without a double before the first roll."""
+"""Rules for games played to the end, without a double before the first roll."""
 
 
 class _Table:
@@ -191,7 +195,7 @@ class _Table:
         )
 
     def chances(self, rows: Games, of_opponent: bool = False) -> Values:
-        """Return the five probabilities (m, 5) of the player on roll in `rows` (m,), by either side."""
+        """Return the probabilities (m, 5) of the players on roll in `rows` (m,), by their own evaluation."""
         return self._chances(self.boards[rows], self.sides[rows], of_opponent)
 
     def _chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
@@ -204,7 +208,7 @@ class _Table:
         return chances
 
     def worth(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
-        """Return results (n, 6) for side 0 of `boards` (n, 26) with `sides` (n,) on roll."""
+        """Evaluate `boards` (n, 26) with `sides` (n,) on roll; return the results (n, 6) for side 0."""
         chances, packed = self._chances(boards, sides), pack_many(boards)
         if may_double:
             values = self._turned(states, sides, packed, chances)[2]
@@ -222,7 +226,7 @@ class _Table:
         return doubles, takes, values
 
     def _decisions(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
-        """Decide whether to double and take in `rows` (m,), by `chances` (m, 5), own or the opponent's."""
+        """Return whether to double and take in `rows` (m,), by `chances` (m, 5) of the player who decides."""
         boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
         doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
         for side in np.unique(sides).tolist():
@@ -234,12 +238,12 @@ class _Table:
         return doubles, takes
 
     def end(self, rows: Games, results: Values) -> None:
-        """End the games in `rows`, which remain until `keep`."""
+        """Mark the games in `rows` as ended; `keep` removes them."""
         games = self.games[rows]
         self.ends.results[games], self.ends.states[games] = results, self.states[rows]
 
     def keep(self, going: Flags) -> None:
-        """Keep the games that are `going`."""
+        """Keep only the games that are `going`."""
         if not going.all():
             self.games, self.boards = self.games[going], self.boards[going]
             self.sides, self.states = self.sides[going], self.states[going]
@@ -256,14 +260,14 @@ class _Table:
             self.keep(points == 0)
 
     def _end_with(self, rows: Games, points: Games, chances: Values) -> None:
-        """End games in which the player on roll, with `chances` (m, 5), wins `points` (m,) times the cube."""
+        """End games that the players on roll, with `chances` (m, 5), win by `points` (m,) times the cube."""
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.equities[states, sides, 0, EVEN + points]
         self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
         self.ends.points[self.games[rows]] = np.where(sides == 0, points, switched_equities(points))
 
     def turn(self) -> None:
-        """Let the players on roll double and their opponents answer."""
+        """Let the players on roll double, and their opponents answer."""
         may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
         if not len(may):
             return
@@ -282,7 +286,7 @@ class _Table:
             self.keep(going)
 
     def after(self, boards: Board, games: Games, rolls: Rolls, seeds: States) -> Board:
-        """Return the boards after `rolls` (m, 2) on `boards` (m, 26) of the games in rows `games` (m,)."""
+        """Return the boards after `rolls` (m, 2) are played on `boards` (m, 26) in the rows `games` (m,)."""
         results, sides = np.empty_like(boards), self.sides[games]
         for side in np.unique(sides).tolist():
             rows = np.flatnonzero(sides == side)
@@ -307,7 +311,7 @@ class _Table:
         return gains
 
     def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
-        """Play `rolls` (n, 2), and subtract their luck from `luck` (all games, 6)."""
+        """Play `rolls` (n, 2) and subtract their luck from `luck` (all games, 6)."""
         count, every = len(self.games), len(ROLLS)
         rows = np.repeat(np.arange(count), every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
@@ -320,7 +324,7 @@ class _Table:
 
 
 def _for_first(results: Values, sides: Games) -> Values:
-    """Convert results (n, 6) of the players on roll, `sides` (n,), to side 0."""
+    """Convert results (n, 6) for the players on roll, `sides` (n,), to results for side 0."""
     others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
 
@@ -335,10 +339,10 @@ def games_with_cube(
     rules: CubeGameRules = PLAYED_OUT,
     judge: Evaluator | None = None,
 ) -> CubeGames:
-    """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
+    """Play to the end from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,).
 
-    The `players` are those of side 0 and of side 1. A game is broken off after `MAX_PLIES` plies as a draw.
-    For games from the start, a `judge` measures the `luck` of side 0 by its best plays.
+    The `players` play side 0 and side 1. A game is stopped as a draw after `MAX_PLIES` plies.  For games
+    from the starting position, a `judge` measures the `luck` of side 0 by the judge's best plays.
     """
     table = _Table(players, cubes, states, sides, boards)
     contact = classify_many(pack_many(boards)) != RACE
@@ -369,7 +373,7 @@ def games_with_cube(
 
 
 def _end_early(table: _Table, rules: CubeGameRules, ply: int, contact: Flags, may_double: bool) -> None:
-    """Truncate games by the `rules` at this ply; `contact` (all games,) says which began with contact."""
+    """Truncate games at this ply by the `rules`; `contact` (all games,) says which began with contact."""
     packed = pack_many(table.boards)
     stops = np.full(len(packed), 0 < rules.cut <= ply)
     if rules.stop_at_race and ply:

@@ -1,7 +1,7 @@
-"""Games of any players, played side by side, and their dice.
+"""Play games of any players side by side, with reproducible dice.
 
-The dice of a game depend only on seed, game and ply: the same seed gives the same rolls for any number of
-games and workers, and undoing a play does not change them.
+The dice depend only on the seed, game and ply: the same seed gives the same rolls for any number of games
+and workers, and undoing a play does not change the rolls.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,9 +27,9 @@ Games = npt.NDArray[np.int64]
 Rolls = npt.NDArray[np.int64]
 States = npt.NDArray[np.uint64]
 Choose = Callable[[Board, Rolls, States], Board]
-"""Chooses plays, such as `motif.players.player.Player.choose_many`."""
+"""Function that chooses plays, such as `motif.players.player.Player.choose_many`."""
 Dice = Callable[[Games, int], tuple[Rolls, States]]
-"""Rolls (n, 2), the higher die first, of a ply in n games, and seeds (n,) of random choices."""
+"""Function from a ply and n games to rolls (n, 2), the higher die first, and seeds (n,) of random choices."""
 
 
 @kernel
@@ -43,27 +43,27 @@ def trial_states(seed, items, first_trial, trials):
 
 
 class Ply(NamedTuple):
-    """All unfinished games before a roll, and those that have just ended."""
+    """All unfinished games before a roll, and the games that have just ended."""
 
     number: int
-    """Counted from 0; the player who began is on roll at even plies."""
+    """Ply, counted from 0; the player who began is on roll at even plies."""
     games: Games
-    """(n,): numbers of the games, from 0."""
+    """Indices of the games (n,)."""
     boards: Board
-    """(n, 26), from the side of the player on roll."""
+    """Boards (n, 26), from the side of the player on roll."""
     points: npt.NDArray[np.int64]
-    """(n,): points won by the player who began; 0 in unfinished games."""
+    """Points won by the player who began (n,); 0 in unfinished games."""
 
 
 def starts(games: int) -> Board:
-    """Return the starting position for a number of games: (games, 26)."""
+    """Return the starting position for each of `games` games: (games, 26)."""
     return np.repeat(Position.start().board[None], games, axis=0)
 
 
 def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = None) -> Iterator[Ply]:
-    """Play on from `boards` (n, 26) until all games are over, or for `MAX_PLIES` plies.
+    """Play from `boards` (n, 26) until all games are over or `MAX_PLIES` plies have been played.
 
-    `choose` plays both sides, or only the side that began if there is an `other`.
+    `choose` plays both sides, or only the side that begins if `other` is given.
     """
     games = np.arange(len(boards))
     for number in range(MAX_PLIES + 1):
@@ -77,9 +77,10 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
 
 
 def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> npt.NDArray[np.float64]:
-    """Return the luck (n,) of `rolls` (n, 2) on `boards` (n, 26) for their players, in equity.
+    """Return the luck (n,) in equity of `rolls` (n, 2) on `boards` (n, 26), for the players on roll.
 
-    The value of a roll is that of its best play according to `judge`.  An `opening` roll is never a double.
+    The value of a roll is the value of its best play according to `judge`. An `opening` roll is never a
+    double.
     """
     every = np.tile(ROLLS, (len(boards), 1))
     best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
@@ -88,7 +89,7 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) 
 
 
 class SeededDice:
-    """Dice that are determined by a seed."""
+    """Dice determined by a seed."""
 
     def __init__(self, seed: int) -> None:
         """Raise `SettingError` for an invalid seed."""
@@ -96,26 +97,26 @@ class SeededDice:
         self.seed = seed
 
     def of(self, numbers: Games) -> Dice:
-        """Return the dice of games with these `numbers`, which never begin with a double."""
+        """Return the dice of the games with these `numbers`; no game begins with a double."""
         return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
 
     def opening(self, game: int) -> tuple[int, int]:
-        """Return the first player's die and the second's, which differ, at the start of a game."""
+        """Return the dice of the first and second player at the start of a game; the dice differ."""
         first, second = _opening(self.seed, game)
         return int(first), int(second)
 
     def roll(self, game: int, ply: int) -> tuple[int, int]:
-        """Return the roll of a ply, counted from 0, of a game; the higher die first."""
+        """Return the roll at a ply of a game, both counted from 0; the higher die is first."""
         high, low, _ = _ply(self.seed, game, ply)
         return int(high), int(low)
 
     def choice_seed(self, game: int, ply: int) -> int:
-        """Return the seed of a player's random choice at a ply."""
+        """Return the seed for a player's random choice at a ply."""
         return int(_ply(self.seed, game, ply)[2])
 
 
 def stream_dice(states: States) -> Dice:
-    """Return dice of the random streams `states` (n,), one per game, which advance from roll to roll."""
+    """Return dice from the random streams `states` (n,), one per game; each roll advances the streams."""
     states = states.copy()
 
     def dice(games: Games, _: int) -> tuple[Rolls, States]:
@@ -128,7 +129,7 @@ def stream_dice(states: States) -> Dice:
 
 
 def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
-    """Return the dice of trials `first`, ... of `items`, item by item, as in `roll_trials`."""
+    """Return the dice of trials `first`, ... of each of `items` in turn, as in `roll_trials`."""
     later = stream_dice(trial_states(seed, items, first, trials).reshape(-1))
     if not stratified:
         return later
@@ -164,7 +165,7 @@ def _ply(seed, game, ply):
 
 @kernel
 def rolls_of_games(seed, games, ply):
-    """Return rolls (n, 2) of a ply of `games`, without opening doubles, and states for random choices."""
+    """Return the rolls (n, 2) at a ply of `games`, without opening doubles, and states for random choices."""
     rolls = np.empty((games.shape[0], 2), np.int64)
     states = np.empty(games.shape[0], np.uint64)
     stream = np.zeros(1, np.uint64)
@@ -180,7 +181,7 @@ def rolls_of_games(seed, games, ply):
 
 @kernel
 def next_rolls(states):
-    """Return the next roll (n, 2) of each of the streams `states`, which advance."""
+    """Return the next roll (n, 2) of each of the streams `states`, and advance them."""
     rolls = np.empty((states.shape[0], 2), np.int64)
     stream = np.zeros(1, np.uint64)
     for k in range(states.shape[0]):

@@ -1,8 +1,9 @@
-"""Trials with plays chosen by any player: gnubg, your own evaluator, or one that looks ahead.
+"""Trials with plays chosen by any player, such as gnubg, lookahead or your own evaluator.
 
-The kernels of `motif.rollouts.playout` play by a model.  Here the trials of several boards are played side by
-side, and a player chooses for all of them at each ply.  Dice, truncation and luck are as in those kernels: a
-judge may measure the luck of any player, because its mean over the rolls is zero for any judge.
+In the kernels of `motif.rollouts.playout`, a compiled model plays.  Here the trials of several boards are
+played side by side, and a player chooses the plays of all trials at each ply.  Dice, truncation and luck
+are the same as in the kernels.  Any judge may measure the luck of any player, because mean luck over the
+rolls is zero for every judge.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ Items = npt.NDArray[np.int64]
 
 
 def best_of(evaluator: Evaluator) -> Choose:
-    """Return a function that chooses the best play by `evaluator`."""
+    """Return a function that chooses the best plays according to `evaluator`."""
     return lambda boards, rolls, _: evaluator.best_plays(boards, rolls).boards
 
 
@@ -39,20 +40,21 @@ def player_trials(
     first: int,
     count: int,
 ) -> Values:
-    """Play trials `first`, ..., `first` + `count` - 1 of boards, with plays chosen by a player.
+    """Play trials `first`, ..., `first` + `count` - 1 of several boards, with plays chosen by a player.
 
     Parameters
     ----------
     choose
-        How the player chooses: `motif.players.player.Player.choose_many`.
+        Function that chooses plays, such as `motif.players.player.Player.choose_many`.
     judge
-        Measures the luck, and values positions where the rules end a trial early.
+        Evaluator that measures the luck, and evaluates positions where the rules end a trial early.
     rules
-        When trials end, and on how many plies results are luck-adjusted.
+        Rules for the end of trials, with the number of plies on which results are luck-adjusted.
     packed
-        Int8 (n, 64): boards, from the side of the player on roll.
+        Packed boards, int8 (n, 64), from the side of the player on roll.
     items
-        (n,): boards of one item have the same dice, those of `motif.rollouts.playout.board_trials`.
+        Items (n,): boards with the same item have the same dice, as in
+        `motif.rollouts.playout.board_trials`.
     seed, first, count
         Trial t of an item has the random stream (seed, item, t).
 
@@ -83,7 +85,7 @@ def player_trials(
 
 
 class _ByModel:
-    """A compiled model as the judge of trials."""
+    """Judge of trials that is a compiled model."""
 
     def __init__(self, model: Model, rules: PlayoutRules) -> None:
         self.rules = rules
@@ -92,14 +94,14 @@ class _ByModel:
     def ends(
         self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], Values]:
-        """Return which trials end at a ply (n,), and their values (n, 5)."""
+        """Return which trials (n,) end at a ply, and their values (n, 5)."""
         ended, rows = np.empty(len(packed), np.bool_), np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
         end_trials(model, self.rules, packed, ply, contact, space, ended, rows)
         return ended, rows
 
     def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
-        """Return the luck adjustments (n, 5) of results for `rolls` (n, 2)."""
+        """Return the luck adjustments (n, 5) for `rolls` (n, 2)."""
         adjustments = np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
         take_luck_off(model, self.rules, packed, rolls, ply, space, adjustments)
@@ -107,10 +109,10 @@ class _ByModel:
 
 
 class _ByEvaluator(_ByModel):
-    """Any evaluator as the judge of trials."""
+    """Judge of trials that is not compiled."""
 
     def __init__(self, evaluator: Evaluator, rules: PlayoutRules) -> None:
-        # The model values no positions: trials end by the rules of the game and by tables only.
+        # The model evaluates no positions here: trials end only by the rules of the game and by tables.
         super().__init__(simple().model, rules._replace(cut=0, stop_at_race=False))
         self._evaluator = evaluator
         self._cut, self._stop_at_race = rules.cut, rules.stop_at_race

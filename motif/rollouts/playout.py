@@ -1,15 +1,16 @@
-"""Compiled playouts of games from a position, with variance reduction.
+"""Compiled trials: games played from a position, with variance reduction.
 
-The luck of a roll, its value above the mean of all rolls, is a control variate.  For a roll r in position x
-let v(x, r) be the evaluator's value of the position after its play of r.  The luck of the roll is
-v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero for any evaluator: so luck-adjusted results
-have the same mean and, with a good evaluator, a smaller variance.  The adjustment applies to all five
-probabilities of the player on roll at first.
+The luck of a roll, which is its value above the mean of all rolls, is a control variate.  For a roll r in
+position x, let v(x, r) be the evaluator's value of the position after its play of r.  The luck of the roll
+is v(x, r) - sum over r' of P(r') v(x, r'). Its mean over r is zero for every evaluator, so luck-adjusted
+results have the same mean and, with a good evaluator, a smaller variance.  All five probabilities of the
+first player on roll are adjusted.
 
 Stratified dice cover all first and second rolls evenly.  Trials come in cycles of 1,296, each with its own
-arrangement: a 36 x 36 Latin square with shuffled rows, columns and symbols.  Each row of 36 trials has every
-first roll once and every second roll once; a cycle has every pair of rolls once.  The trials of a board
-therefore begin with few positions (21, then 441), whose plays are chosen once and stored.
+arrangement: a 36 x 36 Latin square with shuffled rows, columns and symbols.  Each row of 36 trials contains
+every first roll once and every second roll once; a cycle contains every pair of rolls once.  The trials of
+a board therefore share their first positions (21 after one roll, 441 after two), whose plays are chosen
+only once.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ def _value_into(model, tables, words, board, space, row):
 
 @lean_kernel(NOTHING)
 def play_without_luck(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
-    """Write to `following` int64[8] the board after the play of a roll, at ply `ply` of a trial.
+    """Write the board after the play of a roll, at ply `ply` of a trial, to `following` int64[8].
 
     Subtracts the roll's luck from `adjustment` (5,); `row` (5,) is working memory.
     """
@@ -45,7 +46,8 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
         play, _ = choose(model, words, board, other_high, other_low, space, stream)
         after = space.plays.words[play]
         _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
-        # The position is from the side of the player of ply + 1, who at odd plies is the first player.
+        # The position is from the side of the player on roll at ply + 1, who is the first player at odd
+        # plies.
         if ply % 2 == 0:
             switch_probabilities(row)
         weight = ROLL_COUNTS[number] / THROWS
@@ -57,19 +59,19 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
 
 
 ROUND = THROWS
-"""Trials with each first roll once, and each second roll once."""
+"""Number of trials with each first roll once and each second roll once."""
 CYCLE = THROWS * THROWS
-"""Trials with each pair of first rolls once."""
+"""Number of trials with each pair of first rolls once."""
 FIXED_ROLLS = 2
-"""Rolls of a trial that the arrangement determines; later ones are random."""
+"""Number of rolls of a trial that the arrangement determines; later rolls are random."""
 ARRANGEMENT_SHAPE = (3, THROWS)
-# Beyond all numbers of trials, so that no trial has these streams.
+# Above all trial numbers, so that no trial uses these streams.
 _FIRST_CYCLE_STREAM = np.uint64(1 << 62)
 
 
 @inline_kernel
 def arrange(seed, item, cycle, stream, arrangement):
-    """Shuffle the three rows of `arrangement` int64 (3, 36), each 0 to 35, for a cycle of an item.
+    """Shuffle 0 to 35 into each of the three rows of `arrangement` int64 (3, 36), for a cycle of an item.
 
     `stream` is overwritten.
     """
@@ -84,7 +86,7 @@ def arrange(seed, item, cycle, stream, arrangement):
 
 @inline_kernel
 def place_throws(arrangement, place, throws):
-    """Write to int64 (2,) `throws` the first two rolls, 0 to 35, of the trial at `place` of its cycle."""
+    """Write the first two rolls (0 to 35) of the trial at `place` in its cycle to `throws` int64 (2,)."""
     column, row = place % ROUND, place // ROUND
     throws[0] = arrangement[0, column]
     throws[1] = arrangement[1, (column + arrangement[2, row]) % THROWS]
@@ -92,7 +94,7 @@ def place_throws(arrangement, place, throws):
 
 @inline_kernel
 def _roll_number(throw):
-    """Return the row of `ROLLS` of a roll, 0 to 35."""
+    """Return the row of `ROLLS` for a roll from 0 to 35."""
     high, low = dice_of(throw)
     return high * (high - 1) // 2 + low - 1
 
@@ -121,12 +123,12 @@ def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDAr
 
 
 MAX_PLIES = 3000
-"""Longer games are truncated as a draw; real ones end within a few hundred plies."""
+"""Number of plies after which a game is stopped as a draw; real games end within a few hundred plies."""
 COLUMNS = len(OUTPUTS) + 1
-"""The five probabilities, then equity."""
+"""Number of results: the five probabilities and the equity."""
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
-"""Positions after the first roll, and after the first two."""
+"""Number of positions after the first roll and after the first two rolls."""
 
 
 @inline_kernel
@@ -136,7 +138,7 @@ def _is_race(words):
 
 @inline_kernel
 def _dice(rules, throws, ply, stream):
-    """Return the roll at a ply, and the number of the first position it leads to, or -1."""
+    """Return the roll at a ply, and the number of the first position to which it leads, or -1."""
     if not rules.stratified or ply >= FIXED_ROLLS:
         high, low = next_roll(stream)
         return high, low, -1
@@ -165,11 +167,11 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 
 @lean_kernel(NOTHING)
 def play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
-    """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
+    """Play to the end from the packed board `words` (int64[8], overwritten; `board` is the same bytes).
 
     Writes the five probabilities of the first player on roll, luck-adjusted if the `rules` say so.  With
-    stratified dice the first rolls are `throws`; boards after their plays are stored in `kept` int64
-    (_FIRST_POSITIONS, 8), marked in `known` (_FIRST_POSITIONS,), for other trials from the same board.
+    stratified dice, the first rolls are `throws`; the boards after their plays are stored in `kept` int64
+    (_FIRST_POSITIONS, 8), and marked in `known` (_FIRST_POSITIONS,), for other trials from the same board.
     `following` int64[8] and `luck` float64 (2, 5) are working memory.
     """
     ply = 0
@@ -188,7 +190,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
-            # Not stored for a random player, nor at a ply whose luck is measured.
+            # Plays are not stored for a random player, nor at a ply whose luck is measured.
             if place >= 0 and model.kind != RANDOM:
                 copy_words(words, kept[place])
                 known[place] = True
@@ -203,8 +205,8 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
 def board_trials(model, rules, start, item, seed, first_trial, space, results):
     """Play trials `first_trial`, ... of the packed board `start` int64[8] into `results` float64 (trials, 5).
 
-    Trial t uses the random stream (seed, `item`, t): boards of one item have the same dice.  The results
-    are the five probabilities of the player on roll.
+    Trial t uses the random stream (seed, `item`, t), so that boards with the same item have the same dice.
+    The results are the five probabilities of the player on roll.
     """
     stream = np.zeros(1, np.uint64)
     words, following = np.zeros(PACKED_WORDS, np.int64), np.zeros(PACKED_WORDS, np.int64)
@@ -231,10 +233,10 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
 
 @kernel
 def end_trials(model, rules, packed, ply, contact, space, ended, rows):
-    """Write which trials end at a ply, before the roll: bool (n,), of packed boards (n, 64).
+    """Write which trials, at packed boards (n, 64), end before the roll of a ply: bool (n,).
 
-    `contact` bool (n,) says which began with contact.  The five probabilities of the player on roll in those
-    that end are written to `rows` float64 (n, 5).
+    `contact` bool (n,) says which trials began with contact.  For trials that end, the five probabilities
+    of the player on roll are written to `rows` float64 (n, 5).
     """
     words = words_of(packed)
     for k in range(ended.shape[0]):
@@ -245,10 +247,10 @@ def end_trials(model, rules, packed, ply, contact, space, ended, rows):
 
 @kernel
 def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
-    """Subtract the luck of `rolls` (n, 2) at a ply of trials from `adjustments` float64 (n, 5).
+    """Subtract the luck of `rolls` (n, 2) at a ply from `adjustments` float64 (n, 5).
 
     The model measures the luck, even if another player chooses the plays.  The packed boards (n, 64) are
-    those before the rolls.
+    the positions before the rolls.
     """
     words = words_of(packed)
     following, row = np.zeros(PACKED_WORDS, np.int64), np.zeros(len(OUTPUTS))
@@ -262,7 +264,7 @@ def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
 
 @kernel
 def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
-    """Play `board_trials` of packed boards (n, 64) and `items` into `results` float64 (n, trials, 5)."""
+    """Play the trials of packed boards (n, 64) with `items` into `results` float64 (n, trials, 5)."""
     starts = words_of(packed)
     for k in range(results.shape[0]):
         board_trials(model, rules, starts[k], items[k], seed, first_trial, space, results[k])
@@ -270,9 +272,9 @@ def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
 
 @kernel
 def roll_out(model, rules, packed, items, seed, trials, space, sums, squares):
-    """Add trials 0 .. `trials` - 1 of each packed board (n, 64) to `sums`, `squares` float64 (n, COLUMNS).
+    """Add the trials of each packed board (n, 64) to `sums` and `squares`, float64 (n, COLUMNS).
 
-    The columns are the five probabilities and the money equity; the dice are those of `board_trials`.
+    The columns are the five probabilities and the money equity; the dice are the same as in `board_trials`.
     """
     starts = words_of(packed)
     results = np.empty((min(trials, _TRIALS_AT_ONCE), len(OUTPUTS)))
@@ -292,7 +294,7 @@ def roll_out(model, rules, packed, items, seed, trials, space, sums, squares):
 
 @inline_kernel
 def _play_game(model, words, board, space, stream):
-    """Play from the packed board `words` (overwritten; `board` is the same bytes); return the legal plays."""
+    """Play a game from `words` (overwritten; `board` is the same bytes); return the number of legal plays."""
     generated = 0
     for _ in range(MAX_PLIES):
         if finished_points(words) != 0:
@@ -306,9 +308,9 @@ def _play_game(model, words, board, space, stream):
 
 @kernel
 def play_games(model, start, first_game, games, seed, space):
-    """Play whole games of the model against itself from the packed board `start` (64,).
+    """Play complete games of the model against itself from the packed board `start` (64,).
 
-    Returns the legal plays generated.
+    Returns the number of legal plays generated.
     """
     stream = np.zeros(1, np.uint64)
     current = np.zeros(PACKED_WORDS, np.int64)

@@ -1,8 +1,8 @@
-"""A rollout as an evaluator, whose values are means of trials.
+"""Rollouts as an evaluator: the value of a position is the mean of its trials.
 
-``rollout:motif-v1,trials=72,cut=7,stratified`` rolls out motif-v1.  The options are those of the command
-rollout, without leading dashes, and ``candidates=N``, which rolls out only the N best plays by static
-evaluation.
+``rollout:motif-v1,trials=72,cut=7,stratified`` rolls out with motif-v1. The options are the options of the
+command rollout without leading hyphens, and ``candidates=N``, which rolls out only the N best plays by
+static evaluation.
 """
 
 from collections.abc import Callable
@@ -42,15 +42,15 @@ from motif.runtime.streams import mix
 
 Items = npt.NDArray[np.int64]
 _TRIALS_BETWEEN_CHECKPOINTS = 1296
-"""Trials of a kernel call between checks for cancellation: some tenths of a second at most."""
+"""Number of trials between checks for cancellation, which take at most some tenths of a second."""
 
 
 class RolloutEvaluator(Evaluator):
-    """Rolls out every position, with an evaluator playing both sides.
+    """Rolls out every position with an evaluator that plays both sides.
 
-    The position determines the dice, or for plays the position before them: so a value does not depend on
-    what else is evaluated, and the plays of a decision are compared with the same dice.  With
-    `common_random_numbers` all positions have the same dice.
+    The dice depend on the position or, for plays, on the position before the play.  A value therefore does
+    not depend on other positions, and the plays of a decision are compared with the same dice.  With
+    `common_random_numbers`, all positions have the same dice.
     """
 
     def __init__(
@@ -64,12 +64,14 @@ class RolloutEvaluator(Evaluator):
     ) -> None:
         """Roll out the `candidates` best plays of a decision by static evaluation; 0 for all.
 
-        Raises `SettingError`; a wanted standard error is for single rollouts.
+        Raises `SettingError` for invalid settings, including a target standard error.
         """
         settings.check()
         check_count("candidates", candidates, 0)
         if settings.se > 0:
-            raise SettingError("a rollout as a player has a fixed number of trials, without {se}", "se")
+            raise SettingError(
+                "a rollout as a player has a fixed number of trials and cannot have {se}", "se"
+            )
         self.name = name
         self.settings = settings
         self.candidates = candidates
@@ -79,12 +81,12 @@ class RolloutEvaluator(Evaluator):
         self._judge = valued_for(evaluator, settings.scoring)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`; a luck-adjusted mean may leave 0 to 1, and is clipped."""
+        """See `Evaluator.evaluate_many`; luck-adjusted means outside 0 to 1 are clipped."""
         packed = pack_many(as_boards(positions))
         return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """See `Evaluator.equity_many`; the equity is that of the scoring."""
+        """See `Evaluator.equity_many`; the equity depends on the scoring."""
         packed = pack_many(boards)
         return self._equities(packed, self._items(packed))
 
@@ -95,7 +97,8 @@ class RolloutEvaluator(Evaluator):
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.
 
-        Other plays than the candidates keep their static equity, limited by the candidates' lowest.
+        Plays other than the candidates keep their static equity, limited to the lowest equity of a
+        candidate.
         """
         return self._of_plays(before, plays, self._judge.play_equities, self._decided)
 
@@ -104,7 +107,7 @@ class RolloutEvaluator(Evaluator):
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.cubeful_play_equities`.
 
-        Plays within the trials are chosen for money, and all candidates have all the trials.
+        Plays within the trials are chosen for money, and no candidates are dropped.
         """
 
         def static(before: Board, plays: PlayBatch) -> Values:
@@ -122,10 +125,10 @@ class RolloutEvaluator(Evaluator):
         static: Callable[[Board, PlayBatch], Values],
         decided: Callable[[Board, Items, Items], Values],
     ) -> Values:
-        """Return values (m,) of `plays` to their movers.
+        """Return the values (m,) of `plays` for their movers.
 
-        Values of candidates are `decided` by rollouts, from packed boards, items for the dice and the first
-        row of each decision; other plays have `static` values.
+        Candidates have values `decided` by rollouts, from packed boards, the items that determine the dice,
+        and the first row of each decision.  Other plays have `static` values.
         """
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = self._items(pack_many(before))[decision]
@@ -146,17 +149,17 @@ class RolloutEvaluator(Evaluator):
         return scored_equities(self._means(packed, items), self.settings.scoring)
 
     def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
-        """Return the movers' equities (n,) of plays; a decision extends from one of `starts` to the next."""
+        """Return the movers' equities (n,) of plays; the rows between two `starts` are a decision."""
         if not self.settings.eliminate:
             return switched_equities(self._equities(packed, items))
         parts = (slice(*ends) for ends in pairwise(starts.tolist()))
         return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
 
     def _eliminated(self, packed: Board, item: int) -> Values:
-        """Return equities (n,) of the plays of one decision.
+        """Return the equities (n,) of the plays of one decision, with elimination.
 
-        A dropped play has the best equity minus the difference in their common trials, but at most that of
-        the remaining plays.
+        The equity of a dropped play is the best equity minus the difference in their common trials, but at
+        most the lowest equity of the remaining plays.
         """
 
         def play(plays: Numbers, first: int, count: int) -> Values:
@@ -180,7 +183,7 @@ class RolloutEvaluator(Evaluator):
         return equities
 
     def _means(self, packed: Board, items: Items) -> Values:
-        """Return mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
+        """Return the mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
         sums, squares = np.zeros((2, len(packed), COLUMNS))
         trials = self.settings.trials
         if isinstance(self._player, Evaluator):
@@ -222,22 +225,22 @@ def _hash_boards(words, items):
 
 
 ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
-"""Settings for late endings, see docs/how-to/bearoff.md."""
+"""Settings for late endings; see docs/how-to/bearoff.md."""
 
 
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
-    """Return an evaluator of late endings, which plays out each by `evaluator` with common dice."""
+    """Return an evaluator that rolls out late endings with `evaluator` and common dice."""
     return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
 
 
 def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
-    """Return an evaluator that rolls out leaves of lookahead by `evaluator`, with common dice."""
+    """Return an evaluator that rolls out leaves of lookahead with `evaluator` and common dice."""
     settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
     return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)
 
 
 DEFAULT_TRIALS = 36
-"""Trials per position, unless the name has a number."""
+"""Number of trials per position if the name contains none."""
 _MAX_DIGITS = 20
 _CANDIDATES = "candidates"
 
@@ -246,13 +249,13 @@ def _rate(text: str) -> float:
     try:
         return float(text[:_MAX_DIGITS])
     except ValueError:
-        raise SettingError("a number is needed") from None
+        raise SettingError("the value must be a number") from None
 
 
 def _whole(text: str) -> int:
     number = whole_number(text, _MAX_DIGITS)
     if number is None or text.startswith("-"):
-        raise SettingError("a whole number is needed")
+        raise SettingError("the value must be a whole number")
     return number
 
 
@@ -267,19 +270,20 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 
 
 def load_rollout(name: str) -> RolloutEvaluator:
-    """Return the rollout called `name`, which starts with `ROLLOUT_PREFIX`.
+    """Return the rollout evaluator with this `name`, which starts with `ROLLOUT_PREFIX`.
 
-    Raises `PlayerError` for an invalid option or a missing player; `WeightFileError` for a bad weight file.
+    Raises `PlayerError` for an invalid option or a missing player, and `WeightFileError` for an invalid
+    weight file.
     """
     player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:
-        raise PlayerError(f"{shown(name)}: a player is missing: {ROLLOUT_PREFIX}PLAYER")
+        raise PlayerError(f"{shown(name)}: a player is required: {ROLLOUT_PREFIX}PLAYER")
     options: dict[str, Any] = {"trials": DEFAULT_TRIALS}
     given = set()
     for item in items:
         option, value = _read(name, item)
         if option in given:
-            raise PlayerError(f"{shown(name)}: {shown(item)}: given twice")
+            raise PlayerError(f"{shown(name)}: {shown(item)}: the option is given twice")
         given.add(option)
         options[option] = value
     candidates = options.pop(_CANDIDATES, 0)
@@ -291,7 +295,7 @@ def load_rollout(name: str) -> RolloutEvaluator:
 
 
 def _read(name: str, item: str) -> tuple[str, Any]:
-    """Return the name of the field that `item` sets, and its value."""
+    """Return the name and the value of the option that `item` sets."""
     word, equals, text = item.partition("=")
     option = word.replace("-", "_")
     if "_" not in word:
@@ -302,7 +306,7 @@ def _read(name: str, item: str) -> tuple[str, Any]:
                 return option, _READERS[option](text)
             except SettingError as error:
                 raise PlayerError(f"{shown(name)}: {shown(item)}: {error}") from None
-    raise PlayerError(f"{shown(name)}: {shown(item)} is not an option; there are {_known()}")
+    raise PlayerError(f"{shown(name)}: invalid option {shown(item)}: it must be one of {_known()}")
 
 
 def _known() -> str:

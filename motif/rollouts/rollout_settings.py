@@ -1,9 +1,9 @@
-"""Settings of rollouts: how games are played out, and for which scoring.
+"""Settings of rollouts: how trials are played and scored.
 
-``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: the winner of the
-game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule before the first
-double.  Without a cube the last two are the same game: equity = 2 win - 1, and plays are chosen by the chance
-to win.
+The scoring is ``money`` (a gammon counts two points and a backgammon three), ``dmp`` (double match point:
+the winner of the game wins the match) or ``no-gammons`` (every win counts one point, as under the Jacoby
+rule before the first double). Without a cube, the last two are the same: equity = 2 win - 1, and plays are
+chosen by win probability.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def check_scoring(scoring: str) -> None:
 
 
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
-    """Return cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
+    """Return the cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
     if scoring == MONEY:
         return equities(probabilities)
     return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
@@ -46,7 +46,7 @@ def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> np
 def playing_for(model: Model, scoring: str) -> Model:
     """Return the model that chooses plays for `scoring`.
 
-    Point tables and move filters have a single score, and do not change.
+    Point tables and move filters have only one score, so they do not change.
     """
     return model if scoring == MONEY else model._replace(win_only=True)
 
@@ -63,7 +63,7 @@ class _ForWins(Evaluator):
         return self._evaluator.evaluate_many(positions)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """See `Evaluator.equity_many`; without gammons."""
+        """See `Evaluator.equity_many`; gammons do not count."""
         return scored_equities(self.evaluate_many(boards).astype(np.float64), NO_GAMMONS)
 
 
@@ -83,12 +83,12 @@ def check_error_rate(error_rate: float) -> None:
 
 
 COUNT_LIMIT = 2**31
-"""Upper limit of numbers of trials and plies."""
+"""Limit below which numbers of trials and plies must be."""
 ALL_PLIES = "all"
 
 
 def check_count(name: str, value: int, low: int) -> None:
-    """Raise `SettingError` unless `value`, a setting called `name`, is `low` to `COUNT_LIMIT` - 1."""
+    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `COUNT_LIMIT` - 1."""
     if not isinstance(value, Integral):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
     if value < low:
@@ -105,7 +105,7 @@ class PlayoutRules(NamedTuple):
     stratified: bool
     luck_plies: int
     tables: BearoffTables
-    """Tables that truncate games; `no_tables` for none."""
+    """Bearoff tables at whose positions trials are truncated; `no_tables` for none."""
 
 
 def playout_rules(
@@ -116,14 +116,14 @@ def playout_rules(
     stratified: bool = False,
     luck_plies: int = 0,
 ) -> PlayoutRules:
-    """Return the rules for settings of these names; builds the bearoff tables if necessary."""
+    """Return the rules for settings with these names, and build the bearoff tables if necessary."""
     tables = bearoff_tables() if stop_at_bearoff else no_tables()
     return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
 
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """Settings of rollouts; docs/how-to/rollouts.md says what each choice costs and gains."""
+    """Settings of rollouts; docs/how-to/rollouts.md describes their costs and benefits."""
 
     trials: int = setting(1296, "Number of trials; with `se` the maximum.")
     cut: int = setting(0, "Truncate trials after this many plies; 0 for never.")
@@ -141,7 +141,7 @@ class RolloutSettings:
     seed: int = 0
 
     def check(self, with_cube: bool = False) -> None:
-        """Raise `SettingError` for an invalid value, or one that does not apply with a cube."""
+        """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
@@ -167,23 +167,23 @@ class RolloutSettings:
         return partial(first_rolls, self.seed, item) if self.stratified else None
 
     def model_of(self, evaluator: StaticEvaluator) -> Model:
-        """Return the model that plays, chosen from `evaluator`."""
+        """Return the model of `evaluator` that plays the trials, with its move filter unless `every_play`."""
         player = evaluator if self.every_play else filtered(evaluator)
         return playing_for(player.model, self.scoring)
 
     def player_of(self, evaluator: Evaluator) -> Model | Evaluator:
-        """Return the `model_of` a compiled evaluator, or another evaluator for the scoring."""
+        """Return the `model_of` a compiled evaluator; return other evaluators adapted to the scoring."""
         if isinstance(evaluator, StaticEvaluator):
             return self.model_of(evaluator)
         return valued_for(evaluator, self.scoring)
 
 
 def parse_luck_plies(text: str) -> int:
-    """Parse a number of plies, or ``all``; raise `SettingError` for anything else."""
+    """Parse a number of plies or ``all``; raise `SettingError` if `text` is neither."""
     if text == ALL_PLIES:
         return MAX_PLIES
     if not (text.isascii() and text.isdigit()):
         message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"
         raise SettingError(message, "luck_plies")
-    # int() fails on thousands of digits.
+    # int() raises an error for thousands of digits.
     return int(text[:20])

@@ -1,19 +1,20 @@
-"""Means of trials and their covariances, with random and with stratified dice.
+"""Means of trials and their covariances, for random and stratified dice.
 
-A trial yields a row of values; y is one of them or the row.  With random dice the covariance of a mean of N
-rows is S / N, where S is the covariance of the rows.  Stratified dice (see `playout`) fix how often each
-first and second roll occurs, which removes the variance that these explain: the covariance of the sum is the
-sum of three parts, which are conservative if not exact.
+Each trial has a row of values y.  With random dice, the covariance of the mean of N rows is S / N, where S
+is the covariance of the rows.  Stratified dice (see `playout`) fix how often each first and second roll
+occurs, which removes the variance explained by these rolls.  The covariance of the sum is then the sum of
+three parts, each exact or conservative:
 
 Whole cycles of 1,296 trials
-    have each pair of the 36 rolls once, and so each pair of the 21 distinct rolls 4, 2 or 1 times.  With the
-    sample covariance S_c of a cell of n trials, the covariance of the sum is the sum over cells of n S_c
-    (Cochran, Sampling Techniques, 5.3).  Pairs of doubles, with one trial each, are assumed to vary like the
-    other pairs with that first roll.
+    contain each pair of the 36 rolls once, and therefore each pair of the 21 distinct rolls 4, 2 or 1 times.
+    Each pair is a cell.  With the sample covariance S_c of a cell of n trials, the covariance of the sum is
+    the sum over cells of n S_c (Cochran, Sampling Techniques, 5.3).  Pairs of doubles, with one trial each,
+    are assumed to vary like the other pairs with the same first roll.
 Whole rounds of 36 trials
-    have each first roll and each second roll once.  Residuals e of y = mean + first roll + second roll,
-    fitted by least squares with d remaining degrees of freedom, yield n e'e / d for n trials; a single round
-    is too short for that, and rolls are cells as above, with the doubles in one cell.
+    contain each first roll and each second roll once.  The residuals e of a least-squares fit
+    y = mean + first roll + second roll, with d remaining degrees of freedom, give the covariance n e'e / d
+    for n trials.  A single round is too short for this fit; its first rolls are cells as above, with all
+    doubles in one cell.
 Remaining trials
     count as random.
 """
@@ -31,16 +32,17 @@ from motif.runtime.streams import THROWS
 Values = npt.NDArray[np.float64]
 Rolls = npt.NDArray[np.int64]
 RollsOf = Callable[[int, int], Rolls]
-"""First two rolls (n, 2) of n trials from a first one on, as `playout.first_rolls` returns them."""
+"""Function from a first trial and n to the first two rolls (n, 2) of n trials, as in `playout.first_rolls`.
+"""
 _RANK_TOLERANCE = 1e-9
 _IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
 
 
 class Tally:
-    """Sums of the rows of trials 0, 1, ..., added in order and in any portions."""
+    """Sums of the rows of trials 0, 1, ..., which are added in order and in portions of any size."""
 
     def __init__(self, columns: int, rolls_of: RollsOf | None = None) -> None:
-        """Start without trials; `rolls_of` returns the first rolls of stratified ones."""
+        """Start without trials; `rolls_of` returns the first rolls of stratified trials."""
         self.trials = 0
         self._done = 0  # trials of whole cycles; the others are pending
         self._rolls_of = rolls_of
@@ -53,7 +55,7 @@ class Tally:
     def add(self, values: Values) -> None:
         """Add the rows (n, columns) of the next n trials."""
         if self.trials == 0 and len(values):
-            # Sums are relative to one of the values, so that equal values have no variance at all.
+            # Sums are relative to one of the values, so that equal values have exactly zero variance.
             self._origin = values[0].copy()
         self.trials += len(values)
         self._pending = np.concatenate([self._pending, values - self._origin])
@@ -80,7 +82,7 @@ class Tally:
         return self._origin + self._total() / self.trials
 
     def covariance(self) -> Values:
-        """Return the covariance (columns, columns) of these means; NaN for a single trial."""
+        """Return the covariance (columns, columns) of the means; NaN for a single trial."""
         n = self.trials
         if n < 2:
             return np.full_like(self._products, np.nan)
@@ -127,7 +129,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
         np.add.at(sums, columns[:, which], values)
         for other in (0, 1):
             np.add.at(pairs, (columns[:, which], columns[:, other]), 1.0)
-    # Normal equations with one redundant mean, hence the pseudo-inverse.
+    # The normal equations have one redundant mean, so the pseudo-inverse is needed.
     strengths, directions = np.linalg.eigh(pairs)
     independent = strengths > _RANK_TOLERANCE * strengths[-1]
     directions, strengths = directions[:, independent], strengths[independent]
@@ -137,7 +139,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
 
 
 def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
-    """Return deviations r from the means of `cells` (n,) of two or more rows; r'r is the sum's covariance."""
+    """Return deviations r from the means of `cells` (n,) of two or more rows; the sum's covariance is r'r."""
     _, cell, counts = np.unique(cells, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, cell, values)
@@ -157,10 +159,10 @@ def mean_and_error(
 
 
 def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
-    """Return the standard error of the mean of `values` (n,) in `groups`, such as games.
+    """Return the standard error of the mean of `values` (n,) that are in `groups` (n,), such as games.
 
-    A group's sum of deviations from the mean is one observation; NaN for a single group.  With one value per
-    group it is the usual standard error.  Source: Liang and Zeger (1986), for a mean.
+    The sum of a group's deviations from the mean is one observation.  The result is NaN for a single group,
+    and the usual standard error if each group has one value.  Source: Liang and Zeger (1986), for a mean.
     """
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:
@@ -170,7 +172,7 @@ def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.in
 
 
 def p_value(difference: float, se: float) -> float:
-    """Return the two-sided p-value of a difference (normal distribution)."""
+    """Return the two-sided p-value of a difference, from the normal distribution."""
     if math.isnan(se):
         return math.nan
     if se > 0:

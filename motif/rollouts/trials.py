@@ -1,4 +1,4 @@
-"""Rollouts of positions: trials of many boards, distributed over workers and summed in order."""
+"""Rollouts of positions: the trials of many boards are distributed over workers and summed in order."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -37,13 +37,13 @@ Items = npt.NDArray[np.int64]
 RESULT_NAMES = (*OUTPUTS, "equity")
 _COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
-"""Trials, of all boards together, per task of a worker."""
+"""Number of trials of all boards per task of a worker."""
 _TRIALS_BETWEEN_CHECKPOINTS = 648
-"""Trials of a kernel call between checks for cancellation; fewer if luck is measured."""
+"""Number of trials between checks for cancellation; fewer if luck is measured."""
 _LUCK_LASTS = 40
-"""Approximate number of plies of a game whose luck can be measured."""
+"""Approximate number of plies of a game on which luck can be measured."""
 TRIALS_A_CHECK = 9 * ROUND
-"""Trials of a board between checks of the standard error."""
+"""Number of trials of a board between checks of the standard error."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,18 +51,18 @@ class RolloutResult(Tabular):
     """Rollout results of n positions, for the player on roll."""
 
     mean: npt.NDArray[np.float64]
-    """(n, 6): the five probabilities and equity."""
+    """Five probabilities and equity (n, 6)."""
     se: npt.NDArray[np.float64]
-    """(n, 6): their standard errors; NaN for a single trial."""
+    """Standard errors of `mean` (n, 6); NaN for a single trial."""
     trials: npt.NDArray[np.int64]
-    """(n,): trials played."""
+    """Numbers of trials (n,)."""
     seconds: float
     scoring: str
-    """Scoring of the games and of the equity."""
+    """Scoring of the trials."""
 
     @property
     def sd(self) -> npt.NDArray[np.float64]:
-        """(n, 6): standard deviation per trial that plain trials with these errors would have."""
+        """Standard deviations (n, 6) per trial of plain trials with the same standard errors."""
         return self.se * np.sqrt(self.trials)[:, None]
 
     @property
@@ -71,7 +71,7 @@ class RolloutResult(Tabular):
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means, standard errors and trials of all positions, for JSON."""
+        """Return a dict for JSON with the means, standard errors and trials of all positions."""
         return {
             "positions": self.records(),
             "scoring": self.scoring,
@@ -80,7 +80,7 @@ class RolloutResult(Tabular):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row for each position."""
+        """Return a dict for each position."""
         named = zip(self.mean.tolist(), self.se.tolist(), self.trials.tolist(), strict=True)
         return [
             {
@@ -92,7 +92,7 @@ class RolloutResult(Tabular):
         ]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the rows of a table of results."""
+        """Return the rows of the table of results."""
         return [
             (
                 str(row),
@@ -118,19 +118,19 @@ class RolloutResult(Tabular):
 
 
 def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return the numbers of a result (6,), such as its means, by name."""
+    """Return the values of a result (6,), such as its means, by name."""
     return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
 
 
 class CubeStart(NamedTuple):
-    """Initial cubes of a rollout's games, and the side on roll."""
+    """Initial cube states of a rollout's games, and the side on roll."""
 
     states: Callable[[], CubeModel]
-    """Makes the cubes in each worker."""
+    """Function that makes the cube model in each worker."""
     first: tuple[int, ...]
     """Initial cube states of the boards that share a tally."""
     side: int = 0
-    """The side on roll; results are those of side 0."""
+    """Side on roll; the results are for side 0."""
     doubles_first: bool = False
     """Whether that side may double before the first roll."""
 
@@ -145,12 +145,12 @@ def rollout(
 ) -> RolloutResult:
     """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
 
-    Positions may be given by their IDs, the evaluator by its name, or as any object that
-    `motif.evaluators.own.as_evaluator` takes: compiled ones are some hundred times as fast as others.
-    `changes` are fields of the settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
+    Positions may be IDs; the evaluator may be a name or any object that `motif.evaluators.own.as_evaluator`
+    accepts.  Compiled evaluators are some hundred times as fast as others.  `changes` are fields of the
+    settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
 
-    Trial t of position k uses the random stream (seed, k, t): the result does not depend on `jobs`.
-    Raises `SettingError`, and `PositionError` naming the first invalid row.
+    Trial t of position k uses the random stream (seed, k, t), so that the result does not depend on `jobs`.
+    Raises `SettingError` for invalid settings, and `PositionError` naming the first invalid row.
     """
     settings = changed(settings or RolloutSettings(), changes)
     settings.check()
@@ -197,13 +197,13 @@ def tally_trials(
     label: str = "rolling out",
     jobs: int | None = None,
 ) -> list[Tally]:
-    """Roll out packed boards (n, 64); each group of `together` boards, of one item, shares a tally.
+    """Roll out packed boards (n, 64); each group of `together` boards with the same item shares a tally.
 
-    A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
-    roll or with `after_a_play` of the other one.  With a `cube` both sides double, and the results are those
-    of `games_with_cube`.  Trials end at ``settings.trials``, or as soon as
-    `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
-    stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
+    The columns of a tally are, for each of its boards, the five probabilities and the equity of the player
+    on roll or, with `after_a_play`, of the other player.  With a `cube`, both sides double, and the results
+    are those of `games_with_cube`. Trials end at ``settings.trials``, or as soon as `enough` is true for a
+    tally after a multiple of `TRIALS_A_CHECK`. Trial t of a board uses the random stream (seed, its entry
+    of `items`, t), so that the result does not depend on `jobs`.
     """
     columns = together * (len(OUTPUTS) + 1)
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
@@ -255,9 +255,9 @@ def results_of_trials(
     cube: CubeStart | None = None,
     jobs: int | None = None,
 ) -> Values:
-    """Return trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
+    """Return the results of single trials of packed boards (n, 64), from `first` on: (n, count, 6).
 
-    The columns are those of `tally_trials`, whose trials these are.
+    The trials and the columns are the same as in `tally_trials`.
     """
     portion = max(1, _TRIALS_AT_ONCE // len(packed))
     end = first + count
@@ -269,10 +269,10 @@ def results_of_trials(
 
 
 class _Portion(NamedTuple):
-    """Trials of some boards: one task of a worker."""
+    """Some trials of some boards: one task of a worker."""
 
     start: int
-    """Number of the first board."""
+    """Index of the first board."""
     packed: Packed
     items: Items
     first: int
@@ -282,7 +282,7 @@ class _Portion(NamedTuple):
 def _player_of(
     player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
 ) -> Callable[[_Portion], tuple[int, Values]]:
-    """Return the function that plays a portion in a worker."""
+    """Return the function with which workers play a portion."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
     if isinstance(player, Evaluator):
@@ -291,7 +291,7 @@ def _player_of(
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
-    """Append the equity to rows of five probabilities (..., 5): (..., 6)."""
+    """Append the equity to the probabilities (..., 5): (..., 6)."""
     equities = scored_equities(probabilities, scoring)
     return np.concatenate([probabilities, equities[..., None]], axis=-1)
 
@@ -316,7 +316,7 @@ def _play(
 def _play_side_by_side(
     evaluator: Evaluator, settings: RolloutSettings, after_a_play: bool, portion: _Portion
 ) -> tuple[int, Values]:
-    """Do what `_play` does, for an evaluator that is not compiled."""
+    """Do the work of `_play` for an evaluator that is not compiled."""
     start, packed, items, first, trials = portion
     results = player_trials(
         best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
@@ -339,7 +339,7 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
 
 
 def model_player(model: Model) -> CubePlayer:
-    """Return the player of both sides of a rollout with a cube, by `model` with the current cube."""
+    """Return the player of both sides in a rollout with a cube; it plays by `model` with the current cube."""
 
     def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
@@ -353,7 +353,7 @@ def model_player(model: Model) -> CubePlayer:
 def _play_with_cube(
     of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: _Portion
 ) -> tuple[int, Values]:
-    """Do what `_play` does, with a `cube`; boards of one item share dice."""
+    """Do the work of `_play` with a `cube`; boards with the same item have the same dice."""
     start, packed, items, first, trials = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)

@@ -1,4 +1,4 @@
-"""Conversion of matches and labelled positions between file formats."""
+"""Convert matches and labelled positions between file formats."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,28 +20,28 @@ def convert(
     to: str | None = None,
     drop_doubtful: bool = False,
 ) -> dict[str, Any]:
-    """Convert matches, or labelled positions, to the format of the name `out`.
+    """Convert matches or labelled positions to the format given by the name `out`.
 
     Parameters
     ----------
     sources
-        Match files and folders of these; or datasets; or files of labelled positions.
+        Match files and folders of match files; or datasets; or files of labelled positions.
     out
-        A file, or a folder: of matches, or a dataset.
+        A file, or a folder for matches or for a dataset.
     to
-        Format of matches in a folder: ``mat`` or ``sgf``.
+        Format of the matches in a folder: ``mat`` or ``sgf``.
     drop_doubtful
         Whether to leave out labelled positions that have lost checkers of the opponent.
 
     Returns
     -------
     dict
-        The number of ``games`` and ``files``, or of ``rows`` and of ``doubtful`` ones.
+        The numbers of ``games`` and ``files``, or of ``rows`` and ``doubtful`` rows.
 
     Raises
     ------
     SettingError
-        For incompatible sources, and for options that do not apply to them.
+        If sources are incompatible, or an option does not apply to them.
     """
     paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     target = Path(out)
@@ -51,10 +51,14 @@ def convert(
     kind = kinds.pop()
     if kind == "match":
         if drop_doubtful:
-            raise SettingError("drop_doubtful is for labelled positions, not for matches", "drop_doubtful")
+            raise SettingError(
+                "drop_doubtful applies to files of labelled positions, not to matches", "drop_doubtful"
+            )
         return _matches(paths, target, to)
     if to is not None:
-        raise SettingError("to is for matches: the suffix of OUT is the format of labelled positions", "to")
+        raise SettingError(
+            "to applies only to matches: the suffix of OUT gives the format of labelled positions", "to"
+        )
     return _labels(paths, target, kind, drop_doubtful)
 
 
@@ -68,7 +72,7 @@ def _kind(path: Path) -> str:
 def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, Any]:
     if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
         if to is not None and f".{to}" != out.suffix.lower():
-            raise SettingError(f"to {to}: {out} has another suffix", "to")
+            raise SettingError(f"to {to}: {out} has a different suffix", "to")
         targets = {sources[0]: out}
     else:
         suffix = f".{to or 'mat'}"
@@ -95,21 +99,25 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, An
 
 
 def _check_names(targets: dict[Path, Path]) -> None:
-    """Raise `SettingError` if two matches would be written to one file."""
+    """Raise `SettingError` if two matches would be written to the same file."""
     target, count = Counter(targets.values()).most_common(1)[0]
     if count > 1:
         rivals = [str(path) for path, other in targets.items() if other == target]
-        raise SettingError(f"{' and '.join(rivals)} would both become {target}")
+        raise SettingError(f"{' and '.join(rivals)} would both be written to {target}")
 
 
 def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, Any]:
     as_file = out.suffix.lower() in SUFFIXES
     if kind == "dataset" and drop_doubtful:
-        raise SettingError("drop_doubtful is for labelled positions, not for datasets", "drop_doubtful")
+        raise SettingError(
+            "drop_doubtful applies to files of labelled positions, not to datasets", "drop_doubtful"
+        )
     if kind == "dataset":
         return {"rows": export_labels(sources, out)}
     if out.suffix and not as_file:
-        raise SettingError(f"{out}: labelled positions become {' or '.join(SUFFIXES)} or a folder, a dataset")
+        raise SettingError(
+            f"{out}: the target must be a {' or '.join(SUFFIXES)} file, or a folder for a dataset"
+        )
     if as_file:
         imported = rewrite_labels(sources, out, drop_doubtful=drop_doubtful)
     else:

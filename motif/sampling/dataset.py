@@ -1,11 +1,11 @@
-"""The dataset on disk: Parquet parts, and the manifest that lists the complete ones.
+"""Datasets on disk: Parquet parts, and a manifest that lists the complete parts.
 
-Each part is written to a temporary name, flushed and renamed, and contains the settings that made it. The
-manifest is replaced after each part, so it never lists one that is not on disk.
+Each part is written under a temporary name, flushed and renamed, and contains the settings with which it
+was made.  The manifest is replaced after each part, so it never lists a part that is not on disk.
 
-A resumed run keeps a part if its bytes are those in the manifest. Without a valid manifest the parts are
-used: a part is kept if its settings match, it can be read completely and it contains the right games. This
-detects parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
+A resumed run keeps a part if its checksum is the one in the manifest.  Without a valid manifest, a part is
+kept if its settings match, it can be read completely, and it contains the right games.  This check detects
+parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
 """
 
 import hashlib
@@ -31,19 +31,19 @@ from motif.runtime.parquet import bounded_parquet
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
-"""Parquet readers ignore files that begin with _."""
+"""Name of the manifest; Parquet readers ignore files whose names begin with _."""
 _FORMER_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 
 class DamagedManifestError(DatasetError):
-    """A manifest that cannot be read, although the parts beside it may be complete."""
+    """Raised for a manifest that cannot be read; the parts may still be complete."""
 
 
 @dataclass(frozen=True)
 class DatasetPart:
-    """One complete part, as listed in the manifest."""
+    """A complete part, as listed in the manifest."""
 
     name: str
     rows: int
@@ -51,7 +51,7 @@ class DatasetPart:
 
 
 def part_name(number: int) -> str:
-    """Return the file name of the part with that number."""
+    """Return the file name of the part with this `number`."""
     return f"part-{number:05d}.parquet"
 
 
@@ -62,7 +62,7 @@ def checksum(path: Path) -> str:
 
 
 def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPart], complete: bool) -> None:
-    """Write the manifest atomically; raises `FileError` if it cannot be written."""
+    """Write the manifest atomically; raise `FileError` if this fails."""
     document = {
         "format": FORMAT,
         "complete": complete,
@@ -75,7 +75,7 @@ def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPa
 
 
 def manifest_of(folder: Path) -> Path:
-    """Return the path of a dataset's manifest, which may have the name used by motif 0.1.0."""
+    """Return the path of a dataset's manifest, which may have the name that motif 0.1.0 used."""
     former = folder / _FORMER_MANIFEST
     return former if former.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
 
@@ -86,10 +86,10 @@ def is_dataset(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool]:
-    """Return settings, parts and whether the dataset is complete.
+    """Return the settings, the parts and whether the dataset is complete.
 
-    Raises `DatasetError` if there is no manifest or one of another format, and its subclass
-    `DamagedManifestError` for an invalid one.
+    Raises `DatasetError` if there is no manifest or it has another format, and its subclass
+    `DamagedManifestError` if the manifest is invalid.
     """
     path = manifest_of(folder)
     if not path.exists():
@@ -106,7 +106,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool
     settings = _of(manifest["settings"], dict)
     parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
     if len({part.name for part in parts}) < len(parts):
-        manifest["parts"].fail("one is listed twice")
+        manifest["parts"].fail("a part is listed twice")
     return settings, parts, _of(manifest["complete"], bool)
 
 
@@ -123,7 +123,7 @@ def _part(entry: Entry) -> DatasetPart:
     if part.rows < 0:
         rows.fail(f"must be at least 0, not {shown(part.rows)}")
     if not _CHECKSUM.fullmatch(part.sha256):
-        sha256.fail(f"{shown(part.sha256)} is no checksum")
+        sha256.fail(f"{shown(part.sha256)} is not a checksum")
     return part
 
 
@@ -133,10 +133,10 @@ def read_manifest_positions(folder: Path) -> int:
 
 
 def parts_there(folder: Path) -> tuple[int, int]:
-    """Return how many parts a dataset has, and how many it would have if sampling had finished.
+    """Return the number of parts of a dataset, and the number after sampling has finished.
 
-    Both are the same if it did, or if its settings do not contain the number. Raises `DatasetError` like
-    `read_manifest`.
+    The numbers are equal if sampling has finished, or if the settings do not contain the number.  Raises
+    `DatasetError` like `read_manifest`.
     """
     settings, parts, complete = read_manifest(folder)
     games, together = settings.get("games"), settings.get("games_a_part")
@@ -146,15 +146,15 @@ def parts_there(folder: Path) -> tuple[int, int]:
 
 
 def dataset_fingerprint(folder: Path) -> str:
-    """Identify the content of a dataset: a hash over its parts' checksums."""
+    """Return a hash of the parts' checksums, which identifies the content of a dataset."""
     _, parts, _ = read_manifest(folder)
     return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
 
 
 PROVENANCE = b"motif"
-"""Key of a part's metadata for its settings, as JSON."""
+"""Key in a part's metadata for its settings in JSON."""
 ROWS_AT_ONCE = 1 << 16
-"""Maximum positions of a part in memory while it is read: about 20 MB."""
+"""Maximum number of positions of a part in memory while the part is read (about 20 MB)."""
 SCHEMA = pa.schema(
     [
         ("position", pa.string()),
@@ -171,13 +171,13 @@ SCHEMA = pa.schema(
 )
 
 TEXTS = ("position",)
-"""Columns of `SCHEMA` with texts of any length."""
+"""Columns of `SCHEMA` that contain text of any length."""
 
 
 def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> DatasetPart:
-    """Write one part atomically; `columns` are arrays by the names of `SCHEMA`.
+    """Write one part atomically; `columns` are arrays by their names in `SCHEMA`.
 
-    Raises `FileError` if it cannot be written.
+    Raises `FileError` if the part cannot be written.
     """
     codes = pa.array(columns["cls"], pa.int8())
     arrays = dict(columns, cls=pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES)))
@@ -190,13 +190,13 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
 
 
 def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
-    """Return one numeric column (n,) of the whole dataset, without reading the others."""
+    """Return one numeric column (n,) of the whole dataset without reading other columns."""
     batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
     return np.concatenate([numbers_of(batch, name) for batch in batches])
 
 
 def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
-    """Yield the path and the manifest's entry of each part; raises `DatasetError` if there are no rows."""
+    """Yield the path and the manifest entry of each part; raise `DatasetError` if there are no rows."""
     _, parts, _ = read_manifest(folder)
     if not any(part.rows for part in parts):
         raise DatasetError(f"{folder}: the dataset is empty")
@@ -205,18 +205,18 @@ def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
 
 
 def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one part, a limited number at once; all columns, or the named ones."""
+    """Yield the rows of one part in batches, with all columns or only the named `columns`."""
     try:
         if checksum(path) != part.sha256:
-            raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
+            raise DatasetError(f"{path}: damaged: its checksum differs from {MANIFEST}")
         with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
             if not schema.equals(SCHEMA) or file.metadata.num_rows != part.rows:
                 raise DatasetError(
-                    f"{path}: damaged: it does not hold {part.rows} rows of the expected columns"
+                    f"{path}: damaged: it does not contain {part.rows} rows of the expected columns"
                 )
             rows = 0
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
-                # For example texts that are not UTF-8, and offsets beyond the end.
+                # Examples are text that is not UTF-8, and offsets beyond the end.
                 batch.validate(full=True)
                 if any(column.null_count for column in batch.columns):
                     raise DatasetError(f"{path}: damaged: a value is missing")
@@ -224,7 +224,7 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
                 yield batch
             # In a damaged file, the number in the metadata may differ from the sum of the row groups.
             if rows != part.rows:
-                raise DatasetError(f"{path}: damaged: it holds {rows} rows, not {part.rows}")
+                raise DatasetError(f"{path}: damaged: it contains {rows} rows, not {part.rows}")
     except FileNotFoundError:
         raise DatasetError(f"{path}: missing, although the manifest lists it") from None
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -239,16 +239,16 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
 
 _LONGEST_SAID = 100
 ROLLOUTS = "rollout"
-"""The labeller of a dataset labelled by rollouts."""
+"""Value of the setting `label` for labels from rollouts."""
 _UNSAID = {"label": ROLLOUTS}
-"""Settings missing in datasets made before they existed."""
+"""Settings that older datasets do not contain, with the values that they had."""
 
 
 def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, DatasetPart]:
-    """Return the complete parts of an earlier run with the same settings, by name.
+    """Return the complete parts of an earlier run with the same settings, keyed by name.
 
-    Raises `DatasetError` if `folder` holds a dataset and `resume` is not set, if that was made with other
-    settings, or if the folder holds something else.
+    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, if the dataset was made
+    with other settings, or if the folder contains other files.
     """
     files = contents(folder)
     if not files:
@@ -264,7 +264,7 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
             return _adopted(paths, provenance, first_games)
         raise
     if not resume:
-        raise DatasetError(f"{folder}: holds a dataset already; {{resume}} continues it", "resume")
+        raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
     _compare(folder, settings, provenance)
     return {part.name: part for part in parts if part.name in first_games and _is_whole(folder, part)}
 
@@ -279,7 +279,7 @@ def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) 
 
 
 def _said(value: Any) -> str:
-    """Return `value` as text, in full up to the length of a fingerprint."""
+    """Return `value` as text, shortened only if it is longer than a fingerprint."""
     return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
 
 
@@ -296,9 +296,9 @@ def _is_whole(folder: Path, part: DatasetPart) -> bool:
 def _adopted(
     paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]
 ) -> dict[str, DatasetPart]:
-    """Return the parts among `paths` that are complete and made with these settings.
+    """Return the parts among `paths` that are complete and were made with these settings.
 
-    Raises `DatasetError` for a part made with other settings, which may be the only copy.
+    Raises `DatasetError` for a part made with other settings, because it may be the only copy.
     """
     adopted = {}
     for path in paths:
@@ -316,7 +316,7 @@ def _adopted(
 
 
 def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:
-    """Read all rows of a part; return their number, and its games, -1 if it has other columns."""
+    """Read a part completely; return its number of rows (-1 if its columns differ) and its games."""
     rows, games = 0, set[int]()
     for batch in file.iter_batches(ROWS_AT_ONCE):
         rows += batch.num_rows

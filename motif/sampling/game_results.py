@@ -1,9 +1,10 @@
-"""Results of games: positions, or scores from another program, and the winner.
+"""Results of games: positions or another program's scores, with the winner of the game.
 
-They come from a dataset, from match files, or from your own CSV. A CSV names its columns in the first line:
-`outcome`, 1 if the player on roll won the game and 0 if the opponent did; one of `position` (a GNUbg ID, the
-player on roll), `score` (0 to 100) and `chance` (0 to 1) of that player; and optionally `game`, the same for
-all positions of one game. Other columns are ignored. Without `game`, every line counts as a separate game.
+The results come from a dataset, match files or your own CSV. The first line of a CSV contains the names of
+the columns: `outcome` (1 if the player on roll won the game, 0 if the opponent won); one of `position` (a
+GNUbg ID, from the side of the player on roll), `score` (0 to 100) and `chance` (0 to 1), both for the
+player on roll; and optionally `game`, which is the same for all positions of a game.  Other columns are
+ignored.  Without `game`, every line counts as a separate game.
 """
 
 import csv
@@ -45,7 +46,7 @@ from motif.sampling.recorded_games import (
 from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
-"""Suffixes of files of results; the second one is compressed."""
+"""Suffixes of files of results; the second suffix is for compressed files."""
 POSITION, SCORE, CHANCE, OUTCOME, GAME = "position", "score", "chance", "outcome", "game"
 _NAMES = {
     "position": POSITION,
@@ -56,7 +57,7 @@ _NAMES = {
     "outcome": OUTCOME,
     "game": GAME,
 }
-"""Names of the columns, in any case; BRAS's own files use S_me."""
+"""Kind of column for each name, in lower case; BRAS's own files use S_me."""
 _HIGHEST = {SCORE: 100.0, CHANCE: 1.0}
 _COLUMNS_RULE = (
     "the first line must name the columns: outcome, and one of position, score (0 to 100) and chance (0 to 1)"
@@ -66,62 +67,63 @@ _LINES_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class PositionResults:
-    """Positions with the share of games that the player on roll won from each."""
+    """Positions with the results of their games for the player on roll."""
 
     name: str
-    """The source, for messages."""
+    """Name of the source, for messages."""
     fingerprint: str
-    """Identifies their content."""
+    """Hash that identifies the content."""
     positions: int
     parts: Iterable[Dataset]
-    """The positions, in pieces."""
+    """The labelled positions, in pieces."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreResults:
-    """Win probabilities from another program for n unknown positions, and the winner."""
+    """Another program's win probabilities for n unknown positions, with the winner of the game."""
 
     name: str
     fingerprint: str
     chances: npt.NDArray[np.float64]
-    """(n,), within 0 and 1."""
+    """Win probabilities (n,), from 0 to 1."""
     won: npt.NDArray[np.float64]
-    """(n,): 1 or 0."""
+    """Outcomes (n,), 1 or 0."""
     game: npt.NDArray[np.int64]
-    """(n,)"""
+    """Game of each position (n,)."""
 
 
 Results = PositionResults | ScoreResults
 
 
 def read_results(paths: Sequence[Path]) -> Results:
-    """Read a dataset, a CSV, or match files and folders of these.
+    """Read results from a dataset, a CSV, or match files and folders of match files.
 
     Parameters
     ----------
     paths
-        One folder of a dataset; one .csv or .csv.gz; or any number of match files of the formats that
-        `motif.board.match_file.read_match` reads and of folders that hold some.
+        The folder of one dataset; one .csv or .csv.gz file; or any number of match files, in the formats
+        that `motif.board.match_file.read_match` reads, and folders that contain them.
 
     Returns
     -------
     PositionResults or ScoreResults
-        Scores for a CSV without positions. Of match files every position after a play of the finished games.
+        Scores for a CSV without positions.  From match files, the positions after every play of the
+        finished games.
 
     Raises
     ------
     SettingError
-        For paths of several kinds, or several datasets or CSVs.
+        If the paths are of several kinds, or there are several datasets or CSVs.
     DatasetError
-        For a dataset or a CSV that cannot be read; the message names the line.
+        If a dataset or CSV cannot be read; the message names the line.
     RecordError
-        For a file that is no match, or where no game was finished.
+        If a file is not a match, or no game was finished.
     """
     source = next((path for path in paths if _is_dataset(path) or _is_csv(path)), None)
     if source is None:
         return match_results(paths)
     if len(paths) > 1:
-        raise SettingError(f"{source}: a dataset or a CSV cannot be combined with {len(paths) - 1} more")
+        raise SettingError(f"{source}: a dataset or a CSV cannot be combined with other sources")
     return csv_results(source) if _is_csv(source) else dataset_results(source)
 
 
@@ -130,33 +132,33 @@ def _is_csv(path: Path) -> bool:
 
 
 def _is_dataset(path: Path) -> bool:
-    """Return whether `path` is, or must be, the folder of a dataset."""
+    """Return whether `path` is the folder of a dataset, or can only be meant as one."""
     if not path.is_dir():
         return not path.exists() and not path.suffix
     return is_dataset(path) or not any(file.suffix.lower() in READ_SUFFIXES for file in contents(path))
 
 
 def dataset_results(folder: Path) -> PositionResults:
-    """Read the labels of a dataset as results; raises `DatasetError` if there is none."""
+    """Read the labels of a dataset as results; raise `DatasetError` if there is no dataset."""
     count = read_manifest_positions(folder)
     return PositionResults(str(folder), dataset_fingerprint(folder), count, read_parts(folder))
 
 
 def match_results(paths: Sequence[Path]) -> PositionResults:
-    """Read the finished games in match files; raises `RecordError` if there is none."""
+    """Read the finished games in match files; raise `RecordError` if there are none."""
     games = finished(read_games(paths))
     samples = outcome_samples(games)
     if not len(samples):
-        raise RecordError("the match files contain no position of a finished game")
+        raise RecordError("the match files contain no finished game with a play")
     count = sum(1 for _ in match_paths(paths))
     name = str(paths[0]) if len(paths) == 1 else f"{count} match files"
     return PositionResults(name, games_fingerprint(games), len(samples), [samples])
 
 
 def outcome_samples(games: Sequence[RecordedGame]) -> Dataset:
-    """Label the position after every play of finished games by the winner and the points.
+    """Label the position after every play of finished games with the result of the game.
 
-    The rows are the same as those of `motif.sampling.sample.sample` with the label `outcome` and a rate of 1.
+    The rows are the same as from `motif.sampling.sample.sample` with the label `outcome` and a rate of 1.
     """
     return joined(_outcomes(number, game) for number, game in enumerate(games))
 
@@ -169,22 +171,22 @@ def _outcomes(number: int, game: RecordedGame) -> Dataset:
 
 
 class _CsvHeader(NamedTuple):
-    """The first line of a CSV."""
+    """Header of a CSV: its first line."""
 
     width: int
     columns: dict[str, int]
-    """The number of each kind of column."""
+    """Index of the column of each kind."""
 
     @property
     def value(self) -> str:
-        """The kind of column that describes a position."""
+        """Kind of the column that describes a position."""
         return next(kind for kind in (POSITION, SCORE, CHANCE) if kind in self.columns)
 
 
 def csv_results(path: Path) -> Results:
     """Read a CSV of results; see the module docstring.
 
-    Raises `DatasetError`, which names the line and the rule.
+    Raises `DatasetError` that names the line and the rule.
     """
     where = plain_text(str(path))
     content = content_of(path, DatasetError, OUTCOMES_FILE)
@@ -194,7 +196,7 @@ def csv_results(path: Path) -> Results:
             return unpacked_pieces(content, "gzip", OUTCOMES_UNPACKED, where, DatasetError)
         return pieces_of(BytesIO(content))
 
-    # Unpacked twice, so that an oversized file is detected before anything is stored.
+    # The file is unpacked twice, so that an oversized file is detected before anything is stored.
     OUTCOMES_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, DatasetError)
     rows = _csv_rows(where, lines_of(pieces(), TEXT_LINE, where, DatasetError))
     number, names = next(rows, (1, []))
@@ -204,7 +206,7 @@ def csv_results(path: Path) -> Results:
     while lines := list(islice(rows, _LINES_AT_ONCE)):
         pieces_read.append(_read_rows(where, header, lines, games))
     if not pieces_read:
-        raise DatasetError(f"{where}: has no results after the column names")
+        raise DatasetError(f"{where}: no results follow the column names")
     values, won, game = (np.concatenate(column) for column in zip(*pieces_read, strict=True))
     if header.columns.get(GAME) is None:
         game = np.arange(len(won))
@@ -217,7 +219,7 @@ def csv_results(path: Path) -> Results:
 
 
 def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the numbers and the values of the nonempty lines."""
+    """Yield the number and the values of each line that is not empty."""
     for number, line in lines:
         text = decoded(line).removeprefix("\ufeff").strip()
         if not text:
@@ -225,7 +227,7 @@ def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[
         try:
             yield number, [value.strip() for value in next(csv.reader([text], strict=True))]
         except csv.Error as error:
-            raise DatasetError(f"{where}: line {number}: not a line of a CSV: {error}") from None
+            raise DatasetError(f"{where}: line {number}: not valid CSV: {error}") from None
 
 
 def _header(where: str, names: Sequence[str]) -> _CsvHeader:
@@ -233,7 +235,7 @@ def _header(where: str, names: Sequence[str]) -> _CsvHeader:
     columns = {kind: column for column, kind in enumerate(kinds) if kind is not None}
     doubled = next((kind for kind in columns if kinds.count(kind) > 1), None)
     if doubled is not None:
-        raise DatasetError(f"{where}: the column {doubled} is named twice")
+        raise DatasetError(f"{where}: the column {doubled} occurs twice")
     values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in columns]
     if len(values) != 1 or OUTCOME not in columns:
         raise DatasetError(f"{where}: {quoted(','.join(names))}: {_COLUMNS_RULE}")
@@ -243,10 +245,12 @@ def _header(where: str, names: Sequence[str]) -> _CsvHeader:
 def _read_rows(
     where: str, header: _CsvHeader, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return the values, outcomes and game numbers of some lines; new games are added to `games`."""
+    """Return the values, outcomes and game indices of some lines; add new games to `games`."""
     for number, words in lines:
         if len(words) != header.width:
-            raise DatasetError(f"{where}: line {number}: {len(words)} values for {header.width} columns")
+            raise DatasetError(
+                f"{where}: line {number}: there must be {header.width} values, not {len(words)}"
+            )
     won = np.empty(len(lines))
     for row, (number, words) in enumerate(lines):
         outcome = words[header.columns[OUTCOME]]
@@ -275,7 +279,7 @@ def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDA
 
 
 def _number(text: str) -> float:
-    """Return the number in `text`; NaN if there is none."""
+    """Return the number in `text`, or NaN if it is not a number."""
     try:
         return float(text)
     except ValueError:

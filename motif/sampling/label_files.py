@@ -1,15 +1,15 @@
-"""Labelled positions in files of other projects: wildbg's CSV and gnubg-nn's training lines.
+"""Labelled positions in the files of other projects: wildbg's CSV and gnubg-nn's training lines.
 
-Both have one position per line, from the side of the player on roll before the roll, and that player's five
-cumulative probabilities.  wildbg's CSV begins with the names of its columns and has GNUbg IDs; a training
-line has a 20-letter key and numbers separated by blanks, and # begins a comment.  The first line determines
-the format.
+Both have one position per line, from the side of the player on roll before the roll, with this player's
+five cumulative probabilities.  wildbg's CSV begins with the names of its columns and contains GNUbg IDs.
+gnubg-nn's training lines contain a 20-letter key and numbers separated by blanks, and # begins a comment.
+The first line determines the format.
 
-Older files of wildbg lost the opponent's checkers on the bar, so that position and label do not match.  This
-can be detected if the opponent has fewer than 15 checkers, but too many outside the home board to have borne
-any off.  `is_doubtful` finds these positions; other cases cannot be detected.
+Older files of wildbg lack the opponent's checkers on the bar, so that the position and the label do not
+match.  This can be detected if the opponent has fewer than 15 checkers, but too many outside the home board
+to have borne any off.  `is_doubtful` finds these positions; other cases cannot be detected.
 
-Source: the files of wildbg-training; gnubg-nn's training data, as bgsage reads it.
+Sources: the files of wildbg-training, and gnubg-nn's training data as read by bgsage.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,16 +40,16 @@ from motif.sampling.samples import ROWS_A_PART, Dataset, boards_of_lines, labell
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
-"""The first line of a CSV."""
+"""First line of a CSV."""
 SUFFIXES: dict[str, LabelFormat] = {".csv": "wildbg", ".txt": "gnubg-nn"}
-"""Format of written files by suffix."""
+"""Format of written files for each suffix."""
 OUTSIDE = 3
-"""Checkers outside the home board that exclude an earlier bearoff."""
+"""Number of checkers outside the home board with which no checker can have been borne off."""
 
 _NUMBERS = len(OUTPUTS)
 _COMMENT = "#"
 _ROUNDING = 1e-3
-"""Tolerance of impossible chances, because of rounding and inconsistent nets."""
+"""Tolerance for impossible chances, which rounding and inconsistent nets produce."""
 _LINES_AT_ONCE = 4096
 
 
@@ -57,15 +57,15 @@ class LabelRows(NamedTuple):
     """Labelled positions."""
 
     boards: Board
-    """(n, 26), from the side of the player on roll."""
+    """Boards (n, 26), from the side of the player on roll."""
     probabilities: npt.NDArray[np.float32]
-    """(n, 5)"""
+    """Labels (n, 5)."""
 
 
 def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
-    """Return which of `boards` (n, 26) lack checkers that the opponent cannot have borne off: (n,)."""
+    """Return which of `boards` (n, 26) lack opposing checkers that cannot have been borne off: (n,)."""
     opponents = -np.minimum(boards, 0)
-    # The opponent's home board is the player's 19 to 24 points.
+    # The opponent's home board is the player's points 19 to 24.
     outside = opponents[:, : POINTS - HOME + 1].sum(axis=1)
     doubtful: npt.NDArray[np.bool_] = (opponents.sum(axis=1) < CHECKERS) & (outside >= OUTSIDE)
     return doubtful
@@ -90,13 +90,13 @@ def label_format(path: Path) -> LabelFormat | None:
 
 
 def read_labels(path: Path) -> Iterator[LabelRows]:
-    """Yield the labelled positions in a file of either format, in pieces.
+    """Yield the labelled positions of a file in either format, in pieces.
 
-    Raises `DatasetError`, naming file and line, for an invalid or too long line.
+    Raises `DatasetError`, naming the file and line, if a line is invalid or too long.
     """
     kind, pieces = label_format(path), _pieces(path)
     if kind is None:
-        # Raises the error of an unreadable file.
+        # Raise the error of an unreadable file.
         next(pieces, None)
         raise DatasetError(
             f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, gnubg-nn's training lines "
@@ -118,7 +118,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield from pieces_of(file)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
-    # A name with a zero byte in it.
+    # The name contains a zero byte.
     except ValueError as error:
         raise DatasetError(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
@@ -129,7 +129,7 @@ def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> La
     for (number, line), row in zip(lines, words, strict=True):
         if len(row) != 1 + _NUMBERS:
             raise DatasetError(
-                f"{path}: line {number}: {quoted(line.strip())} is not a position and five chances"
+                f"{path}: line {number}: {quoted(line.strip())} is not a position with five chances"
             )
     names = [(number, row[0].strip()) for (number, _), row in zip(lines, words, strict=True)]
     if kind == "wildbg":
@@ -174,16 +174,16 @@ class Imported(NamedTuple):
     """Numbers of imported positions."""
 
     rows: int
-    """Imported positions."""
+    """Number of imported positions."""
     doubtful: int
-    """Doubtful positions read, see `is_doubtful`."""
+    """Number of doubtful positions that were read; see `is_doubtful`."""
 
 
 def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = False) -> Imported:
-    """Import the files `paths` as a dataset in `folder`; `drop_doubtful` leaves out doubtful positions.
+    """Import the files `paths` to a dataset in `folder`; `drop_doubtful` leaves out doubtful positions.
 
     Every position counts as a separate game and decision, so validation holds out positions, not games.
-    Raises `DatasetError` for an invalid line or if `folder` is not empty; `FileError`.
+    Raises `DatasetError` if a line is invalid or `folder` is not empty, and `FileError` if writing fails.
     """
     kept, first = _KeptLabels(paths, drop_doubtful), 0
 
@@ -201,12 +201,12 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
 
 
 class _KeptLabels:
-    """The kept positions of label files, in pieces of about `ROWS_A_PART`."""
+    """Positions of label files, without dropped ones, in pieces of about `ROWS_A_PART`."""
 
     def __init__(self, paths: Sequence[Path], drop_doubtful: bool) -> None:
         self._paths, self._drop_doubtful = paths, drop_doubtful
         self.doubtful = 0
-        """Doubtful positions so far."""
+        """Number of doubtful positions so far."""
 
     def __iter__(self) -> Iterator[LabelRows]:
         waiting = list[LabelRows]()
@@ -228,13 +228,14 @@ def _joined(pieces: Sequence[LabelRows]) -> LabelRows:
 
 
 def export_labels(folders: Sequence[Path], path: Path) -> int:
-    """Write the positions of the datasets in `folders` to `path`, by its suffix; return their number.
+    """Write the positions of the datasets in `folders` to `path`; return their number.
 
-    Raises `DatasetError` for unreadable data, `FileError`, and `SettingError` for another suffix.
+    The suffix gives the format.  Raises `DatasetError` if data cannot be read, `FileError` if writing
+    fails, and `SettingError` for an unsupported suffix.
     """
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise SettingError(f"{path}: labelled positions are written as {' or '.join(SUFFIXES)}")
+        raise SettingError(f"{path}: the suffix of labelled positions must be {' or '.join(SUFFIXES)}")
     for folder in folders:
         read_manifest(folder)
     rows = (LabelRows(part.boards, part.probabilities) for folder in folders for part in read_parts(folder))
@@ -242,7 +243,7 @@ def export_labels(folders: Sequence[Path], path: Path) -> int:
 
 
 def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> Imported:
-    """Write the labelled positions of the files `paths` to `path`, by its suffix."""
+    """Write the labelled positions of the files `paths` to `path`; the suffix gives the format."""
     kept = _KeptLabels(paths, drop_doubtful)
     return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful)
 
@@ -257,7 +258,7 @@ def _write(path: Path, kind: LabelFormat, pieces: Iterable[LabelRows]) -> int:
             names = (
                 gnubg_ids(boards) if kind == "wildbg" else [position_key(Position(board)) for board in boards]
             )
-            # The shortest text that reproduces the number.
+            # Write the shortest text that reproduces the number.
             texts = probabilities.astype(str)
             file.writelines(f"{mark.join((name, *row))}\n" for name, row in zip(names, texts, strict=True))
             count += len(names)

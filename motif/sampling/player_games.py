@@ -1,6 +1,6 @@
-"""Games and labels of evaluators that are not compiled, for samples.
+"""Games and labels for samples, by evaluators that are not compiled.
 
-The games are played side by side and then sampled like recorded ones, more slowly than compiled self-play.
+The games are played side by side and then sampled like recorded games, more slowly than compiled self-play.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ _NO_ONE = -1
 
 
 def fingerprint_of(evaluator: Evaluator) -> str:
-    """Return the fingerprint of an evaluator's weights or Python file; empty if there is none."""
+    """Return the fingerprint of an evaluator's weights or Python file; empty if it has neither."""
     if isinstance(evaluator, StaticEvaluator):
         return model_fingerprint(evaluator.model)
     return evaluator.fingerprint if isinstance(evaluator, OwnEvaluator) else ""
@@ -34,7 +34,7 @@ def fingerprint_of(evaluator: Evaluator) -> str:
 def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: int) -> list[RecordedGame]:
     """Play the games `first`, ..., `first` + `count` - 1 of an evaluator against itself.
 
-    The share `noise` of the plays is random.
+    A share `noise` of the plays is random.
     """
     best, any_play = best_of(evaluator), random_player().choose_many
 
@@ -84,9 +84,9 @@ def few_candidates(
     candidates: int,
     seed: int,
 ) -> npt.NDArray[np.bool_]:
-    """Choose at most `candidates` of the plays of each decision (n,), which lead to `boards` (n, 26).
+    """Choose at most `candidates` plays of each decision (n,); the plays lead to `boards` (n, 26).
 
-    These are the chosen one, the best by the evaluator, and as many random ones.
+    The candidates are the chosen play, the best plays by the evaluator, and as many random plays.
     """
     gains = switched_equities(evaluator.equity_many(boards))
     by_value = _places(decision, ~chosen, switched_equities(gains))
@@ -96,7 +96,7 @@ def few_candidates(
 
 
 def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the rank (n,), from 0, of each row within its decision, by ascending `keys` (n,)."""
+    """Return the rank (n,) of each row in its decision, from 0, by ascending `keys` (n,)."""
     order = np.lexsort((*reversed(keys), decision))
     _, counts = np.unique(decision, return_counts=True)
     places = np.empty(len(decision), np.int64)

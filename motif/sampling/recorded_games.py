@@ -1,8 +1,9 @@
-"""Recorded games as positions to sample.
+"""Read recorded games, and record and label their positions.
 
-Match files contain games of people and programs: a representative choice of positions, unlike self-play. Each
-decision of a recorded game is sampled as in self-play: the actual play and others of the same roll, at the
-rates of the settings. The labels come from rollouts, an evaluator, or the result of the game.
+Match files contain games of people and programs, whose positions are representative, unlike those of
+self-play.  Each decision of a recorded game is sampled as in self-play: the actual play and other plays of
+the same roll, at the rates of the settings.  The labels come from rollouts, an evaluator or the result of
+the game.
 """
 
 import hashlib
@@ -30,38 +31,38 @@ class RecordedGame(NamedTuple):
     """The n plays of one game."""
 
     before: Board
-    """Int8 (n, 64), packed: before each roll, from the side of the player on roll."""
+    """Packed boards before each roll, int8 (n, 64), from the side of the player on roll."""
     rolls: npt.NDArray[np.int64]
-    """(n, 2), the higher die first."""
+    """Rolls (n, 2), the higher die first."""
     after: Board
-    """Int8 (n, 64), packed: after each play, from the side of the next player on roll."""
+    """Packed boards after each play, int8 (n, 64), from the side of the next player on roll."""
     movers: npt.NDArray[np.int64]
-    """(n,): the player who made each play."""
+    """Player who made each play (n,)."""
     winner: int
-    """0 or 1; -1 for an unfinished game."""
+    """Winner, 0 or 1; -1 for an unfinished game."""
     size: int
-    """Size of the win: 1, 2 or 3 for a single game, a gammon or a backgammon; a passed double is a single
-    game.
+    """Size of the win: 1, 2 or 3 for a single game, gammon or backgammon; a passed double is a single game.
     """
 
 
 def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
-    """Read the games in match files, and in those of folders.
+    """Read the games in match files, and in the match files of folders.
 
     Parameters
     ----------
     paths
-        Files of every format that `motif.board.match_file.read_match` reads, and folders of such files.
+        Match files in the formats that `motif.board.match_file.read_match` reads, and folders of such
+        files.
 
     Returns
     -------
     list of RecordedGame
-        In the order of the files; games in which nothing was played are left out.
+        The games in the order of the files, without games in which no play was made.
 
     Raises
     ------
     RecordError
-        When a file is no match, or none holds a play.
+        If a file is not a match, or no file contains a play.
     """
     games = [
         game
@@ -75,7 +76,7 @@ def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
 
 
 def recorded_game(record: GameRecord) -> RecordedGame | None:
-    """Follow a record; return None if no play was made."""
+    """Convert a record; return None if no play was made."""
     progress = GameProgress()
     before, rolls, after, movers = [], [], [], []
     for action in record.actions:
@@ -99,10 +100,10 @@ def recorded_game(record: GameRecord) -> RecordedGame | None:
 
 
 def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
-    """Keep the games with a winner; raise `RecordError` if there are none."""
+    """Return the games that have a winner; raise `RecordError` if there are none."""
     ended = [game for game in games if game.winner != _NO_ONE]
     if not ended:
-        raise RecordError("no game in the match files is finished")
+        raise RecordError("the match files contain no finished game")
     return ended
 
 
@@ -116,10 +117,10 @@ def games_fingerprint(games: Sequence[RecordedGame]) -> str:
 
 
 def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    """Label positions by the result of their game: probabilities of 0 and 1, float64 (n, 5).
+    """Label positions with the result of their game, as probabilities of 0 and 1, float64 (n, 5).
 
-    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll is the
-    other player.
+    `plies` (n,) are the numbers, from 1, of the plays that led to the positions; the player on roll is the
+    opponent of the player who made the play.
     """
     wins = game.movers[plies - 1] != game.winner
     ends = np.array([game.size >= 1, game.size >= 2, game.size >= 3])
@@ -131,9 +132,9 @@ def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDAr
 
 @kernel
 def record_game(model, before, rolls, after, game, rules, memory, record):
-    """Record positions of a game, and label them; return their number.
+    """Record and label positions of a game; return their number.
 
-    `before`, `rolls` and `after` are those of a `RecordedGame`; everything else is as in
+    `before`, `rolls` and `after` are from a `RecordedGame`; the other arguments are the same as for
     `motif.sampling.self_play.self_play`.
     """
     begin_game(rules, game, memory)

@@ -1,7 +1,8 @@
-"""Sample labelled positions from games, in parallel, to a dataset.
+"""Sample labelled positions from games in parallel, and write them to a dataset.
 
-The games are self-play or recorded.  `SampleSettings` determine the positions of the dataset and their
-labels: by rollouts of the player, by any evaluator, or, for recorded games, by the result of the game.
+The games are self-play or recorded games.  `SampleSettings` determine the positions of the dataset and the
+source of their labels: rollouts by the player, any evaluator or, for recorded games, the result of the
+game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,7 +52,7 @@ from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory
 
 @dataclass(frozen=True)
 class SamplePlan:
-    """How to sample, for any player and seed."""
+    """Settings of sampling that do not depend on the player and the seed."""
 
     games: int = field(metadata={"help": "Games of self-play."})
     trials: int = field(metadata={"help": "Number of rollout trials per position."})
@@ -73,7 +74,7 @@ class SamplePlan:
     stratified: bool = setting(False, "Stratify the first two rolls of the rollouts.")
 
     def rates(self) -> npt.NDArray[np.float64]:
-        """Return the share of decisions to record, by class."""
+        """Return the share of decisions to record, by position class."""
         own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
         rates = (own_rates.get(name) for name in CLASS_NAMES)
         return np.array([self.rate if rate is None else rate for rate in rates])
@@ -103,7 +104,7 @@ class SampleSettings(SamplePlan):
     games: int = setting(0, "Number of self-play games.")
     trials: int = setting(36, "Number of rollout trials per position.")
     player: str = field(kw_only=True)
-    """Name of the player of games and rollouts; compiled players are about a hundred times as fast."""
+    """Name of the player of the games and rollouts; compiled players are about a hundred times as fast."""
     label: str = setting(
         "rollout",
         "Source of labels: `rollout`, a player such as wildbg, gnubg or a weight file, or, for recorded "
@@ -149,63 +150,65 @@ class SampleSettings(SamplePlan):
         super().check()
         check_seed(self.seed)
         if self.decide == "rollout" and not self.is_rolled_out:
-            raise SettingError("decide: rollouts that choose plays also label them", "decide")
+            raise SettingError("decide: rollouts can choose plays only if they also label them", "decide")
         if self.is_by_outcome:
-            raise SettingError("label: only recorded games have an outcome", "label")
+            raise SettingError("label: outcome applies only to recorded games", "label")
 
     def of_recorded(self, games: int) -> "SampleSettings":
-        """Return these settings for a number of recorded games.
+        """Return the settings for a number of recorded games.
 
         Raises `SettingError` for settings that do not apply to recorded games.
         """
         if self.games not in (0, games):
-            raise SettingError("games: all recorded games are used", "games")
+            raise SettingError("games: not allowed with recorded games, which are all used", "games")
         if self.noise:
-            raise SettingError("noise: recorded games have already been played", "noise")
+            raise SettingError("noise: not allowed with recorded games", "noise")
         if self.decide == "rollout":
-            raise SettingError("decide: recorded games have already been played", "decide")
+            raise SettingError("decide: not allowed with recorded games", "decide")
         if not self.is_by_outcome:
             settings = replace(self, games=games)
             settings.check()
             return settings
         if self.candidates not in (0, 1):
-            raise SettingError("candidates: only actual plays have an outcome", "candidates")
-        # `check` only allows labels of self-play.
+            raise SettingError("candidates: the label outcome allows only actual plays", "candidates")
+        # `check` allows only labels for self-play.
         replace(self, games=games, label=ROLLOUTS).check()
         return replace(self, games=games, candidates=1)
 
 
 OUTCOME = "outcome"
-"""Label of recorded games by their winners."""
+"""Value of the setting `label` for labels from the results of recorded games."""
 _PARTS = 64
-"""Approximate number of parts of a dataset; an abrupt end loses unfinished parts."""
+"""Approximate number of parts of a dataset; unfinished parts are lost if a run is killed."""
 _LARGEST_PART = 50_000
-"""Approximate maximum of positions per part; a large dataset has more parts."""
+"""Approximate maximum number of positions per part; a large dataset has more parts."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
-"""Decisions per game by class, in self-play of motif-v2."""
+"""Mean number of decisions per game by position class, in self-play of motif-v2."""
 _PLAYS_A_DECISION = 16
 _TRIALS_A_CALL = 40_000
-"""Approximate rollout trials per task of a worker: some seconds, after which it can be stopped."""
+"""Approximate number of rollout trials per task of a worker; a task takes some seconds and can be stopped
+only at its end.
+"""
 _TRIALS_A_LABEL, _TRIALS_A_FURTHER_PLY = 3, 20
-"""Cost of a label with one ply of lookahead, in trials, and the factor for each further ply."""
+"""Cost of a label with one ply of lookahead, in trials, and the factor for each additional ply."""
 _LABELS_AT_ONCE = 16
-"""Positions labelled by lookahead between checks for a stop."""
-_STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops at once"
+"""Number of positions labelled by lookahead between checks for a stop."""
+_STOPPING = "finishing parts that take only a few seconds; Ctrl-C again stops immediately"
 
 
 @dataclass(frozen=True, repr=False)
 class SampleResult(Tabular):
-    """A sampled dataset."""
+    """Summary of a sampled dataset."""
 
     folder: Path
     positions: int
     trials: int
-    """Rollout trials per position."""
+    """Number of rollout trials per position."""
     games: int
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for a report."""
+        """Return a dict of the numbers for JSON."""
         return {
             "positions": self.positions,
             "trials": self.trials,
@@ -226,17 +229,19 @@ def sample(
     player: Evaluator | None = None,
     labeller: Evaluator | None = None,
 ) -> SampleResult:
-    """Sample a dataset from self-play or from `recorded` games, and write it to `folder`.
+    """Sample a dataset from self-play or `recorded` games, and write it to `folder`.
 
-    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.  A first
-    Ctrl-C or SIGTERM finishes and writes parts that need only a few seconds before it raises
-    `KeyboardInterrupt`; a second one raises it at once.
+    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`. After a
+    first Ctrl-C or SIGTERM, parts that take only a few seconds are finished and written before
+    `KeyboardInterrupt` is raised; a second one raises it immediately.
 
-    `player_label` is the player's name in the dataset, by default that of the settings; the dataset also has
-    a fingerprint of its weights.  `player` and `labeller` are for objects that cannot be loaded by name.
+    `player_label` is the player's name in the dataset, by default the name in the settings; the dataset
+    also has a fingerprint of the player's weights.  `player` and `labeller` are for objects that cannot be
+    loaded by name.
 
-    Raises `DatasetError` if `folder` holds a dataset and `resume` is not set, or if that was made with other
-    settings; `FileError` if it cannot be written, or another run works there.
+    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or the dataset was made
+    with other settings.  Raises `FileError` if the dataset cannot be written, or another run is using the
+    folder.
     """
     if recorded:
         if settings.is_by_outcome:
@@ -276,13 +281,13 @@ def sample(
 
 
 def warm_up() -> None:
-    """Compile the kernels that sampling needs last.
+    """Compile the kernels that sampling needs at the end.
 
-    Runs in a process beside a first sampling, whose workers compile the other kernels.
+    This runs in a separate process during a first run, whose workers compile the other kernels.
     """
     model, space = prepared(filtered(simple()).model)
     boards = pack_many(Position.start().board[None])
-    # No trials: the kernels are compiled, but not run.
+    # Without trials, the kernels are compiled but not run.
     rules = playout_rules()
     board_trials(model, rules, boards.view(np.int64)[0], 0, 0, 0, space, np.empty((0, len(OUTPUTS))))
     compile_ahead([play_out])
@@ -291,13 +296,13 @@ def warm_up() -> None:
 
 
 def _label_name(settings: SampleSettings, player: str) -> str:
-    """Return the labeller's name in a dataset that calls the player `player`."""
+    """Return the labeller's name in a dataset in which the player is called `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
 
 
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """Return a dataset's provenance of its labeller beyond the name."""
+    """Return the fingerprint of a dataset's labeller by name, if the labeller has one."""
     fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     return {"label_fingerprint": fingerprint} if fingerprint else {}
 
@@ -314,9 +319,9 @@ def _positions_a_game(settings: SampleSettings) -> float:
 
 
 def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
-    """Return the number of games per task: fewer than in a part if labels are expensive.
+    """Return the number of games per task, which is smaller than in a part if labels are expensive.
 
-    The content of a part does not depend on it.
+    The content of a part does not depend on this number.
     """
     plies = getattr(labeller, "plies", 0)
     if labeller is None:
@@ -327,7 +332,7 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
 
 
 class _SampleWork(NamedTuple):
-    """The inputs of a sample."""
+    """Inputs of sampling."""
 
     settings: SampleSettings
     evaluator: Evaluator
@@ -335,7 +340,7 @@ class _SampleWork(NamedTuple):
     recorded: Sequence[RecordedGame]
 
     def calls(self, pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments of `sample_games` for `pieces`, each a first game and a number of games."""
+        """Yield the arguments of `sample_games` for `pieces`: pairs of a first game and a number of games."""
         for first, count in pieces:
             yield first, count, self.recorded[first : first + count]
 
@@ -347,7 +352,7 @@ def _all_parts(
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
-    """Return all parts in order, making those not kept; the manifest is rewritten after each one."""
+    """Return all parts in order; make the missing parts, and rewrite the manifest after each of them."""
     settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
     starts = range(0, settings.games, together)
@@ -379,19 +384,19 @@ def _all_parts(
         advance(len(kept))
         for k in missing:
             done = [columns for columns in islice(made, len(pieces[k])) if columns is not None]
-            # After a request to stop, some may be missing.
+            # After a request to stop, some parts may be missing.
             if len(done) == len(pieces[k]):
                 whole[names[k]] = write_part(folder, k, _joined(done), provenance)
                 record(complete=False)
                 advance(1)
         parts = record(complete=len(whole) == len(names))
         if stop.made:
-            raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are done")
+            raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are complete")
     return parts
 
 
 def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
-    """Split the games of a part into pieces, first and number, of at most `at_once`."""
+    """Split the games of a part into pieces (first game, number of games) of at most `at_once` games."""
     return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
@@ -415,10 +420,10 @@ def sample_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of the games first .. first + count - 1, of self-play or `recorded`.
+    """Return the columns of games `first`, ..., `first` + `count` - 1 of self-play or `recorded`.
 
-    The labels come from `labeller`, by default from rollouts or the results of the games.  Checks for a stop
-    between games.
+    The labels come from `labeller`, by default from rollouts or the results of the games.  A stop is
+    possible between games.
     """
     start = pack_many(Position.start().board[None])[0]
     rules = settings.sampling_rules()
@@ -467,7 +472,7 @@ def sample_evaluator_games(
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Do what `sample_games` does with an evaluator that is not compiled, without starting positions."""
+    """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions."""
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")
@@ -493,9 +498,9 @@ def sample_evaluator_games(
 
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the labels of the positions with these `ids` by `labeller`."""
+    """Return the labels by `labeller` of the positions with these `ids`."""
     boards = boards_from_gnubg_ids(ids)
-    # Values do not depend on the batch.
+    # The values do not depend on how positions are batched.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))
     rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
     for start in range(0, len(boards), at_once):

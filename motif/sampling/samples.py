@@ -1,7 +1,7 @@
-"""Labelled positions in memory, in the usual forms of NumPy and pandas.
+"""Labelled positions in memory, as NumPy arrays and data frames.
 
-`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes one from a data frame, and
-`Dataset.write` writes it to a folder, to which weights can be fitted.
+`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes a dataset from a data frame, and
+`Dataset.write` writes a dataset to a folder, to which weights can be fitted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,14 +37,14 @@ from motif.sampling.dataset import (
 )
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
-"""Columns of a part that are fields of `Dataset` without changes."""
+"""Columns of a part that are unchanged fields of `Dataset`."""
 ROWS_A_PART = 50_000
-"""Positions per part of a dataset that was not sampled."""
+"""Number of positions per part of a dataset that was not sampled."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Labelled positions in memory; slices, masks and row numbers index it, and ``+`` joins two.
+    """Labelled positions in memory; index it by slices, masks or row numbers, and join two with ``+``.
 
     Examples
     --------
@@ -55,9 +55,9 @@ class Dataset:
     """
 
     boards: Board
-    """(n, 26), from the side of the player on roll."""
+    """Boards (n, 26), from the side of the player on roll."""
     probabilities: npt.NDArray[np.float32]
-    """(n, 5) means of the rollouts."""
+    """Labels (n, 5)."""
     equity: npt.NDArray[np.float32]
     equity_se: npt.NDArray[np.float32]
     """Standard error of `equity`; NaN for a single trial."""
@@ -67,7 +67,7 @@ class Dataset:
     decision: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.bool_]
     position_class: npt.NDArray[np.int8]
-    """Index into `CLASS_NAMES`."""
+    """Indices into `CLASS_NAMES`."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -76,7 +76,7 @@ class Dataset:
         return f"<dataset of {len(self):,} positions, {len(np.unique(self.game)):,} games>"
 
     def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Dataset":
-        """Return some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
+        """Return the rows of a slice, of a mask (n,) or with the given numbers."""
         return Dataset(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
     def __getitem__(self, which: slice | npt.ArrayLike) -> "Dataset":
@@ -97,12 +97,12 @@ class Dataset:
 
     @property
     def groups(self) -> npt.NDArray[np.integer]:
-        """The number of each position's game (n,), as ``groups`` for scikit-learn."""
+        """Game of each position (n,), for the argument ``groups`` in scikit-learn."""
         return self.game
 
     @property
     def decisions(self) -> npt.NDArray[np.int64]:
-        """The number of each position's decision (n,), with its candidate plays."""
+        """Decision of each position (n,); the candidate plays of a decision have the same number."""
         return self.decision
 
     def X(  # noqa: N802
@@ -113,14 +113,14 @@ class Dataset:
         Parameters
         ----------
         parameters : str or ParameterSet
-            The name of a set, a file of your own, or a set.
+            A set, its name, or a file of your own.
         scaled : bool
-            Whether each is multiplied by its scale, as weights expect, or left as counted.
+            Whether values are scaled for weights, or are in the units of the parameters.
 
         Returns
         -------
         ndarray of float32, shape (n, parameters)
-            In the set's order; `ParameterSet.names` has their names.
+            Values in the order of `ParameterSet.names`.
         """
         chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
         return measured(chosen, self.boards, scaled=scaled)
@@ -131,7 +131,7 @@ class Dataset:
         Returns
         -------
         ndarray of float32, shape (n,), or (n, 5) for ``probabilities``
-            Equity in points, of the player on roll; probabilities between 0 and 1.
+            Equity of the player on roll in points, or probabilities from 0 to 1.
         """
         if target == "equity":
             return self.equity
@@ -144,9 +144,9 @@ class Dataset:
         return self.probabilities[:, OUTPUTS.index(target)]
 
     def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
-        """Return the rows for training, and those of the share `validation` of the games, drawn with `seed`.
+        """Split off a share `validation` of the games, drawn with `seed`; return both parts.
 
-        They are the games that a fit with the same `validation` and `seed` holds out.
+        The second part has the games that a fit with the same `validation` and `seed` holds out.
         """
         if not 0 <= validation < 1:
             raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
@@ -154,30 +154,30 @@ class Dataset:
         return self.rows(~held), self.rows(held)
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame, or else one of polars, with the columns of the files."""
+        """Return a data frame of pandas (or polars without pandas) with the columns of the files."""
         return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
     def from_frame(cls, table: Any) -> "Dataset":
-        """Make a dataset of a data frame, or of anything with columns by name.
+        """Make a dataset from a data frame or any other mapping of names to columns.
 
         Parameters
         ----------
         table : DataFrame or mapping
-            ``position`` has positions in any form, and the five probabilities are columns by name.
-            ``equity``, ``equity_se``, ``trials``, ``game``, ``ply``, ``decision`` and ``chosen`` are taken
-            where they are given; without them equity follows from the probabilities, and each position is a
-            game and a decision of its own.
+            The column ``position`` has positions in any format, and the five probabilities are columns by
+            name.  The columns ``equity``, ``equity_se``, ``trials``, ``game``, ``ply``, ``decision`` and
+            ``chosen`` are optional; without them, equity is computed from the probabilities, and each
+            position is a separate game and decision.
 
         Raises
         ------
         DatasetError
-            For a column that is missing, or a value out of range.
+            If a column is missing or a value is out of range.
         """
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:
             needed = ", ".join(("position", *OUTPUTS))
-            raise DatasetError(f"the frame has no column {missing[0]!r}: it needs {needed}")
+            raise DatasetError(f"the data frame lacks the column {missing[0]!r}: it must have {needed}")
         try:
             boards = as_boards(list(table["position"]))
         except PositionError as error:
@@ -201,7 +201,7 @@ class Dataset:
         return Path(folder)
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a part's file by name."""
+        """Return the columns of a part's file, keyed by name."""
         return {
             "position": gnubg_ids(self.boards),
             **dict(zip(OUTPUTS, self.probabilities.T, strict=True)),
@@ -216,9 +216,9 @@ def labelled(
     game: npt.NDArray[np.integer] | None = None,
     ply: npt.NDArray[np.int32] | None = None,
 ) -> Dataset:
-    """Return `boards` (n, 26) with labels (n, 5) that do not come from rollouts, each as a separate decision.
+    """Make a dataset of `boards` (n, 26), each a separate decision, with labels (n, 5) without rollouts.
 
-    Without `game` (n,) each is also a separate game.
+    Without `game` (n,), each board is also a separate game.
     """
     count = len(boards)
     numbers = np.arange(count)
@@ -237,9 +237,9 @@ def labelled(
 
 
 def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> int:
-    """Write a dataset that was not sampled, one part per nonempty piece; return the number of rows.
+    """Write a dataset that was not sampled, one part per piece that is not empty; return the number of rows.
 
-    `source` is its origin. Raises `DatasetError` if `folder` is not empty.
+    `source` describes the origin.  Raises `DatasetError` if `folder` is not empty.
     """
     provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
     with working_in(folder):
@@ -258,9 +258,9 @@ def boards_of_lines(
     read: Callable[[str], Position],
     many: Callable[[list[str]], Board],
 ) -> Board:
-    """Return the boards (n, 26) of numbered lines, read by `many`.
+    """Return the boards (n, 26) of numbered lines, which `many` reads.
 
-    Raises `DatasetError` with the number of the first line that `read` refuses.
+    Raises `DatasetError` with the number of the first line for which `read` fails.
     """
     try:
         return many([text for _, text in texts])
@@ -277,20 +277,20 @@ def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     try:
         return np.asarray(table[name]).astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DatasetError(f"{name}: not all values are of type {np.dtype(dtype)} ({error})") from None
+        raise DatasetError(f"{name}: all values must be of type {np.dtype(dtype)} ({error})") from None
 
 
 def joined(pieces: Iterable[Dataset]) -> Dataset:
-    """Join the pieces of a dataset, at least one."""
+    """Join the pieces of a dataset; there must be at least one."""
     pieces = list(pieces)
     names = [field.name for field in fields(Dataset)]
     return Dataset(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
 
 
 def read_parts(folder: Path) -> Iterator[Dataset]:
-    """Yield the dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
+    """Yield the parts of a dataset, with large parts in pieces of at most `ROWS_AT_ONCE` positions.
 
-    Raises `DatasetError` naming a missing or damaged part.
+    Raises `DatasetError`, which names a missing or damaged part.
     """
     for path, part in whole_parts(folder):
         start = 0
@@ -310,18 +310,18 @@ def read_dataset(folder: Path | str) -> Dataset:
     Returns
     -------
     Dataset
-        Its positions and labels.
+        The positions and labels.
 
     Raises
     ------
     DatasetError
-        For a dataset that is missing, empty or damaged.
+        If the dataset is missing, empty or damaged.
     """
     return joined(read_parts(Path(folder)))
 
 
 def drawn_games(games: npt.NDArray[np.int64], validation: float, seed: int) -> npt.NDArray[np.int64]:
-    """Draw about the share `validation` of the ascending `games` (n,) with `seed`; none of fewer than two."""
+    """Draw about a share `validation` of the ascending `games` (n,) with `seed`; none if n is below 2."""
     if validation == 0 or len(games) < 2:
         return games[:0]
     order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")

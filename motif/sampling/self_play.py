@@ -1,8 +1,8 @@
-"""Compiled self-play: the decisions of a game, their candidate plays, and the labels of these.
+"""Compiled self-play: the decisions of a game, their candidate plays and the labels of the plays.
 
-Random streams: the dice and draws of game g come from (seed, g, GAME_TRIAL), the rollouts of its d-th
-decision from (seed, g * DECISIONS_A_GAME + d, trial).  The candidates of one decision are rolled out with the
-same dice, so their differences are more precise than their values.
+Random streams: the dice and random choices of game g come from (seed, g, GAME_TRIAL), and the rollouts of
+its d-th decision from (seed, g * DECISIONS_A_GAME + d, trial). The candidates of one decision are rolled
+out with the same dice, so that their differences are more precise than their values.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)
 MAX_ROWS = 1 << 16
-"""Maximum number of positions of one game; later ones are not recorded."""
+"""Maximum number of positions of one game; later positions are not recorded."""
 
 _EQUITY = COLUMNS - 1
-"""The last column, after the probabilities."""
+"""Index of the last column, after the probabilities."""
 
 
 class SamplingRules(NamedTuple):
-    """How games are played, and how their positions are recorded and labelled."""
+    """Rules for playing games, and for recording and labelling their positions."""
 
     seed: int
     candidates: int
     """Maximum number of plays recorded per decision, including the actual one; 0 for all."""
     by_rollout: bool
-    """Whether rollouts of every legal play, instead of the model, choose the plays."""
+    """Whether plays are chosen by rollouts of every legal play instead of the model."""
     noise: float
     """Share of plays chosen at random."""
     rates: npt.NDArray[np.float64]
     """Share of decisions to record, by position class."""
     trials: int
-    """Rollout trials per position; 0 for no labels."""
+    """Number of rollout trials per position; 0 for no labels."""
     rollout: "PlayoutRules"
 
 
@@ -54,22 +54,22 @@ class SampledPositions(NamedTuple):
     """Memory for labelled positions, in rows 0:n."""
 
     boards: npt.NDArray[np.int8]
-    """(rows, 64) packed, from the side of the player on roll."""
+    """Packed boards (rows, 64), from the side of the player on roll."""
     items: npt.NDArray[np.int64]
-    """(rows,): item of the random streams, one per decision."""
+    """Item of the random streams (rows,), one per decision."""
     plies: npt.NDArray[np.int32]
     chosen: npt.NDArray[np.bool_]
     sums: npt.NDArray[np.float64]
-    """(rows, 6): sums of the rollout results."""
+    """Sums of the rollout results (rows, 6)."""
     squares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.float64]
-    """(rows, trials): the equity of each rollout; (rows, 0) if only sums are needed."""
+    """Equity of each rollout trial (rows, trials); (rows, 0) if only sums are needed."""
 
 
 def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
     """Return memory for `rows` positions, of one game or, with MAX_PLAYS, of one decision.
 
-    With `trials` the equity of each rollout is recorded too.
+    With `trials`, the equity of each rollout trial is also recorded.
     """
     return SampledPositions(
         np.zeros((rows, PACKED_SIZE), np.int8),
@@ -78,7 +78,7 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
         np.zeros(rows, np.bool_),
         np.zeros((rows, COLUMNS)),
         np.zeros((rows, COLUMNS)),
-        # Zeros take no memory until something is written over them.
+        # Zeros take no memory until they are overwritten.
         np.zeros((rows, trials)),
     )
 
@@ -87,16 +87,16 @@ class SamplingMemory(NamedTuple):
     """Reusable working memory of a sampled game."""
 
     space: "Workspace"
-    """Of the model, see `motif.evaluators.static.prepared`."""
+    """Working memory of the model; see `motif.evaluators.static.prepared`."""
     tried: SampledPositions
-    """The plays of a decision."""
+    """Plays of a decision."""
     order: npt.NDArray[np.int64]
     scores: npt.NDArray[np.float64]
     stream: npt.NDArray[np.uint64]
 
 
 def new_memory(space: "Workspace", trials: int = 0) -> SamplingMemory:
-    """Return memory that includes the `space` of a model; `trials` as in `new_record`."""
+    """Return memory that includes the `space` of a model; `trials` is the same as for `new_record`."""
     tried = new_record(MAX_PLAYS, trials)
     return SamplingMemory(
         space, tried, np.zeros(MAX_PLAYS, np.int64), np.zeros(MAX_PLAYS), np.zeros(1, np.uint64)
@@ -113,9 +113,10 @@ def _put(record, row, words, item, ply, played):
 
 @inline_kernel
 def _pick_candidates(count, played, wanted, scores, order, stream):
-    """Put first in `order` the `played` one, the best others, and some drawn from the rest: `wanted` in all.
+    """Put `wanted` plays first in `order`: the `played` one, the best others and some random ones.
 
-    Half of the others are the best ones, which are hard to tell apart; half are random, to include bad plays.
+    Half of the other plays are the best, which are hard to tell apart; half are random, to include bad
+    plays.
     """
     for k in range(count):
         order[k] = k
@@ -143,14 +144,14 @@ def _roll_of(ply, stream):
 
 @inline_kernel
 def put_plays(tried, plays, count, item, ply):
-    """Put the first `count` legal plays of a decision into `tried`."""
+    """Copy the first `count` legal plays of a decision to `tried`."""
     for k in range(count):
         _put(tried, k, plays.words[k], item, ply, False)
 
 
 @inline_kernel
 def _best_by_rollouts(tried, count, scores):
-    """Return the best of `count` rolled-out plays, and write their values for the mover to `scores`."""
+    """Return the best of `count` plays by rollouts, and write their values for the mover to `scores`."""
     best = 0
     for k in range(count):
         scores[k] = switch_value(tried.sums[k, _EQUITY])
@@ -178,9 +179,9 @@ def _record(record, rows, tried, order, wanted, played):
 
 @inline_kernel
 def record_decision(model, words, current, play, count, rules, memory, record, rows):
-    """Record a decision with the rate of its class in the rules; return the number of rows.
+    """Record a decision at the rate of its position class; return the number of rows.
 
-    Its `count` plays are in ``memory.tried``; `play` is the actual one.  Returns -1 if there is no room.
+    The `count` plays are in ``memory.tried``; `play` is the actual play.  Returns -1 if the record is full.
     """
     own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
     if next_unit(memory.stream) < rules.rates[classify(words, current, own, other)]:
@@ -196,16 +197,16 @@ def record_decision(model, words, current, play, count, rules, memory, record, r
 
 @inline_kernel
 def begin_game(rules, game, memory):
-    """Start the random stream of a game, and clear the scores of the previous one."""
+    """Start the random stream of a game, and clear the scores of the previous game."""
     memory.stream[0] = derive(np.uint64(rules.seed), np.uint64(game), GAME_TRIAL)
     memory.scores[:] = 0
 
 
 @kernel
 def self_play(model, start, game, rules, memory, record):
-    """Play one game of the model against itself; label and record positions; return their number.
+    """Play one game of the model against itself; record and label positions, and return their number.
 
-    `rules` are `SamplingRules`, `memory` a `SamplingMemory`.  Finished games are not recorded.
+    `rules` are `SamplingRules`, and `memory` is a `SamplingMemory`. Final positions are not recorded.
     """
     begin_game(rules, game, memory)
     space, stream, tried = memory.space, memory.stream, memory.tried
@@ -245,7 +246,7 @@ def self_play(model, start, game, rules, memory, record):
 
 @kernel
 def label(model, record, count, rules, space):
-    """Roll out the first `count` rows of `record`; without squares if each rollout is recorded."""
+    """Roll out the first `count` rows of `record`; omit squares if each rollout trial is recorded."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0
     squares[:] = 0

@@ -121,7 +121,7 @@ def test_a_hit_is_one_matter():
     opening = f"Hitting {amount}. The opponent's checkers on the bar: 1, not 0. "
     assert sentences[0].startswith(opening)
     # More shots against you count against a play, and are shown with that sign.
-    assert re.match(r"Safety -0\.\d+\. Pips that the opponent's hits cost: 8\.3, not 0\.", sentences[1])
+    assert re.match(r"Safety -0\.\d+\. Pips lost to the opponent's hits: 8\.3, not 0\.", sentences[1])
 
 
 def test_most_of_the_difference_is_reported():

@@ -100,7 +100,7 @@ def test_lost_checkers_are_reported(motif, tmp_path):
         (CSV.replace("0.52", "1.52"), "line 2: '4HPwATDgc/ABMA,1.52,0.15,0.01,0.13,0.005': the chances must"),
         (CSV.replace("0.52", "nan"), "the chances must be numbers"),
         (CSV.replace("0.52", "half"), "the chances must be numbers"),
-        (CSV.replace(",0.005", ""), "is not a position and five chances"),
+        (CSV.replace(",0.005", ""), "is not a position with five chances"),
         ("# x\nOAHDPAABDAOAHDPAABDA 1 0 0\n", "line 2: 'OAHDPAABDAOAHDPAABDA 1 0 0' is not a position"),
     ],
 )
@@ -120,11 +120,14 @@ def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
         ([mat, dataset, tmp_path / "out"], "cannot be converted together"),
         ([mat, tmp_path / "ann.xg"], "the suffix of a match file must be .mat or .sgf"),
         ([mat, tmp_path / "ann.sgf", "--to", "mat"], "--to mat:"),
-        ([mat, tmp_path / "x" / mat.name, tmp_path / "out"], "would both become"),
+        ([mat, tmp_path / "x" / mat.name, tmp_path / "out"], "would both be written to"),
         ([mat, tmp_path, "--to", "xg"], "--to must be mat or sgf, not xg"),
-        ([mat, tmp_path / "a.mat", "--drop-doubtful"], "--drop-doubtful is for labelled positions"),
-        ([dataset, tmp_path / "out"], "labelled positions are written as .csv or .txt"),
-        ([dataset, tmp_path / "out.csv", "--to", "mat"], "--to is for matches"),
+        (
+            [mat, tmp_path / "a.mat", "--drop-doubtful"],
+            "--drop-doubtful applies to files of labelled positions",
+        ),
+        ([dataset, tmp_path / "out"], "the suffix of labelled positions must be .csv or .txt"),
+        ([dataset, tmp_path / "out.csv", "--to", "mat"], "--to applies only to matches"),
         ([tmp_path / "none.mat", tmp_path / "b.mat"], "none.mat: cannot be read"),
     ):
         ending = motif("convert", *words)

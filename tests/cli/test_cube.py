@@ -225,7 +225,7 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
         ((RACE, "--length", "7", "--jacoby"), "for money play"),
         ((RACE, "--owner", "them"), "me, you or none"),
         ((RACE, "--cube", "3"), "must be a power of two"),
-        ((RACE, "--met", "mine"), "no match equity table is called 'mine'"),
+        ((RACE, "--met", "mine"), "unknown match equity table 'mine'"),
         ((RACE, "--efficiency", "1.1"), "0 to 1"),
         ((OVER,), "the game is over"),
         ((), "missing argument"),

@@ -60,7 +60,7 @@ def test_decisions_that_one_score_parts():
 
 
 def test_decisions_that_never_switch():
-    with pytest.raises(SettingError, match="do not switch"):
+    with pytest.raises(SettingError, match="do not change with the score"):
         _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
 
 

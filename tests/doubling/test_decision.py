@@ -147,10 +147,10 @@ def test_costs_and_verdicts():
     ("state", "done", "words"),
     [
         (MatchState(), "resign", "'resign' is not a cube action"),
-        (MatchState(), "beaver", "beavers are not allowed here"),
-        (MatchState(length=5), "beaver", "beavers are not allowed here"),
-        (MatchState(cube=2, cube_owner="opponent"), "double", "cannot be turned here"),
-        (MatchState(length=5, own_score=4, crawford=True), "take", "cannot be turned here"),
+        (MatchState(), "beaver", "beavers are not allowed"),
+        (MatchState(length=5), "beaver", "beavers are not allowed"),
+        (MatchState(cube=2, cube_owner="opponent"), "double", "the player on roll may not double"),
+        (MatchState(length=5, own_score=4, crawford=True), "take", "the player on roll may not double"),
     ],
 )
 def test_what_cannot_be_done(state, done, words):
@@ -165,7 +165,7 @@ def test_what_cannot_be_done(state, done, words):
         ((0.5, float("nan"), 0, 0, 0), {}, "win_gammon is nan"),
         (CHANCES, {"efficiency": 1.5}, "0 to 1, not 1.5"),
         (CHANCES, {"position_class": "prime"}, "contact, crashed, race, bearoff"),
-        (CHANCES, {"position_class": "race"}, "depends on the pips"),
+        (CHANCES, {"position_class": "race"}, "requires the pips of the player on roll"),
     ],
 )
 def test_refusals(chances, options, words):
@@ -188,7 +188,7 @@ def test_a_raccoon_answers_a_beaver_that_is_none():
     for other in (MatchState(beavers=True), MatchState(length=5, raccoons=True), MatchState(raccoons=True)):
         decision = cube_decision(CHANCES, other)
         assert (decision.should_raccoon, decision.raccooned) == (False, None)
-        with pytest.raises(SettingError, match="not allowed here"):
+        with pytest.raises(SettingError, match="are not allowed"):
             decision.cost("raccoon")
 
 

@@ -101,7 +101,7 @@ def test_no_score(state, words):
 
 def test_scores_that_cannot_be():
     table = match_equity_table()
-    with pytest.raises(SettingError, match="a player is 1 point away, not 2 and 3"):
+    with pytest.raises(SettingError, match="a player must be 1-away, not 2 and 3"):
         table.chance(2, 3, post_crawford=True)
     with pytest.raises(SettingError, match="won by both"):
         table.chance(0, -1)
@@ -120,14 +120,14 @@ def test_a_table_of_your_own(tmp_path):
     ("text", "words"),
     [
         ("<met>", "invalid match equity table: no element found"),
-        ("<net/>", "it has no pre-crawford-table"),
-        (SMALL.replace("type='explicit'", "type='zadeh'", 1), "is not of type explicit"),
+        ("<net/>", "pre-crawford-table is missing"),
+        (SMALL.replace("type='explicit'", "type='zadeh'", 1), "must be of type explicit"),
         (SMALL.replace("0.75", "often"), "'often' is not a probability"),
-        (SMALL.replace("0.75", "0.76"), "do not add up to 1"),
+        (SMALL.replace("0.75", "0.76"), "must add up to 1"),
         (SMALL.replace("<me>0.75</me>", ""), "must be square"),
         (SMALL.replace("<me>0.48</me><me>0.3</me>", ""), "must have 3 chances"),
-        (SMALL.replace("0.48", "0.2"), "does not decrease"),
-        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "does not decrease"),
+        (SMALL.replace("0.48", "0.2"), "must decrease"),
+        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "must decrease"),
     ],
 )
 def test_faults_of_a_file(text, words):

@@ -70,7 +70,7 @@ def test_the_first_signal_finishes_work_in_progress(tmp_path, jobs, send):
         check_left(folder, process)
     assert before < parts(folder) < 64
     how = "continue with the same command and --resume"
-    assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; {how}\n"
+    assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are complete; {how}\n"
     assert (code, out) == (130, "")
     check_readable(folder)
 
@@ -97,7 +97,7 @@ def test_a_signal_while_workers_start_ends_the_run_normally(tmp_path, moment):
         stop.go()
         code, out, err = ending(process)
         check_left(folder, process)
-    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; continue")
+    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are complete; continue")
     assert err.count("\n") == 1
     assert (code, out) == (130, "")
     assert parts(folder) < 64
@@ -112,7 +112,7 @@ def test_a_signal_that_comes_while_signals_are_blocked_is_heard_later(tmp_path):
         stop.go()
         code, out, err = ending(process)
         check_left(folder, process)
-    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; continue")
+    assert err.startswith(f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are complete; continue")
     assert (code, out) == (130, "")
 
 
@@ -192,7 +192,7 @@ def test_expensive_labels_are_given_up(tmp_path, jobs):
         check_left(folder, process)
     assert (code, out) == (130, "")
     how = "continue with the same command and --resume"
-    assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; {how}\n"
+    assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are complete; {how}\n"
     assert parts(folder) < 64
 
 
@@ -302,7 +302,7 @@ def test_a_bootstrap_that_is_interrupted(tmp_path, step):
         code, out, err = ending(process)
         check_left(folder, process)
     done = {
-        "sampling": f"{folder}/v0/samples: {parts(folder / 'v0' / 'samples')} of 64 parts are done",
+        "sampling": f"{folder}/v0/samples: {parts(folder / 'v0' / 'samples')} of 64 parts are complete",
         "fit": f"{folder}: 0 of 1 versions are done",
         "matches": f"{folder}: 0 of 1 versions are done",
     }

@@ -126,7 +126,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("pooled: 1", "pooled: -1", "versions[1]: pooled must be at least 0, not -1"),
     ("fit: {", "fit: {speed: 3, ", "fit: speed: unknown key; known keys: method, "),
     ("parameters: keith", "parameters: [keith]", "fit: parameters: must be str, not ['keith']"),
-    ("parameters: keith", "parameters: tesauro", "no parameter set is called 'tesauro'"),
+    ("parameters: keith", "parameters: tesauro", "unknown parameter set 'tesauro'"),
     ("terms: linear", "terms: cubic", "terms must be pairs or linear, not 'cubic'"),
     ("terms: linear", "heads: two", "heads must be all or win, not 'two'"),
     ("terms: linear", "method: magic", "unknown method 'magic': choose one of "),

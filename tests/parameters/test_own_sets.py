@@ -272,13 +272,13 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"calls extend 0 times"),
+        ("", r"must call extend once, not 0 times"),
         ("a = (", r"tall_towers\.py:1: '\(' was never closed"),
-        (HEAD, r"declares no parameter"),
+        (HEAD, r"declares no parameters"),
         ("from motif.parameters import extend\nextend('keith')", r"must be assigned to one name"),
         (
             "from motif.parameters import extend\nmine = extend('tesauro')",
-            r"no set to extend is called 'tesauro'",
+            r"unknown parameter set 'tesauro': it must be one of motif",
         ),
         (
             "from motif.parameters import extend\nx = 'keith'\nmine = extend(x)",
@@ -286,7 +286,10 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
         ),
         (HEAD + "\n1 / 0", r"tall_towers\.py:4: ZeroDivisionError: division by zero"),
         (HEAD + DECLARED + "def blots(board):\n    return 1", r"blots: the set already has a parameter"),
-        (HEAD + DECLARED + "def Own(board):\n    return 1", r"Own: a parameter name has lowercase letters"),
+        (
+            HEAD + DECLARED + "def Own(board):\n    return 1",
+            r"Own: a parameter name must be lowercase letters",
+        ),
         (
             HEAD + DECLARED.replace("'x', ", "'{me}', ", 1) + "def own(board):\n    return 1",
             r"own: only {side}",
@@ -300,9 +303,12 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
             HEAD + DECLARED.replace("'race'", "'saftey'") + "def own(board):\n    return 1",
             r"own: group must be one of race, safety, blocking, .*back game, not 'saftey'",
         ),
-        (HEAD + DECLARED + "def own(board):\n    return board[26]", r"own: there is no board\[26\]"),
-        (HEAD + DECLARED + "def own(board):\n    return board[-1]", r"own: there is no board\[-1\]"),
-        (HEAD + DECLARED + "def own(board):\n    return 'many'", r"own: returns 'many', no finite number"),
+        (HEAD + DECLARED + "def own(board):\n    return board[26]", r"own: board\[26\] is out of range"),
+        (HEAD + DECLARED + "def own(board):\n    return board[-1]", r"own: board\[-1\] is out of range"),
+        (
+            HEAD + DECLARED + "def own(board):\n    return 'many'",
+            r"own: must return a finite number, not 'many'",
+        ),
         (HEAD + DECLARED + "def own(board):\n    return 1 / board[25]", r"own: .*, on the board \["),
         (HEAD + DECLARED + "def own(board):\n    return {}['x']", r"own: .+"),
         (HEAD + DECLARED + "def own(board):\n    return board.points", r"own: .*points"),
@@ -317,7 +323,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, message):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("none.py", r"none\.py: no such parameter file"), ("two words.py", r"is called NAME\.py")],
+    [("none.py", r"none\.py: no such parameter file"), ("two words.py", r"must be NAME\.py")],
 )
 def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
     with pytest.raises(ParameterError, match=message):
@@ -330,7 +336,7 @@ def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
     chosen = parameter_set(str(written(tmp_path, text)))
     board = np.zeros((1, 26), np.int8)
     board[0, [25, 3, 1]] = 9, 1, -2
-    with pytest.raises(ParameterError, match=r"tall_towers\.py: measures a value that is not finite"):
+    with pytest.raises(ParameterError, match=r"tall_towers\.py: the values of some positions are not finite"):
         features(chosen, board)
     weights_of(chosen).save(tmp_path / "weights.yaml")
     assert np.isfinite(load_static(str(tmp_path / "weights.yaml")).evaluate_many(board)).all()

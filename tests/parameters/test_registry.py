@@ -57,7 +57,7 @@ def test_sets_by_name():
     assert parameter_set(DEFAULT_SET) is PARAMETER_SETS["motif"]
     assert max(len(chosen) for chosen in PARAMETER_SETS.values()) <= MAX_PARAMETERS
     assert len(set(SET_CODES.values())) == len(PARAMETER_SETS)
-    message = "^no parameter set is called 'tesauro'; there are: motif, keith, bras, phase, FILE.py$"
+    message = "^unknown parameter set 'tesauro': it must be one of motif, keith, bras, phase, FILE.py$"
     with pytest.raises(ParameterError, match=message):
         parameter_set("tesauro")
 

@@ -181,5 +181,5 @@ def test_a_player_plays_what_is_left():
 def test_bad_error_rates():
     with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not 0"):
         compared(eliminate=True, error_rate=0)
-    with pytest.raises(PlayerError, match="'error-rate=x': a number is needed"):
+    with pytest.raises(PlayerError, match="'error-rate=x': the value must be a number"):
         load("rollout:motif-v1,error-rate=x")

@@ -110,21 +110,21 @@ def test_names():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("rollout:", "a player is missing"),
-        ("rollout:,cut=3", "a player is missing"),
+        ("rollout:", "a player is required"),
+        ("rollout:,cut=3", "a player is required"),
         ("rollout:nobody", "no player is called 'nobody'"),
         ("rollout:random", "cannot evaluate"),
-        ("rollout:pubeval,", "'' is not an option; there are trials=N, cut=N"),
-        ("rollout:pubeval,fast", "'fast' is not an option"),
-        ("rollout:pubeval,trials=many", "'trials=many': a whole number is needed"),
-        ("rollout:pubeval,trials=-1", "'trials=-1': a whole number is needed"),
-        ("rollout:pubeval,trials=" + "9" * 5000, "a whole number is needed"),
+        ("rollout:pubeval,", "invalid option '': it must be one of trials=N, cut=N"),
+        ("rollout:pubeval,fast", "invalid option 'fast'"),
+        ("rollout:pubeval,trials=many", "'trials=many': the value must be a whole number"),
+        ("rollout:pubeval,trials=-1", "'trials=-1': the value must be a whole number"),
+        ("rollout:pubeval,trials=" + "9" * 5000, "the value must be a whole number"),
         ("rollout:pubeval,trials=0", "trials must be at least 1, not 0"),
-        ("rollout:pubeval,stratified=1", "'stratified=1' is not an option"),
-        ("rollout:pubeval,cut", "'cut' is not an option"),
-        ("rollout:pubeval,stop_at_race", "'stop_at_race' is not an option"),
-        ("rollout:pubeval,se=0.1", "'se=0.1' is not an option"),
-        ("rollout:pubeval,cut=3,cut=3", "'cut=3': given twice"),
+        ("rollout:pubeval,stratified=1", "invalid option 'stratified=1'"),
+        ("rollout:pubeval,cut", "invalid option 'cut'"),
+        ("rollout:pubeval,stop_at_race", "invalid option 'stop_at_race'"),
+        ("rollout:pubeval,se=0.1", "invalid option 'se=0.1'"),
+        ("rollout:pubeval,cut=3,cut=3", "'cut=3': the option is given twice"),
         ("rollout:pubeval,scoring=chess", "scoring must be money"),
         ("rollout:pubeval,luck-plies=x", "'luck-plies=x': luck_plies must be"),
     ],
@@ -143,7 +143,7 @@ def test_a_missing_weight_file_is_named():
 
 
 def test_a_player_has_a_number_of_trials():
-    with pytest.raises(SettingError, match="without se"):
+    with pytest.raises(SettingError, match="cannot have se"):
         evaluator(se=0.01)
     with pytest.raises(SettingError, match="candidates must be at least 0"):
         evaluator(-1)

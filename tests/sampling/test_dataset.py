@@ -137,7 +137,7 @@ def replaced_part(folder, table) -> str:
 def test_a_part_of_another_shape(folder):
     table = pq.read_table(folder / "part-00000.parquet")
     rows = table.num_rows
-    problem = f"damaged: it does not hold {rows} rows of the expected columns"
+    problem = f"damaged: it does not contain {rows} rows of the expected columns"
     assert replaced_part(folder, table.drop_columns(["chosen"])) == problem
     assert replaced_part(folder, table.slice(1)) == problem
 
@@ -160,7 +160,7 @@ def test_a_part_with_an_unknown_class(folder):
 def test_a_part_whose_metadata_count_too_many_rows(folder, monkeypatch):
     path, rows = folder / "part-00000.parquet", read_manifest(folder)[1][0].rows
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **options: iter(()))
-    assert refusal(folder) == f"{path}: damaged: it holds 0 rows, not {rows}"
+    assert refusal(folder) == f"{path}: damaged: it contains 0 rows, not {rows}"
 
 
 def test_a_part_with_a_missing_value(folder):
@@ -175,7 +175,7 @@ def test_a_part_with_a_column_of_another_type(folder):
     table = pq.read_table(folder / "part-00000.parquet")
     for place, field in enumerate(SCHEMA):
         wrong = table.set_column(place, field.name, pa.nulls(table.num_rows, pa.float64()))
-        assert replaced_part(folder, wrong).startswith("damaged: it does not hold ")
+        assert replaced_part(folder, wrong).startswith("damaged: it does not contain ")
 
 
 def test_a_part_with_a_column_of_columns(folder):
@@ -183,7 +183,7 @@ def test_a_part_with_a_column_of_columns(folder):
     for name in ("position", "cls", "equity"):
         group = pa.StructArray.from_arrays([table[name].combine_chunks()], ["inner"])
         wrong = table.set_column(table.column_names.index(name), name, group)
-        assert replaced_part(folder, wrong).startswith("damaged: it does not hold ")
+        assert replaced_part(folder, wrong).startswith("damaged: it does not contain ")
 
 
 def full_disk(*arguments, **options):

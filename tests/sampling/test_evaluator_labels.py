@@ -81,6 +81,6 @@ def test_what_cannot_label_is_refused(tmp_path):
         sample(replace(TAUGHT, label="random"), tmp_path / "a")
     with pytest.raises(PlayerError, match="no player is called 'nobody'"):
         sample(replace(TAUGHT, label="nobody"), tmp_path / "a")
-    with pytest.raises(SettingError, match="decide: rollouts that choose plays also label them"):
+    with pytest.raises(SettingError, match="decide: rollouts can choose plays only if they also label them"):
         sample(SampleSettings(games=1, player="pubeval", label="bras", decide="rollout"), tmp_path / "a")
     assert not (tmp_path / "a").exists()

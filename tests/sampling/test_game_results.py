@@ -103,16 +103,16 @@ def test_many_lines_and_games_by_name(tmp_path, monkeypatch):
         ("", "line 1: '': the first line must name the columns: outcome, and one of position, score"),
         ("50,1\n", "line 1: '50,1': the first line must name the columns"),
         ("score,chance,outcome\n", "line 1: 'score,chance,outcome': the first line must name the columns"),
-        ("score,S_me,outcome\n", "line 1: the column score is named twice"),
-        ("score,outcome\n", "has no results after the column names"),
-        ("score,outcome\n50,1\n50\n", "line 3: 1 values for 2 columns"),
+        ("score,S_me,outcome\n", "line 1: the column score occurs twice"),
+        ("score,outcome\n", "no results follow the column names"),
+        ("score,outcome\n50,1\n50\n", "line 3: there must be 2 values, not 1"),
         ("score,outcome\n50,2\n", "line 2: outcome must be 0 or 1, not '2'"),
         ("score,outcome\n50,won\n", "line 2: outcome must be 0 or 1, not 'won'"),
         ("score,outcome\n101,1\n", "line 2: score must be a number from 0 to 100, not '101'"),
         ("score,outcome\nnan,1\n", "line 2: score must be a number from 0 to 100, not 'nan'"),
         ("chance,outcome\n\n1.5,1\n", "line 3: chance must be a number from 0 to 1, not '1.5'"),
         (f"position,outcome\n{START},1\n4HPwATDgc/ABM,1\n", "line 3: "),
-        ('score,outcome\n"50,1\n', "line 2: not a line of a CSV: "),
+        ('score,outcome\n"50,1\n', "line 2: not valid CSV: "),
         ("score,outcome\n" + "5" * 20_000 + ",1\n", "line 2: the file holds more than 10,000 characters"),
     ],
 )
@@ -145,7 +145,7 @@ def test_large_and_damaged_files_are_refused(tmp_path, monkeypatch):
 def test_kinds_are_not_mixed(matches, tmp_path):
     path, folder = written(tmp_path, "score,outcome\n50,1\n"), made(tmp_path / "ds")
     for paths in ([path, matches], [matches, folder], [path, path]):
-        with pytest.raises(SettingError, match="a dataset or a CSV cannot be combined with 1 more"):
+        with pytest.raises(SettingError, match="a dataset or a CSV cannot be combined with other sources"):
             read_results(paths)
 
 

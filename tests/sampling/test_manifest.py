@@ -87,14 +87,14 @@ CHANGES = [
     (change("parts", {}), "parts: must be of type list, not {}"),
     (change("parts", [1]), "parts[0]: must be an object, not 1"),
     (change("parts", [{"name": "part-00000.parquet"}]), "parts[0].rows: missing"),
-    (lambda document: document["parts"].append(document["parts"][0]), "parts: one is listed twice"),
+    (lambda document: document["parts"].append(document["parts"][0]), "parts: a part is listed twice"),
     (lambda document: document.pop("parts"), "parts: missing"),
     (lambda document: document["parts"][1].pop("sha256"), "parts[1].sha256: missing"),
     (change_part("rows", -3), "parts[1].rows: must be at least 0, not -3"),
     (change_part("rows", "3"), "parts[1].rows: must be of type int, not '3'"),
     (change_part("rows", True), "parts[1].rows: must be of type int, not True"),
     (change_part("rows", 3.0), "parts[1].rows: must be of type int, not 3.0"),
-    (change_part("sha256", "abc"), "parts[1].sha256: 'abc' is no checksum"),
+    (change_part("sha256", "abc"), "parts[1].sha256: 'abc' is not a checksum"),
     *(
         (change_part("name", name), f"parts[1].name: {name!r} is not the name of a part")
         for name in ("../part-00000.parquet", "/etc/passwd", "part-0.parquet", "part-00001.parquet\n", "")

@@ -132,10 +132,10 @@ def test_games_without_a_winner_have_no_outcome():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"games": 3}, "games: all recorded games are used"),
-        ({"noise": 0.1}, "noise: recorded games have already been played"),
-        ({"decide": "rollout"}, "decide: recorded games have already been played"),
-        ({"label": "outcome", "candidates": 4}, "candidates: only actual plays have an outcome"),
+        ({"games": 3}, "games: not allowed with recorded games, which are all used"),
+        ({"noise": 0.1}, "noise: not allowed with recorded games"),
+        ({"decide": "rollout"}, "decide: not allowed with recorded games"),
+        ({"label": "outcome", "candidates": 4}, "candidates: the label outcome allows only actual plays"),
         ({"rate": 2.0}, "rate must be above 0 and at most 1, not 2.0"),
     ],
 )
@@ -158,7 +158,7 @@ def test_the_command(files, tmp_path, capsys):
     empty.mkdir()
     for more, message in (
         (["--from", str(empty)], "the folder contains no match files (.mat, .sgf, .xg, .bgf)"),
-        (["--label", "outcome", "--games", "3"], "only recorded games have an outcome"),
+        (["--label", "outcome", "--games", "3"], "--label: outcome applies only to recorded games"),
         ([], "--games must be at least 1, not 0"),
     ):
         assert main(["sample", *more, "--out", str(tmp_path / "other")]) == 2

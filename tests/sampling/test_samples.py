@@ -84,7 +84,7 @@ def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
     assert list(frame["position"]) == gnubg_ids(data.boards)
     assert same(Dataset.from_frame(frame), data)
     assert same(Dataset.from_frame(data.to_frame()), data)
-    with pytest.raises(DatasetError, match="holds a dataset already"):
+    with pytest.raises(DatasetError, match="already contains a dataset"):
         data.write(folder)
 
 
@@ -98,11 +98,11 @@ def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"win": None}, "the frame has no column 'win': it needs position, win, "),
+        ({"win": None}, "the data frame lacks the column 'win': it must have position, win, "),
         ({"position": ["x"]}, "position: "),
         ({"win": [1.5]}, "win of row 0 is 1.5: it must be 0 to 1"),
-        ({"win": ["often"]}, "win: not all values are of type float32"),
-        ({"game": ["first"]}, "game: not all values are of type int32"),
+        ({"win": ["often"]}, "win: all values must be of type float32"),
+        ({"game": ["first"]}, "game: all values must be of type int32"),
     ],
 )
 def test_frames_that_are_none(data, changed, said):

@@ -249,7 +249,7 @@ def test_a_label_stands_for_a_path(tmp_path):
 
 def test_a_dataset_is_not_overwritten(whole):
     before = files(whole)
-    with pytest.raises(DatasetError, match=r"holds a dataset already; resume continues it$"):
+    with pytest.raises(DatasetError, match=r"already contains a dataset; resume continues it$"):
         made(whole)
     assert files(whole) == before
 

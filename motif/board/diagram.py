@@ -2,8 +2,8 @@
 
 The player on roll has the light checkers and moves from the 24 point (top right) to the 1 point (bottom
 right). Light checkers have a dark outline and dark checkers a light inner ring, so that the two sides can
-be told apart without colour.  An SVG contains no scripts, style sheets, fonts or ids, so that one page can
-show several.
+be distinguished without colour.  An SVG contains no scripts, style sheets, fonts or ids, so that one page
+can show several.
 """
 
 import textwrap

@@ -6,7 +6,7 @@ The player's own checkers are positive and the opponent's negative, bars include
 board[25]``. The checkers borne off are 15 minus the checkers on the board.  (This is wildbg's convention.)
 Kernels work on packed boards; see `motif.board.packed`.
 
-The result of a play is a board from the side of the OTHER player, who is on roll next.
+The result of a play is a board from the side of the OTHER player, the next player on roll.
 """
 
 from collections.abc import Iterable, Mapping

@@ -43,7 +43,7 @@ _GAMES_A_POSITION = 4
 _OPEN = 0.15
 """Positions are used while each side has at least this win probability."""
 _SELF_PLAY_TRIAL = 2**40
-"""Trial number in the random streams of self-play, above all trial numbers of rollouts."""
+"""Trial number in the random streams of self-play; trials of rollouts have smaller numbers."""
 
 
 @dataclass(frozen=True)

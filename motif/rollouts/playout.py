@@ -65,7 +65,7 @@ CYCLE = THROWS * THROWS
 FIXED_ROLLS = 2
 """Number of rolls of a trial that the arrangement determines; later rolls are random."""
 ARRANGEMENT_SHAPE = (3, THROWS)
-# Above all trial numbers, so that no trial uses these streams.
+# Trial numbers are smaller, so that no trial uses these streams.
 _FIRST_CYCLE_STREAM = np.uint64(1 << 62)
 
 

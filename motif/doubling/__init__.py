@@ -1,4 +1,4 @@
-"""Cube decisions in money play and in matches.
+"""Cube decisions for money and in matches.
 
 `cube_decision` decides by Janowski's model from the cubeless probabilities and the match state;
 `cube_decision_at` decides exactly in bearoffs with few checkers (`exact_equities`). `cubeful_equity`

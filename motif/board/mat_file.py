@@ -93,7 +93,7 @@ def mat_name(name: str) -> str:
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
-    """Parse the `text` of a .mat file, which errors call `name`.
+    """Parse the `text` of a .mat file; errors call the file `name`.
 
     Raises `RecordError`, naming the file, line, game and move, if the text is not a record of legal play.
     """
@@ -242,7 +242,7 @@ class _Reader:
     def _score(self) -> tuple[int, int]:
         sides = _sides(self._line.text) if self._advance() else None
         if sides is None:
-            raise self._error("expected the players, such as 'Ann : 0     Bob : 0'")
+            raise self._error("expected the players and scores, such as 'Ann : 0     Bob : 0'")
         names, scores = sides
         if max(scores) > MAX_SCORE:
             raise self._error(f"a score must be at most {MAX_SCORE}")

@@ -23,15 +23,15 @@ WRITTEN_SUFFIXES = (".mat", ".sgf")
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
 _ADVICE = {
-    ".gam": "open it in its program and export it as .mat",
-    ".gammon": "open it in its program and export it as .mat",
+    ".gam": "open it in the program that saved it, and export it as .mat",
+    ".gammon": "open it in the program that saved it, and export it as .mat",
     ".ogxm": "GammonView can export it as .mat",
     ".gva": "GammonView can export it as .mat",
     ".gvab": "GammonView can export it as .mat",
 }
 _OTHER_ADVICE = "gnubg can convert many formats (`import auto FILE`, then `export match mat FILE.mat`)"
 _POSITION_ADVICE = (
-    "it holds a position, not a match: copy its XGID in eXtreme Gammon and pass it to `motif hint`"
+    "it contains a position, not a match: copy its XGID in eXtreme Gammon and pass it to `motif hint`"
 )
 
 

@@ -193,7 +193,7 @@ def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, 
     text = first.strip() if isinstance(first, str) else shown(int(first))
     match = _ROLL.fullmatch(text)
     if not match:
-        raise PlayError(f"invalid roll {quoted(text)}: two dice are needed, such as 31 or 3 1")
+        raise PlayError(f"invalid roll {quoted(text)}: a roll must be two dice, such as 31 or 3 1")
     first, second = (group for group in match.groups() if group is not None)
     return checked_roll(_die(first), _die(second))
 

@@ -47,7 +47,7 @@ def _loss(words, loser):
 
 @inline_kernel
 def finished_points(words):
-    """Return the points won (+) or lost (-) by the player on roll of a packed board int64[8], or 0."""
+    """Return points won (+) or lost (-) by the player on roll of a packed board int64[8]; 0 if unfinished."""
     opponent = PACKED_WORDS // 2
     if _is_empty(words, opponent):
         return -_loss(words, 0)

@@ -202,7 +202,7 @@ Positions = Iterable[Position | str] | npt.ArrayLike
 
 
 def as_boards(positions: Positions) -> Board:
-    """Convert positions to a C-contiguous int8 (n, 26); raise `PositionError` for the first invalid row."""
+    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for an invalid row."""
     if not isinstance(positions, np.ndarray):
         positions = [
             Position.of(item).board if isinstance(item, Position | str) else item

@@ -74,7 +74,7 @@ def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 
 
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
-    """Parse the `text` of an .sgf file, which errors call `name`.
+    """Parse the `text` of an .sgf file; errors call the file `name`.
 
     Raises `RecordError`, naming the file, line and game, if the text is not a record of legal play.
     """

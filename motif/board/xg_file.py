@@ -56,7 +56,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def parse_xg(content: bytes, name: str) -> MatchRecord:
-    """Parse the `content` of an .xg file, which errors call `name`.
+    """Parse the `content` of an .xg file; errors call the file `name`.
 
     Raises `RecordError` if gammonview is missing or cannot read the file, if a play is illegal, or if the
     file exceeds `motif.runtime.limits`.

@@ -1,6 +1,6 @@
 """Cube decisions: whether to double, whether to take, and how close the decision is.
 
-A market window is the win probabilities from which to double, to cash and to play on for a gammon.
+A market window consists of the win probabilities from which to double, to cash and to play for a gammon.
 """
 
 from dataclasses import asdict, dataclass, field

@@ -103,7 +103,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
 
 
 def _money_equities(values: Floats, state: MatchState) -> CubeValues:
-    """Convert the three `values` of a position, one for each owner of the cube."""
+    """Return the values of a cube decision from `values`, a position's values for each owner of the cube."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
         return CubeValues(no_double, None, None)

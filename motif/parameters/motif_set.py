@@ -40,269 +40,80 @@ from motif.parameters.shots import best_block, escapes, shots
 
 _builder = SetBuilder("motif", revision=2)
 _side, _shared, _difference = _builder.side, _builder.shared, _builder.difference
-# Name, sentence, unit, large value, group and an optional hint. fmt: off
+# Name, sentence, unit, large value, group and an optional hint.
+# fmt: off
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
-NOTHING_OFF = _side(
-    "nothing_off",
-    "whether {side} has yet to bear off a checker",
-    "yes or no",
-    1,
-    "race",
-    better=LESS,
-    label="{side} bearoff still to begin",
-)
-BRING_HOME = _side(
-    "bring_home",
-    "pips that {side} needs to bring every checker home",
-    "pips",
-    100,
-    "race",
-    better=LESS,
-    label="{side} pips to bring home",
-)
+NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race",
+    better=LESS, label="{side} bearoff still to begin")
+BRING_HOME = _side("bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race",
+    better=LESS, label="{side} pips to bring home")
 REARMOST = _side(*REAR)
-SPREAD = _side(
-    "spread",
-    "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
-    "squared pips",
-    1000,
-    "timing",
-    label="spread of {side} checkers",
-)
-STACKED = _side(
-    "stacked",
-    "checkers of {side} above the third on any point or on the bar",
-    "checkers",
-    6,
-    "timing",
-    better=LESS,
-    label="{side} stacked checkers",
-)
-SPARES_HOME = _side(
-    "spares_home",
-    "checkers of {side} above the second on home points",
-    "checkers",
-    6,
-    "timing",
-    label="{side} spares at home",
-)
-DEEP = _side(
-    "deep_checkers",
-    "checkers of {side} buried on the ace and deuce points",
-    "checkers",
-    6,
-    "timing",
-    better=LESS,
-    label="{side} buried checkers",
-)
+SPREAD = _side("spread", "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
+    "squared pips", 1000, "timing", label="spread of {side} checkers")
+STACKED = _side("stacked", "checkers of {side} above the third on any point or on the bar", "checkers", 6,
+    "timing", better=LESS, label="{side} stacked checkers")
+SPARES_HOME = _side("spares_home", "checkers of {side} above the second on home points", "checkers", 6,
+    "timing", label="{side} spares at home")
+DEEP = _side("deep_checkers", "checkers of {side} buried on the ace and deuce points", "checkers", 6,
+    "timing", better=LESS, label="{side} buried checkers")
 ON_BAR = _side(*BAR)
 HOME_MADE = _side("home_points", "home points that {side} has made", "points", 6, "blocking", better=MORE)
-OUTFIELD_MADE = _side(
-    "outfield_points",
-    "points that {side} has made outside both home boards",
-    "points",
-    6,
-    "blocking",
-    better=MORE,
-)
-PRIME = _side(
-    "longest_prime",
-    "longest run of points in a row that {side} has made",
-    "points",
-    6,
-    "blocking",
-    better=MORE,
-    label="points in {side} longest prime",
-)
-CONTAINED = _side(
-    "contained",
-    "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double "
-    "two dice) because of {side}'s points",
-    "rolls",
-    36,
-    "blocking",
-    OF_REAR,
-    better=MORE,
-    label="straggler's rolls blocked by {side} points",
-)
-BEST_BLOCK = _side(
-    "best_block",
-    "rolls of 36 that a checker could not play in full (of a double two dice) "
-    "because of {side}'s points, at the worst of the places from {other}'s 16 point back to the bar",
-    "rolls",
-    36,
-    "blocking",
-    better=MORE,
-    label="rolls blocked by {side} best block",
-)
-BOARD_ON_BAR = _side(
-    "board_against_bar",
-    "square of the number of home points that {side} has made, while {other} is on the bar",
-    "squared points",
-    36,
-    "attack",
-    better=MORE,
-    label="{side} board against a checker on the bar",
-)
-BLOTS_HOME = _side(
-    "blots_home",
-    "blots of {side} in the home board",
-    "blots",
-    3,
-    "safety",
-    better=LESS,
-    label="{side} blots at home",
-)
-BLOTS_ELSEWHERE = _side(
-    "blots_elsewhere",
-    "blots of {side} outside the home board",
-    "blots",
-    4,
-    "safety",
-    better=LESS,
-    label="{side} blots outside",
-)
-HITTING = _side(
-    "hitting_rolls",
-    "rolls of 36 with which {side} can hit (with several checkers on the bar: by entering)",
-    "rolls",
-    36,
-    "attack",
-    better=MORE,
-)
-DIRECT = _side(
-    "direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack", better=MORE
-)
-HIT_LOSS = _side(
-    "hit_loss",
-    "pips that {other} loses on average to {side}'s next roll, which hits the costliest blot",
-    "pips",
-    15,
-    "attack",
-    better=MORE,
-    label="pips lost to {side} hits",
-)
-BACK = _side(
-    "back_checkers",
-    "checkers of {side} in {other}'s home board or on the bar",
-    "checkers",
-    4,
-    "back game",
-    better=LESS,
-)
-ADVANCED_ANCHOR = _side(
-    "advanced_anchor",
-    "points that {side} has made among {other}'s bar, five and four points",
-    "points",
-    2,
-    "back game",
-    better=MORE,
-    label="{side} advanced anchors",
-)
-DEEP_ANCHORS = _side(
-    "deep_anchors",
-    "points that {side} has made among {other}'s three, deuce and ace points",
-    "points",
-    2,
-    "back game",
-)
-MIDFIELD = _side(
-    "midfield_checkers",
-    "checkers of {side} on the points 9 to 15, where they help to bring others home",
-    "checkers",
-    6,
-    "mobility",
-)
-MOBILITY = _side(
-    "mobility",
-    "rolls of 36 that each of {side}'s checkers outside the home board can play in "
-    "full (of a double two dice), times its pips to get home, added up",
-    "rolls x pips",
-    3600,
-    "mobility",
-    better=MORE,
-)
-SECOND_REAR = _side(
-    "second_rear",
-    "point of {side}'s second rearmost checker (25 is the bar)",
-    "points",
-    25,
-    "race",
-    better=LESS,
-    label="pips of {side} second rearmost checker",
-)
-TO_PASS = _side(
-    "pips_to_pass",
-    "pips that {side}'s checkers need to pass {other}'s rearmost checker",
-    "pips",
-    100,
-    "race",
-    OF_REAR,
-)
-PASSED = _side(
-    "pips_past",
-    "pips left to those of {side}'s checkers that have met or passed {other}'s rearmost checker",
-    "pips",
-    50,
-    "race",
-    OF_REAR,
-    label="{side} pips past contact",
-)
-GAP = _side(
-    "widest_gap",
-    "pips beyond six in the widest gap between {side}'s checkers",
-    "pips",
-    12,
-    "timing",
-    label="pips of {side} widest gap",
-)
-SPARE_PIPS = _side(
-    "spare_pips",
-    "pips that {side} can play without breaking a point or moving back "
+OUTFIELD_MADE = _side("outfield_points", "points that {side} has made outside both home boards", "points", 6,
+    "blocking", better=MORE)
+PRIME = _side("longest_prime", "longest run of points in a row that {side} has made", "points", 6, "blocking",
+    better=MORE, label="points in {side} longest prime")
+CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double "
+    "two dice) because of {side}'s points", "rolls", 36, "blocking", OF_REAR, better=MORE,
+    label="straggler's rolls blocked by {side} points")
+BEST_BLOCK = _side("best_block", "rolls of 36 that a checker could not play in full (of a double two dice) "
+    "because of {side}'s points, at the worst of the places from {other}'s 16 point back to the bar", "rolls",
+    36, "blocking", better=MORE, label="rolls blocked by {side} best block")
+BOARD_ON_BAR = _side("board_against_bar", "square of the number of home points that {side} has made, while "
+    "{other} is on the bar", "squared points", 36, "attack", better=MORE,
+    label="{side} board against a checker on the bar")
+BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS,
+    label="{side} blots at home")
+BLOTS_ELSEWHERE = _side("blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety",
+    better=LESS, label="{side} blots outside")
+HITTING = _side("hitting_rolls", "rolls of 36 with which {side} can hit (with several checkers on the bar: "
+    "by entering)", "rolls", 36, "attack", better=MORE)
+DIRECT = _side("direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack",
+    better=MORE)
+HIT_LOSS = _side("hit_loss", "pips that {other} loses on average to {side}'s next roll, which hits the "
+    "costliest blot", "pips", 15, "attack", better=MORE, label="pips lost to {side} hits")
+BACK = _side("back_checkers", "checkers of {side} in {other}'s home board or on the bar", "checkers", 4,
+    "back game", better=LESS)
+ADVANCED_ANCHOR = _side("advanced_anchor", "points that {side} has made among {other}'s bar, five and four "
+    "points", "points", 2, "back game", better=MORE, label="{side} advanced anchors")
+DEEP_ANCHORS = _side("deep_anchors", "points that {side} has made among {other}'s three, deuce and ace "
+    "points", "points", 2, "back game")
+MIDFIELD = _side("midfield_checkers", "checkers of {side} on the points 9 to 15, where they help to bring "
+    "others home", "checkers", 6, "mobility")
+MOBILITY = _side("mobility", "rolls of 36 that each of {side}'s checkers outside the home board can play in "
+    "full (of a double two dice), times its pips to get home, added up", "rolls x pips", 3600, "mobility",
+    better=MORE)
+SECOND_REAR = _side("second_rear", "point of {side}'s second rearmost checker (25 is the bar)", "points", 25,
+    "race", better=LESS, label="pips of {side} second rearmost checker")
+TO_PASS = _side("pips_to_pass", "pips that {side}'s checkers need to pass {other}'s rearmost checker", "pips",
+    100, "race", OF_REAR)
+PASSED = _side("pips_past", "pips left to those of {side}'s checkers that have met or passed {other}'s "
+    "rearmost checker", "pips", 50, "race", OF_REAR, label="{side} pips past contact")
+GAP = _side("widest_gap", "pips beyond six in the widest gap between {side}'s checkers", "pips", 12, "timing",
+    label="pips of {side} widest gap")
+SPARE_PIPS = _side("spare_pips", "pips that {side} can play without breaking a point or moving back "
     "checkers: checkers beyond the second down to the ace point at home, such checkers and blots down to the "
-    "six point elsewhere",
-    "pips",
-    40,
-    "timing",
-)
-BLOTS_BACK = _side(
-    "blots_back",
-    "blots of {side} in {other}'s home board",
-    "blots",
-    2,
-    "safety",
-    OF_BACK,
-    better=LESS,
-    label="{side} blots back",
-)
-FACED = _side(
-    "points_ahead",
-    "points that {other} has made among the six in front of {side}'s rearmost checker",
-    "points",
-    6,
-    "blocking",
-    better=LESS,
-    label="points ahead of {side} rearmost checker",
-)
-HELD_BACK = _side(
-    "board_against_back",
-    "home points that {side} has made, times {other}'s checkers in that board or on the bar",
-    "points x checkers",
-    12,
-    "attack",
-    better=MORE,
-    label="{side} board against back checkers",
-)
+    "six point elsewhere", "pips", 40, "timing")
+BLOTS_BACK = _side("blots_back", "blots of {side} in {other}'s home board", "blots", 2, "safety", OF_BACK,
+    better=LESS, label="{side} blots back")
+FACED = _side("points_ahead", "points that {other} has made among the six in front of {side}'s rearmost "
+    "checker", "points", 6, "blocking", better=LESS, label="points ahead of {side} rearmost checker")
+HELD_BACK = _side("board_against_back", "home points that {side} has made, times {other}'s checkers in that "
+    "board or on the bar", "points x checkers", 12, "attack", better=MORE,
+    label="{side} board against back checkers")
 PIP_LEAD = _difference(*LEAD)
-CONTACT_LEFT = _shared(
-    "contact_left",
-    "pips by which the two rearmost checkers still have to pass each other",
-    "pips",
-    25,
-    "timing",
-    OF_REAR,
-)
+CONTACT_LEFT = _shared("contact_left", "pips by which the two rearmost checkers still have to pass each "
+    "other", "pips", 25, "timing", OF_REAR)
 # fmt: on
 MOTIF_SET = _builder.build()
 

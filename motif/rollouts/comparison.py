@@ -257,7 +257,7 @@ class Comparison(Tabular):
     def doubt(self) -> float:
         """Sum of the p-values of the best play's rivals (Bonferroni), at most 1.
 
-        The dropped plays together count as the error rate.
+        All dropped plays together add the error rate to the sum.
         """
         dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
         return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))

@@ -274,7 +274,7 @@ def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) 
         before = settings.get(key, _UNSAID.get(key))
         if before != value:
             raise DatasetError(
-                f"{where}: was made with {key} = {_said(before)}, not {value!r}: cannot be resumed"
+                f"{where}: cannot be resumed: made with {key} = {_said(before)}, not {value!r}"
             )
 
 

@@ -99,8 +99,8 @@ def read_labels(path: Path) -> Iterator[LabelRows]:
         # Raise the error of an unreadable file.
         next(pieces, None)
         raise DatasetError(
-            f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, gnubg-nn's training lines "
-            "with a 20-letter key"
+            f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, and gnubg-nn's "
+            "training lines begin with a 20-letter key"
         )
     lines = ((number, decoded(line)) for number, line in lines_of(pieces, TEXT_LINE, str(path), DatasetError))
     meant = (
@@ -164,8 +164,8 @@ def _chances(
     if not possible.all():
         number, line = lines[int(np.argmin(possible))]
         raise DatasetError(
-            f"{path}: line {number}: {quoted(line.strip())}: the chances must be numbers, those of a gammon "
-            "among those of a win or a loss"
+            f"{path}: line {number}: {quoted(line.strip())}: the chances must be 0 to 1, and gammons "
+            "must be part of the wins or losses"
         )
     return np.clip(numbers, 0, 1).astype(np.float32)
 

@@ -54,7 +54,7 @@ from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory
 class SamplePlan:
     """Settings of sampling that do not depend on the player and the seed."""
 
-    games: int = field(metadata={"help": "Games of self-play."})
+    games: int = field(metadata={"help": "Number of self-play games."})
     trials: int = field(metadata={"help": "Number of rollout trials per position."})
     decide: Literal["evaluator", "rollout"] = setting(
         "evaluator", "Choose plays by the evaluator, or by rollouts of every legal play."

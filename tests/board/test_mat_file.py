@@ -125,7 +125,11 @@ def test_files_and_their_letters(tmp_path):
         (" 5 point match", "", "line 5: not a .mat file: it must begin with a line such as '7 point match'"),
         (" 5 point", " 99999 point", "line 3: the length must be at most 32767, not 99999"),
         (" Game 1", " Match 1", "line 5: expected a line such as 'Game 1', not 'Match 1'"),
-        ("Ann Lee : 0", "Ann Lee   0", "line 6: game 1: expected the players, such as 'Ann : 0     Bob : 0'"),
+        (
+            "Ann Lee : 0",
+            "Ann Lee   0",
+            "line 6: game 1: expected the players and scores, such as 'Ann : 0     Bob : 0'",
+        ),
         ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score must be at most 32767"),
         ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal plays are"),
         ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: invalid play '8/5 x'"),

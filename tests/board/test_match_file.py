@@ -45,7 +45,7 @@ def test_standard_input(monkeypatch):
     [
         ("a.txt", b"Snowie\n", "(`import auto FILE`, then `export match mat FILE.mat`)"),
         ("a.gvab", b"OGXM\1", "GammonView can export it as .mat"),
-        ("a.xgp", b"RGMH", "it holds a position, not a match: copy its XGID in eXtreme Gammon"),
+        ("a.xgp", b"RGMH", "it contains a position, not a match: copy its XGID in eXtreme Gammon"),
         ("a.sgf", b"(;GM[1])", "the game must be backgammon (GM[6]), not GM[1]"),
     ],
 )

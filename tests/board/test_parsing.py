@@ -119,7 +119,7 @@ def test_every_roll_in_every_form(roll):
     [
         ((7, 1), "invalid roll: each die must be 1 to 6, not 7"),
         ((10**5000, 1), "invalid roll: each die must be 1 to 6, not 'a number of 16610 bits'"),
-        ((10**5000,), "invalid roll 'a number of 16610 bits': two dice are needed, such as 31 or 3 1"),
+        ((10**5000,), "invalid roll 'a number of 16610 bits': a roll must be two dice, such as 31 or 3 1"),
         ((1, 7), "invalid roll: each die must be 1 to 6, not 7"),
         (("71",), "invalid roll: each die must be 1 to 6, not 7"),
         (("3 10",), "invalid roll: each die must be 1 to 6, not 10"),
@@ -128,9 +128,9 @@ def test_every_roll_in_every_form(roll):
         (("x", "3"), "invalid roll: each die must be 1 to 6, not 'x'"),
         (("3.0", "3"), "invalid roll: each die must be 1 to 6, not '3.0'"),
         (("٣", "3"), "invalid roll: each die must be 1 to 6, not '٣'"),
-        (("3",), "invalid roll '3': two dice are needed, such as 31 or 3 1"),
-        (("",), "invalid roll '': two dice are needed, such as 31 or 3 1"),
-        (("3 1 1",), "invalid roll '3 1 1': two dice are needed, such as 31 or 3 1"),
+        (("3",), "invalid roll '3': a roll must be two dice, such as 31 or 3 1"),
+        (("",), "invalid roll '': a roll must be two dice, such as 31 or 3 1"),
+        (("3 1 1",), "invalid roll '3 1 1': a roll must be two dice, such as 31 or 3 1"),
     ],
 )
 def test_an_invalid_roll_is_explained(parts, message):

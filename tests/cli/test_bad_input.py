@@ -33,7 +33,7 @@ def fault(motif):
         (("evaluate", "4HPwATDgc/ABM\n"), "has 13 characters"),
         (("plays", START, "7", "1"), "each die must be 1 to 6, not 7"),
         (("plays", START, "3", "x"), "each die must be 1 to 6, not 'x'"),
-        (("plays", START, "3"), "two dice are needed"),
+        (("plays", START, "3"), "a roll must be two dice"),
         (("plays", START), "missing argument: D1 D2"),
         (("plays", START, "-1", "3"), "option"),
         (("plays", START, "3", "1", "2"), "unexpected extra argument"),

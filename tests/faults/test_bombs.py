@@ -256,7 +256,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "match",
         "c.mat",
         lambda _: b" 3 point match\n\n Game 1\n" + b" " * 9_000 + b":",
-        "expected the players",
+        "expected the players and scores",
     ),
     "mat of many moves": (
         "match",

@@ -152,7 +152,7 @@ def test_parts_of_another_dataset_are_not_written_over(folder):
     (folder / "_manifest.json").unlink()
     before = files(folder)
     said = refusal(folder, lambda folder: made(folder, replace(SETTINGS, seed=6), resume=True))
-    assert said == f"{folder / 'part-00000.parquet'}: was made with seed = 5, not 6: cannot be resumed"
+    assert said == f"{folder / 'part-00000.parquet'}: cannot be resumed: made with seed = 5, not 6"
     assert files(folder) == before
 
 

@@ -82,7 +82,7 @@ def test_the_same_bytes_for_any_number_of_jobs(files, tmp_path):
     again = sample(SETTINGS, tmp_path / "one", recorded=games, resume=True, jobs=1)
     assert read_manifest(tmp_path / "one") == one
     assert again.positions > 0
-    with pytest.raises(DatasetError, match="was made with recorded = "):
+    with pytest.raises(DatasetError, match="cannot be resumed: made with recorded = "):
         sample(SETTINGS, tmp_path / "one", recorded=games[::-1], resume=True, jobs=1)
 
 

@@ -206,7 +206,7 @@ CHANGED = {
 @pytest.mark.parametrize("field", CHANGED)
 def test_other_settings_are_refused(whole, field):
     before = files(whole)
-    message = f"was made with {field} = .*, not {CHANGED[field]!r}: cannot be resumed$"
+    message = f"cannot be resumed: made with {field} = .*, not {CHANGED[field]!r}$"
     with pytest.raises(DatasetError, match=message):
         made(whole, replace(QUICK, **{field: CHANGED[field]}), resume=True)
     assert files(whole) == before
@@ -216,7 +216,7 @@ def test_stratified_dice_are_a_setting_too(tmp_path):
     plain = replace(QUICK, trials=36, games=2)
     stratified = replace(plain, stratified=True)
     folder = made(tmp_path / "plain", plain)
-    with pytest.raises(DatasetError, match=r"was made with stratified = False, not True: cannot be resumed$"):
+    with pytest.raises(DatasetError, match=r"cannot be resumed: made with stratified = False, not True$"):
         made(folder, stratified, resume=True)
     one, two = (made(tmp_path / str(jobs), stratified, jobs=jobs) for jobs in (1, 2))
     assert differences(one, two) == []
@@ -234,7 +234,9 @@ def test_other_weights_under_the_same_name_are_refused(tmp_path):
     folder = made(tmp_path / "samples", settings, player_label="keith-v0")
     made(folder, settings, resume=True, player_label="keith-v0")
     made_weights("keith", seed=2).save(path)
-    with pytest.raises(DatasetError, match=r"was made with player_fingerprint = 'sha256:\w+', not 'sha256:"):
+    with pytest.raises(
+        DatasetError, match=r"cannot be resumed: made with player_fingerprint = 'sha256:\w+', not 'sha256:"
+    ):
         made(folder, settings, resume=True, player_label="keith-v0")
 
 

@@ -164,8 +164,8 @@ def _chances(
     if not possible.all():
         number, line = lines[int(np.argmin(possible))]
         raise DatasetError(
-            f"{path}: line {number}: {quoted(line.strip())}: the chances must be 0 to 1, and gammons "
-            "must be part of the wins or losses"
+            f"{path}: line {number}: {quoted(line.strip())}: the chances must be numbers from 0 to 1, "
+            "and gammons must be part of the wins or losses"
         )
     return np.clip(numbers, 0, 1).astype(np.float32)
 

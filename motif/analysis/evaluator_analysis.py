@@ -150,7 +150,7 @@ def principal_components(features: Floats) -> Components:
 
     free = varying(features)
     pca = PCA(svd_solver="full").fit(standardised(features))
-    # Features are standardised with n, scikit-learn's variances use n - 1.
+    # Features are standardised with n, but scikit-learn's variances use n - 1.
     spread = np.sqrt(pca.explained_variance_ * (len(features) - 1) / len(features))
     loadings = np.full((len(spread), len(free)), np.nan)
     loadings[:, free] = pca.components_ * spread[:, None]

@@ -90,7 +90,7 @@ class Gain:
     def size(self, words: Phrases) -> str:
         """Return the value with its sign, in points or per cent."""
         is_equity = self.head == "equity"
-        # Adding 0 takes the sign off a zero.
+        # Adding 0 removes the sign of a negative zero.
         size = (round(self.value, 2) if is_equity else round(100 * self.value, 1)) + 0.0
         text = words.signed(size, 2 if is_equity else 1) + " %" * (not is_equity)
         return text.replace("-", "\N{MINUS SIGN}")

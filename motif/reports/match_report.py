@@ -138,7 +138,10 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
     """Return each game's number, score, winner and points, and both players' error rates and luck."""
     rows: list[tuple[str, ...]] = []
     for number, (game, pair) in enumerate(zip(analysis.record.games, analysis.by_game, strict=True), 1):
-        won = _NONE if game.result is None else f"{analysis.names[game.result.winner]} {game.result.points}"
+        won = _NONE
+        if game.result is not None:
+            points = game.result.points
+            won = f"{analysis.names[game.result.winner]}, {points} point{'s' * (points > 1)}"
         cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+.3f}") for one in pair]
         rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
     return rows

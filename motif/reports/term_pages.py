@@ -59,7 +59,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
 
 
 def _caption(explanation: "Explanation", play: str, equity: float) -> str:
-    """Return the play with its equity, or its winning chance for a file with only win chances."""
+    """Return the play with its equity, or its winning chance if the weights have only a win head."""
     words = explanation.words
     if explanation.static.parts.scale.win_only:
         return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))

@@ -275,7 +275,7 @@ class EventView:
 
     @property
     def _held(self) -> tuple[int, int] | None:
-        """Rolls that free the opponent's rearmost checker after both plays, if this play contains it."""
+        """Rolls that free the opponent's rearmost checker after each play, if this play contains it."""
         own, other = (int(counted.held) for counted in self.counted)
         more = min(self.gain.held, own - other)
         return (THROWS - own, THROWS - other) if more >= _MIN_HELD and own >= _HELD else None

@@ -113,7 +113,7 @@ class Contribution:
 def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
     """Return at most `_MOST` events that turn the board `second` (26,) into `first`, seen by the mover.
 
-    `moves` has the moves of the two plays by single dice.
+    `moves` has the moves of both plays, one for each die.
     """
     own = own_checkers(first), own_checkers(second)
     points = range(1, OWN_BAR)
@@ -138,7 +138,7 @@ def parts_between(
 ) -> tuple[Contribution, ...]:
     """Return the contributions to the difference between the plays `first` and `second`.
 
-    `fewer` is the number of rolls, of 36, by which fewer hit after the first play.  The amounts are the
+    `fewer` is how many fewer of the opponent's 36 rolls hit after the first play.  The amounts are the
     mover's and add up to the difference of `Judged.value`.  In a race, all changes form one event.
     """
     boards = situation.after

@@ -117,7 +117,7 @@ class StaticComparison:
     x: tuple[float, float]
     """Raw sums of both plays."""
     equities: tuple[float, float]
-    """Equities in points, 3 tanh x; 2 win - 1 = tanh x for weights of only the win chance."""
+    """Equities in points, 3 tanh x; 2 win - 1 = tanh x for weights with only a win head."""
     parts: WeighedTerms
 
     @property

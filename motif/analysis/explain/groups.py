@@ -148,7 +148,7 @@ class AmountScale:
     """Converts parts of a difference of x into parts of the difference of values."""
 
     per_x: float
-    """Points of equity (or twice the winning chance, for a file with only win chances) per unit of x."""
+    """Points of equity (or twice the winning chance, for weights with only a win head) per unit of x."""
     win_only: bool
 
     @classmethod

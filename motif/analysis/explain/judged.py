@@ -224,10 +224,10 @@ class Judged:
     source: str
     """`WEIGHTS`, `TABLES` or `FINISHED`."""
     x: float
-    """The raw sum that ranks plays: that of the head ``equity``, or of ``win`` for a file with only win
-    chances; otherwise artanh of the equity of all probabilities, or of a table's value."""
+    """The raw sum that ranks plays: that of the head ``equity``, or of ``win`` if it is the only head;
+    otherwise artanh of the equity of all probabilities, or of a table's value."""
     value: float
-    """The squashed x: equity, -3 to 3, or 2 win - 1 for a file with only win chances."""
+    """The squashed x: equity, -3 to 3, or 2 win - 1 for weights with only a win head."""
     forms: Mapping[str, Form]
     """The raw sums that make up x, by head; empty if the value does not come from weights."""
     direct: bool
@@ -247,7 +247,7 @@ def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
 
 
 def bound_of(evaluator: StaticEvaluator) -> float:
-    """Return the largest value of a play: 3 points, or 1 for a file with only win chances."""
+    """Return the largest value of a play: 3 points, or 1 for weights with only a win head."""
     return 1.0 if evaluator.model.win_only else EQUITY_BOUND
 
 

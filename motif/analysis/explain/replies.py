@@ -46,8 +46,8 @@ class Replies:
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
     """(2, 21): which rolls hit."""
     risks: tuple[int, int] = (0, 0)
-    """Number of the mover's next 36 rolls that leave a shot, by play, if the opponent does not move; counted
-    while bringing checkers home past others."""
+    """How many of the mover's next 36 rolls leave a shot after each play, if the opponent does not move;
+    counted while checkers come home past the opponent's."""
 
     @property
     def differences(self) -> FloatArray:

@@ -20,7 +20,7 @@ BACK = POINTS - HOME
 PRIME = 4
 """Minimum length of a prime."""
 _LOW = 5
-"""Minimum for the highest point of a prime; a deeper one contains no checkers."""
+"""Minimum for the highest point of a prime; a deeper prime contains nothing."""
 _MIDPOINT = 13
 _REACH = 6
 """Maximum distance from a checker to a prime in front of it."""

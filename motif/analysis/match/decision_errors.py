@@ -396,7 +396,7 @@ def _estimates(
     evaluator: Evaluator,
     asked: npt.NDArray[np.bool_],
 ) -> PlayEstimates:
-    """Return the movers' equities of the plays of `rolls` (n), those `asked` (m,) at full depth."""
+    """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
     groups: dict[CubeContext, list[int]] = {}
     for decision, roll in enumerate(rolls):

@@ -350,7 +350,7 @@ def _decision(choices: Choices, row: int) -> WorstDecision:
     plays = {play.position: play for play in legal_plays(position, (high, low))}
     part = slice(*benchmark.offsets[row : row + 2].tolist())
     listed = [
-        _judged(Position(board), plays, loss)
+        _judged_play(Position(board), plays, loss)
         for board, loss in zip(benchmark.listed[part], benchmark.losses[part].tolist(), strict=True)
     ]
     return WorstDecision(
@@ -359,13 +359,13 @@ def _decision(choices: Choices, row: int) -> WorstDecision:
         position,
         (high, low),
         CLASS_NAMES[choices.classes[row]],
-        _judged(Position(choices.chosen[row]), plays, float(choices.losses[row])),
+        _judged_play(Position(choices.chosen[row]), plays, float(choices.losses[row])),
         bool(choices.listed[row]),
         tuple(listed),
     )
 
 
-def _judged(after: Position, plays: dict[Position, Play], loss: float) -> JudgedPlay:
+def _judged_play(after: Position, plays: dict[Position, Play], loss: float) -> JudgedPlay:
     play = plays.get(after)
     if play is None:
         return JudgedPlay(f"{position_key(after)} (not a legal play)", MILLIPOINTS * loss, ())

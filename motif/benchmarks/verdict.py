@@ -112,7 +112,7 @@ def rolled_plays(
     list of RolledPlay
         The plays, best first.
     """
-    return _Deliberation(rollers, packed, item, rule or Rule()).plays()
+    return _DecisionRollout(rollers, packed, item, rule or Rule()).plays()
 
 
 class _Look(NamedTuple):
@@ -129,7 +129,7 @@ class _Look(NamedTuple):
         )
 
 
-class _Deliberation:
+class _DecisionRollout:
     """The rollout of one decision."""
 
     def __init__(self, rollers: Sequence[Roller], packed: Board, item: int, rule: Rule) -> None:

@@ -132,7 +132,7 @@ class TournamentResult(Tabular):
             "seed": self.seed,
             **({"without_luck": self.judge} if self.judge else {}),
             "table": [self._row(player) for player in self.order],
-            "points_fit_p_value": _known(self.fit),
+            "points_fit_p_value": _or_none(self.fit),
             **({} if self.has_errors else {"note": TOO_FEW}),
             "pairings": [
                 {
@@ -157,22 +157,22 @@ class TournamentResult(Tabular):
         return {
             "player": self.names[player],
             what: float(total[player]) + even,
-            "se": _known(total_se[player]),
+            "se": _or_none(total_se[player]),
             "wins": int(self.won()[player]),
             played: self.games * (len(self.names) - 1),
             rating: float(self.points.values[player]),
-            f"{rating}_se": _known(self.points.se[player]),
+            f"{rating}_se": _or_none(self.points.se[player]),
             "elo": float(self.elo.values[player]),
-            "elo_se": _known(self.elo.se[player]),
+            "elo_se": _or_none(self.elo.se[player]),
             "against": {
-                self.names[other]: {what: float(ppg[player, other]) + even, "se": _known(se[player, other])}
+                self.names[other]: {what: float(ppg[player, other]) + even, "se": _or_none(se[player, other])}
                 for other in self.order
                 if other != player
             },
         }
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     """Return `value`, or None for NaN."""
     return None if math.isnan(value) else float(value)
 

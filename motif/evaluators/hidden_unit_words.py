@@ -35,7 +35,7 @@ _RARE = 0.02
 """Share of the positions on which an input must differ from its usual value."""
 _LEFT = 0.05
 """Share of an input's variance that the previous inputs must leave unexplained."""
-_STILL = 1e-9
+_CONSTANT = 1e-9
 """Standard deviation below which a unit counts as constant."""
 _NOTHING = "much the same everywhere"
 _STEADY = "steady"
@@ -144,13 +144,13 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
     scaled = centred / np.where(spreads > 0, spreads, 1)
     deviations = squashed - squashed.mean(axis=0)
     size = deviations.std(axis=0)
-    deviations /= np.where(size > _STILL, size, 1)
+    deviations /= np.where(size > _CONSTANT, size, 1)
     together = np.einsum("ri,rj->ij", scaled, scaled, optimize=False) / len(boards)
     along = np.einsum("ri,rk->ki", scaled, deviations, optimize=False) / len(boards)
     frequent = (columns != np.median(columns, axis=0)).mean(axis=0) >= _RARE
     strongest = []
     for k, row in enumerate(along):
-        may = frequent & used[k] & (size[k] > _STILL)
+        may = frequent & used[k] & (size[k] > _CONSTANT)
         places, share = _steps(row, together, may)
         strongest.append(([(known[place], bool(row[place] > 0)) for place in places], share))
     return strongest
@@ -174,7 +174,7 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
         gains = np.where(counts, rest**2 / np.where(counts, free, 1), 0)
         # Rounded, so that the first of two equivalent inputs is chosen on every machine.
         best = int(gains.round(9).argmax())
-        if gains[best] < (_MIN_GAIN if places else _STILL):
+        if gains[best] < (_MIN_GAIN if places else _CONSTANT):
             break
         places.append(best)
         share += float(gains[best])

@@ -374,9 +374,9 @@ def _best_cubeful(model, cube_model, side, equity, considered, order, space):
         play = order[k] if order.shape[0] > 0 else k
         words, packed = space.plays.words[play], space.plays.boards[play]
         trace_value(model, words, packed, space, space.row)
-        worth = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
-        if worth > value:
-            best, value = np.int64(play), worth
+        equity_after = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
+        if equity_after > value:
+            best, value = np.int64(play), equity_after
     return best
 
 

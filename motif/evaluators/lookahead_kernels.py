@@ -52,7 +52,7 @@ _CHANCES = len(OUTPUTS)
 
 
 @inline_kernel
-def _is_known(model, words, packed):
+def _is_final(model, words, packed):
     """Return whether lookahead would change nothing: the game is over, or the tables are exact."""
     return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
 
@@ -64,7 +64,7 @@ def _add_row(row, share, total):
 
 
 @inline_kernel
-def _worth(model, words, packed, space, row):
+def _equity(model, words, packed, space, row):
     """Write the five probabilities of the player on roll to `row`; return their equity."""
     trace_value(model, words, packed, space, row)
     return equity_of(row)
@@ -79,7 +79,7 @@ def _share(number, seen):
 
 
 @inline_kernel
-def _lot(words):
+def _group_offset(words):
     """Return a number 0 to 35 from the player on roll's checkers, so that plays without a hit share it."""
     key = np.uint64(0)
     for k in range(PACKED_WORDS // 2):
@@ -89,10 +89,10 @@ def _lot(words):
 
 
 @inline_kernel
-def _is_seen(number, before, seen, lot):
+def _is_seen(number, before, seen, offset):
     """Return whether the last ply uses roll `number` after roll `before`."""
     if seen == A_SEVENTH:
-        return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + lot) % _THROWS]
+        return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + offset) % _THROWS]
     return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
 
 
@@ -105,15 +105,15 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
     plies, `last` says which rolls the last ply uses: all of them; a third, the group of the previous roll; or
     a seventh, a group that depends on the position and the previous roll, each group being equally likely.
     """
-    if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
-        return _worth(model, tree.words[0], tree.boards[0], space, tree.rows[0])
-    level, lot = 0, _lot(tree.words[0])
+    if plies == 0 or _is_final(model, tree.words[0], tree.boards[0]):
+        return _equity(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+    level, offset = 0, _group_offset(tree.words[0])
     tree.number[0], tree.equity[0] = 0, 0.0
     tree.rows[0, :] = 0.0
     while True:
         number = tree.number[level]
         seen = last if 0 < level == plies - 1 else EVERY_ROLL
-        if number < _ROLL_COUNT and seen and not _is_seen(number, tree.number[level - 1], seen, lot):
+        if number < _ROLL_COUNT and seen and not _is_seen(number, tree.number[level - 1], seen, offset):
             tree.number[level] += 1
             continue
         if number < _ROLL_COUNT:
@@ -122,17 +122,17 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
             play, equity = best_reply(model, words, packed, high, low, space)
             after, board = space.plays.words[play], space.plays.boards[play]
             is_leaf = level + 1 == plies
-            if not is_leaf and not _is_known(model, after, board):
+            if not is_leaf and not _is_final(model, after, board):
                 level += 1
                 copy_words(after, tree.words[level])
                 tree.number[level], tree.equity[level] = 0, 0.0
                 tree.rows[level, :] = 0.0
                 continue
             if wants_rows or not is_leaf:
-                worth = switch_value(_worth(model, after, board, space, space.row))
+                value = switch_value(_equity(model, after, board, space, space.row))
                 switch_probabilities(space.row)
                 _add_row(space.row, _share(number, seen), tree.rows[level])
-                equity = equity if is_leaf else worth
+                equity = equity if is_leaf else value
         elif level == 0:
             return tree.equity[0]
         else:
@@ -319,7 +319,7 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
         states, board = tree.cube.states[0], tree.boards[0]
         hold_states(cube_model, states, side, tree.words[0], board, tree.rows[0], tree.cube.held[0])
         return
-    level, lot = 0, _lot(tree.words[0])
+    level, offset = 0, _group_offset(tree.words[0])
     _open_level(tree, 0)
     while level >= 0:
         mover = (side + level) % 2
@@ -336,7 +336,7 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
         tree.number[level] += 1
         is_leaf = level + 1 == plies
         seen = last if level > 0 and is_leaf else EVERY_ROLL
-        if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, lot):
+        if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, offset):
             continue
         tree.share[level] = _share(number, seen)
         _choose_replies(model, cube_model, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)

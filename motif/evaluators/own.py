@@ -133,8 +133,10 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
             f"that returns {_RETURNS}, not {shown(own)}: {kind} has no such method"
         )
     assert isinstance(own, Values)
-    said = getattr(own, "name", None)
-    return OwnEvaluator(name or (said if isinstance(said, str) and said else type(own).__name__), own)
+    own_name = getattr(own, "name", None)
+    return OwnEvaluator(
+        name or (own_name if isinstance(own_name, str) and own_name else type(own).__name__), own
+    )
 
 
 class _FromFunction:

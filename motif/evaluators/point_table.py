@@ -127,6 +127,6 @@ def simple_tables() -> npt.NDArray[np.float32]:
         # A blot would lose the pips that it has moved already, so one near home costs most.
         blot = np.where(checkers == 1, -0.012 * (POINTS - place), 0.0)
         stack = -0.08 * np.maximum(checkers - 3, 0)
-        worth = travel - 0.3 * checkers if place == PACKED_BAR else travel + made + blot + stack
-        table[:, place] = worth, -worth
+        score = travel - 0.3 * checkers if place == PACKED_BAR else travel + made + blot + stack
+        table[:, place] = score, -score
     return np.repeat(table[None].astype(np.float32), len(CLASS_NAMES), axis=0)

@@ -93,7 +93,7 @@ def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recor
         if state.terms is not problem.terms and _is_fitted_enough(recorder):
             state.move_all()
         moves_all = state.terms is problem.terms
-        failure = state.descend(recorder.tolerance)
+        failure = state.do_pass(recorder.tolerance)
         if not moves_all:  # the other weights may still lower the error
             failure = None
     return stopped
@@ -136,7 +136,7 @@ class _CoordinateState:
         self.terms = self._objective.problem.terms
         self._model = self._last = None
 
-    def descend(self, tolerance: float) -> str | None:
+    def do_pass(self, tolerance: float) -> str | None:
         """Do one pass: sweeps over the model and the resulting step; return the reason if it fails."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)

@@ -79,7 +79,7 @@ def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Rec
             preconditioner = Preconditioner(objective, point)
         gradient = objective.gradient(weights, point)
         direction, inner = _direction(objective, gradient, point, preconditioner, recorder.tolerance)
-        weights, point, failure = descend(objective.at, weights, point, direction, gradient)
+        weights, point, failure = line_search(objective.at, weights, point, direction, gradient)
     return stopped
 
 
@@ -123,7 +123,7 @@ class Descent(NamedTuple):
     """One of `objective.FAILURES` if no step was taken."""
 
 
-def descend(
+def line_search(
     at: Callable[[FloatArray], Linearization],
     weights: FloatArray,
     point: Linearization,

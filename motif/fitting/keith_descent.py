@@ -46,7 +46,9 @@ _LONGEST = 2.0
 _FLAT = 1e-8
 """A second derivative below this share of that at the steepest slope counts as rounding."""
 _ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
-"""Results of `_look`: phi, half its first derivative, and half its second by Gauss-Newton and exactly."""
+"""Results of `_derivatives`: phi, half its first derivative, and half its second by Gauss-Newton and
+exactly.
+"""
 
 
 @partial(Solver, METHOD, 20_000)
@@ -97,8 +99,8 @@ class _KeithState:
 def _sweep(variables, products, rows, penalty, spreads, weights, raw):
     """Set each of `weights` (count,) to its best value in turn, and update the predictions `raw` (n,).
 
-    `products` are the variables of the terms, `rows` are as in `_look`, `penalty` (count,) the strengths of
-    the ridge, `spreads` (count,) the root mean squares of the terms.
+    `products` are the variables of the terms, `rows` are as in `_derivatives`, `penalty` (count,) the
+    strengths of the ridge, `spreads` (count,) the root mean squares of the terms.
     """
     first, second = products
     count, total = raw.shape[0], np.sum(rows[1])
@@ -110,7 +112,7 @@ def _sweep(variables, products, rows, penalty, spreads, weights, raw):
         if spreads[j] == 0 and ridge[0] * ridge[1] == 0:
             continue  # the term never occurs
         _multiply(variables[first[j]], variables[second[j]], column)
-        _look(column, tangents[side], rows, ridge, found[side])
+        _derivatives(column, tangents[side], rows, ridge, found[side])
         if found[side, _MODEL_BEND] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
             found[side, _SLOPE] = ridge[0] * ridge[1]
             found[side, _MODEL_BEND] = found[side, _BEND] = ridge[0]
@@ -142,7 +144,7 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
         halvings = 0
         while halvings < _MAX_STEPS:
             _squash(raw, moved + step, column, tangents[1 - side])
-            _look(column, tangents[1 - side], rows, (ridge[0], ridge[1] + moved + step), there)
+            _derivatives(column, tangents[1 - side], rows, (ridge[0], ridge[1] + moved + step), there)
             if there[_ERROR] < here[_ERROR]:
                 break
             step /= 2
@@ -156,7 +158,7 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
 
 
 @kernel
-def _look(column, tangents, rows, ridge, found):
+def _derivatives(column, tangents, rows, ridge, found):
     """Write phi and half its derivatives by a step along `column`, at `tangents` (n,), to `found` (4,).
 
     `rows` are the aims, shares and decisions of the rows and the weight of the ranking term; labels and
@@ -165,7 +167,7 @@ def _look(column, tangents, rows, ridge, found):
     """
     aims, shares, starts, ranking = rows
     strength, away = ridge
-    _look_at_rows(column, tangents, aims, shares, found)
+    _row_derivatives(column, tangents, aims, shares, found)
     if ranking > 0:
         _add_ranking(column, tangents, aims, shares, starts, ranking, found)
     found[_ERROR] += strength * away * away
@@ -188,8 +190,8 @@ def _squash(raw, step, column, tangents):
 
 
 @fast_kernel
-def _look_at_rows(column, tangents, aims, shares, found):
-    """Do the same as `_look` without ranking and ridge."""
+def _row_derivatives(column, tangents, aims, shares, found):
+    """Do the same as `_derivatives` without ranking and ridge."""
     error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
     for k in range(column.shape[0]):
         tangent = tangents[k]

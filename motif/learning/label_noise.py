@@ -15,7 +15,6 @@ the bias of labels from a weak player.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,7 @@ NOT_KNOWN = (
 )
 
 
-def label_variances(samples: Dataset, settings: Mapping[str, Any]) -> npt.NDArray[np.float32]:
+def label_variances(samples: Dataset, settings: Mapping[str, object]) -> npt.NDArray[np.float32]:
     """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown.
 
     `settings` are those in the manifest of the dataset of the `samples`.

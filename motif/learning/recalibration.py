@@ -15,7 +15,7 @@ outcome, 0 or 1, so the score for a label, which is the share of trials won, is 
 played game is one trial.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -132,7 +132,7 @@ class Calibration(Tabular):
     """Positions of the other games."""
     groups: dict[str, Measured]
     """Changes by class and for `ALL`."""
-    facts: dict[str, Any]
+    facts: dict[str, object]
     """Record of the calibration for the weight file."""
 
     def to_dict(self) -> dict[str, object]:
@@ -343,7 +343,7 @@ def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
 
 
 def _measured(stated: StatedChances) -> Measured:
-    def change_of(score: Any) -> Change:
+    def change_of(score: Callable[[_FloatArray, _FloatArray], _FloatArray]) -> Change:
         return change(score(stated.before, stated.won), score(stated.after, stated.won), stated.game)
 
     games = len(np.unique(stated.game))
@@ -359,14 +359,14 @@ def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -
     impossible or certain.
     """
     chances = np.asarray(shown, np.float64)
-    steps = _thinned(_steps(chances, np.asarray(won, np.float64), 1 / float(np.median(np.asarray(trials)))))
+    steps = _merged(_steps(chances, np.asarray(won, np.float64), 1 / float(np.median(np.asarray(trials)))))
     knots, results = steps.shown, steps.won
     lowest, highest = float(chances.min()), float(chances.max())
     if lowest < knots[0]:
         knots, results = np.append(lowest, knots), np.append(END_SHARE * results[0], results)
     if highest > knots[-1]:
         knots, results = np.append(knots, highest), np.append(results, 1 - END_SHARE * (1 - results[-1]))
-    return _rising(np.column_stack([raw_sums(knots), results]))
+    return _increasing(np.column_stack([raw_sums(knots), results]))
 
 
 def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
@@ -403,7 +403,7 @@ class _Steps(NamedTuple):
     won: _FloatArray
     """Share of games won in each step."""
 
-    def together(self, first: int) -> "_Steps":
+    def merged(self, first: int) -> "_Steps":
         """Return the steps with number `first` and the next one merged."""
         pairs = self.pairs()
         return _Steps(
@@ -449,7 +449,7 @@ def _steps(shown: _FloatArray, won: _FloatArray, one_trial: float) -> _Steps:
     )
 
 
-def _thinned(steps: _Steps) -> _Steps:
+def _merged(steps: _Steps) -> _Steps:
     """Return the steps after repeatedly merging the two neighbours that increase the log-loss least."""
     budget = TOLERANCE * float(steps.weights.sum())
     while len(steps.weights) > 1:
@@ -464,17 +464,17 @@ def _thinned(steps: _Steps) -> _Steps:
             break
         else:
             budget -= float(costs[first])
-        steps = steps.together(first)
+        steps = steps.merged(first)
     return steps
 
 
-def _rising(knots: _FloatArray) -> KnotRows:
+def _increasing(knots: _FloatArray) -> KnotRows:
     """Return `knots` in single precision, without those that become equal to their predecessor."""
     rows = knots.astype(np.float32)
     below_one = np.nextafter(np.float32(1), np.float32(0))
     rows[:, 1] = np.clip(rows[:, 1], np.finfo(np.float32).tiny, below_one)
-    rungs = [rows[0]]
+    kept = [rows[0]]
     for row in rows[1:]:
-        if (row > rungs[-1]).all():
-            rungs.append(row)
-    return np.array(rungs)
+        if (row > kept[-1]).all():
+            kept.append(row)
+    return np.array(kept)

@@ -177,8 +177,22 @@ class ReplayBuffer:
         return Samples(*(column[rows] for column in samples))
 
 
-def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> dict[str, Any]:
-    """Return ``games``, ``wins``, ``win_share`` and ``ppg`` of `first`, with standard errors of the last two.
+class GameFigures(NamedTuple):
+    """Results of a player in games against another one, with standard errors."""
+
+    games: int
+    wins: int
+    win_share: float
+    win_share_se: float
+    ppg: float
+    ppg_se: float | None
+
+    def __str__(self) -> str:
+        return f"wins {100 * self.win_share:.1f} ± {100 * self.win_share_se:.1f} % of {self.games} games"
+
+
+def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> GameFigures:
+    """Play games between two players, and return the results of `first`.
 
     Dice are paired as in `play_money_games`; errors are computed over pairs.
     """
@@ -186,14 +200,8 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
     played = play_pairs_of_games(contest, first, second, games, seed, jobs)
     result = contest_result(contest.rules, played)
     shares = (played.values > 0).mean(axis=1)
-    return {
-        "games": result.games,
-        "wins": result.wins,
-        "win_share": float(shares.mean()),
-        "win_share_se": float(shares.std(ddof=1) / math.sqrt(len(shares))),
-        "ppg": result.ppg,
-        "ppg_se": result.se,
-    }
+    share_se = float(shares.std(ddof=1) / math.sqrt(len(shares)))
+    return GameFigures(result.games, result.wins, float(shares.mean()), share_se, result.ppg, result.se)
 
 
 def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:
@@ -365,7 +373,7 @@ class _Training:
         document: dict[str, Any] = {"settings": vars(self.settings)}
         seconds: dict[str, float] = {}
         if self.settings.start is not None:
-            self._keep(STARTED)
+            self._record_net(STARTED)
         steps = {"stage_1": self._pretrain, "stage_2": self._refine, "matches": self._report}
         for name, step in steps.items():
             if name.startswith("stage") and self.settings.stage not in ("both", name[-1]):
@@ -377,7 +385,7 @@ class _Training:
         document["difference_to_heuristic"] = self.differences
         return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
 
-    def _keep(self, name: str) -> None:
+    def _record_net(self, name: str) -> None:
         """Record the present net: its model, a player, and its difference from the heuristic."""
         if self.random_boards is None:
             few = replace(self.settings, games=min(self.settings.games, _MAX_COMPARED))
@@ -394,7 +402,7 @@ class _Training:
         self.tell(f"learning the heuristic from {len(samples.targets)} boards")
         epochs, stopped = learn_heuristic(self.net, settings, samples, validation)
         self.epochs += epochs
-        self._keep(PRETRAINED)
+        self._record_net(PRETRAINED)
         return {
             "boards": len(samples.targets),
             "epochs": len(epochs),
@@ -428,19 +436,19 @@ class _Training:
                     "boards": len(samples.targets),
                     "rmse_train": epochs[-1].rmse_train,
                     "rmse_validation": epochs[-1].rmse_validation,
-                    "versus_heuristic": match,
-                    "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING),
-                    "versus_opponents": against,
+                    "versus_heuristic": match._asdict(),
+                    "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING)._asdict(),
+                    "versus_opponents": {name: one._asdict() for name, one in against.items()},
                 }
             )
-            said = {"the heuristic": match, **against}
-            words = "; ".join(f"{_said(one)} against {name}" for name, one in said.items())
+            matches = {"the heuristic": match, **against}
+            words = "; ".join(f"{one} against {name}" for name, one in matches.items())
             self.tell(f"round {number}: {words}")
-            wins = sum(one["wins"] for one in watched)
+            wins = sum(one.wins for one in watched)
             if wins > best:
                 best, best_round = wins, number
-                self._keep(REFINED)
-            if wins == sum(one["games"] for one in watched):
+                self._record_net(REFINED)
+            if wins == sum(one.games for one in watched):
                 stopped = WON_EVERY_GAME
                 break
             previous = player
@@ -463,11 +471,11 @@ class _Training:
         for name, other in pairs:
             opponent = nets.get(other) or others[other]
             match = self._duel(nets[name], opponent, self.settings.final_games, _REPORTING)
-            matches.append({"player": name, "opponent": other, **match})
-            self.tell(f"{name} against {other}: {_said(match)}")
+            matches.append({"player": name, "opponent": other, **match._asdict()})
+            self.tell(f"{name} against {other}: {match}")
         return matches
 
-    def _duel(self, first: Player, second: Player, games: int, step: int) -> dict[str, Any]:
+    def _duel(self, first: Player, second: Player, games: int, step: int) -> GameFigures:
         return duel(first, second, games, seed=self.settings.step_seed(step), jobs=self.jobs)
 
     def _model(self, name: str) -> bytes:
@@ -477,9 +485,3 @@ class _Training:
 def _player(name: str, model: bytes) -> Player:
     """Return the player of a net's ONNX file, so that the strength of the file is measured."""
     return EvaluatorPlayer(MoverScoreEvaluator(name, Net(model, name), PHASE_SET))
-
-
-def _said(match: dict[str, Any]) -> str:
-    return (
-        f"wins {100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} % of {match['games']} games"
-    )

@@ -82,8 +82,8 @@ class GnubgProcess:
 
     def _start(self, program: str, settings: tuple[str, ...], folder: Path, port: int) -> None:
         """Start gnubg and connect; raises `_PortTakenError` if it quit because it could not listen."""
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
-        held: list[Any] = [self._said]
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
+        held: list[Any] = [self._output]
         self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
         processes = [*_killers(self._process.pid, held), self._process]
         self._end = weakref.finalize(self, _end, os.getpid(), processes, held)
@@ -151,9 +151,9 @@ class GnubgProcess:
         """Return the error for an exit, with the exit code and the last line of output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
-        self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(self._said.tell() - _LAST_WORDS, 0))
-        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(self._output.tell() - _LAST_WORDS, 0))
+        lines = self._output.read().decode("utf-8", "replace").strip().splitlines()
         code = self._process.returncode
         self.end()
         words = f"; its last line was {plain_text(lines[-1].strip())}" if lines else ""

@@ -278,7 +278,7 @@ LONG_MATCH = replace(TINY, versions=TINY.versions[:1], strength_games=200_000_00
 
 STEPS = {
     "sampling": (SAMPLING, PART, 3),
-    "fit": (COORDINATE_FIT, "motif.fitting.coordinate:_CoordinateState.descend", 2),
+    "fit": (COORDINATE_FIT, "motif.fitting.coordinate:_CoordinateState.do_pass", 2),
     "matches": (LONG_MATCH, "motif.contests.pairs:play_pairs", 1),
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from motif.fitting.gauss_newton import conjugate_gradients, descend
+from motif.fitting.gauss_newton import conjugate_gradients, line_search
 
 
 def made_system(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +49,7 @@ def test_a_step_is_halved_until_it_helps():
 
     weights = np.array([1.0, 0.0])
     for direction, reached in (([-1, 0], [0, 0]), ([-8, 0], [0, 0]), ([-5, 0], [-0.25, 0])):
-        found = descend(bowl, weights, bowl(weights), np.array(direction, float), 2 * weights)
+        found = line_search(bowl, weights, bowl(weights), np.array(direction, float), 2 * weights)
         np.testing.assert_allclose(found.weights, reached)
         assert found.point.error == pytest.approx(bowl(found.weights).error)
         assert found.failure is None
@@ -71,5 +71,5 @@ def test_a_step_that_cannot_help_is_not_taken_and_says_why(direction, gradient, 
         return Seen(float(weights @ weights))
 
     weights = np.array([1.0, 0.0])
-    found = descend(bowl, weights, bowl(weights), np.array(direction), np.array(gradient))
+    found = line_search(bowl, weights, bowl(weights), np.array(direction), np.array(gradient))
     assert (found.failure, found.weights.tolist()) == (failure, [1.0, 0.0])

@@ -221,12 +221,12 @@ def test_a_duel_counts_as_a_match_does():
     players = load("phase"), load("random")
     match = play_money_games(*players, 100, seed=4, jobs=1)
     counted = duel(*players, 100, seed=4, jobs=1)
-    assert (counted["games"], counted["wins"]) == (match.games, match.wins)
-    assert (counted["ppg"], counted["ppg_se"]) == (match.ppg, match.se)
-    assert counted["win_share"] == match.wins / match.games
+    assert (counted.games, counted.wins) == (match.games, match.wins)
+    assert (counted.ppg, counted.ppg_se) == (match.ppg, match.se)
+    assert counted.win_share == match.wins / match.games
     itself = duel(players[0], load("phase"), 100, seed=4, jobs=1)
     # With the same dice for both, a player and its copy win one game of each pair.
-    assert (itself["win_share"], itself["win_share_se"]) == (0.5, 0)
+    assert (itself.win_share, itself.win_share_se) == (0.5, 0)
 
 
 def test_a_whole_run(tmp_path):
@@ -259,7 +259,7 @@ def test_the_refined_file_is_the_net_that_was_measured(tmp_path):
     refined = load(f"onnx:{tmp_path / 'refined.onnx'}")
     reported = next(m for m in summary["matches"] if (m["player"], m["opponent"]) == ("refined", "phase"))
     again = duel(refined, load("phase"), TINY.final_games, seed=TINY.step_seed(5), jobs=1)
-    assert {key: reported[key] for key in again} == again
+    assert {key: reported[key] for key in again._fields} == again._asdict()
 
 
 def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
@@ -271,7 +271,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         train_phase_net(tmp_path / "run", TINY, jobs=1, tell=stop)
     assert not list((tmp_path / "run").iterdir())
     (tmp_path / "run" / "mine.txt").write_text("x")
-    with pytest.raises(SettingError, match=r"run: is not empty \(contains mine\.txt\)"):
+    with pytest.raises(SettingError, match=r"run: the folder is not empty \(it contains mine\.txt\)"):
         train_phase_net(tmp_path / "run", TINY)
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileError, match="file: cannot be created"):

@@ -92,8 +92,8 @@ class GraphBuilder:
     def model(
         self,
         name: str,
-        inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
-        outputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
+        inputs: dict[str, tuple[npt.DTypeLike, tuple[int | str, ...]]],
+        outputs: dict[str, tuple[npt.DTypeLike, tuple[int | str, ...]]],
     ) -> bytes:
         """Return the checked ONNX file.
 
@@ -195,8 +195,8 @@ def exported(weights: WeightFile) -> bytes:
     return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
 
 
-def _inputs(weights: WeightFile) -> dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]]:
-    inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]] = {
+def _inputs(weights: WeightFile) -> dict[str, tuple[npt.DTypeLike, tuple[int | str, ...]]]:
+    inputs: dict[str, tuple[npt.DTypeLike, tuple[int | str, ...]]] = {
         FEATURES_INPUT: (np.float32, (_ROWS, len(weights.parameters))),
         CLASS_INPUT: (np.int64, (_ROWS,)),
         OFF_INPUT: (np.int64, (_ROWS, 2)),

@@ -46,7 +46,7 @@ class PlayEstimates(NamedTuple):
 def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Return the rows (n,) of the highest `values` (m,) by decision; decisions begin at `starts` (n,).
 
-    Of equal values the first is used, in the order of the legal plays; ties are broken like this everywhere.
+    Of equal values the first is used, in the order of the legal plays; all ties are broken in this way.
     """
     if not len(starts):
         return np.empty(0, np.int64)
@@ -90,7 +90,7 @@ def with_closer_look(
     seen: npt.NDArray[np.bool_],
     closer: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Return `values` (m,) of plays with `closer` values (k,) for the plays `seen` (m,) closer.
+    """Return `values` (m,) of plays, with those of the plays `seen` (m,) replaced by `closer` (k,).
 
     Other plays keep their values, but at most the lowest closer value of their decision.
     """

@@ -146,7 +146,7 @@ def _agree_with_ranking(model, position_class, space, row):
 def _calibrate(model, position_class, row):
     """Calibrate the win probability of five consistent estimates.
 
-    A gammon probability above that of the win or loss that it is part of becomes equal to it.
+    A gammon probability above that of the win or loss that includes it is lowered to it.
     """
     if model.knots.shape[0] > 0:
         raw = probability_to_raw(row[WIN])
@@ -311,7 +311,7 @@ def best_scored(considered, order, space):
 
 @inline_kernel
 def choose_within(model, words, packed, high, low, space, stream):
-    """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
+    """Generate the plays of a roll into ``space.plays``; return the chosen play's number and their count."""
     if model.kind == TABLE or model.kept > 0:
         steps = model.steps[_class_of(words, packed)]
         count = generate_scored(words, packed, high, low, space.plays, steps)
@@ -499,7 +499,7 @@ def score_packed(model, packed, space, scores):
 
 @lean_kernel(NOTHING)
 def score_by_tables(model, packed, classes, scores):
-    """Write the `scores` float64 (n,) of the movers to `packed` (n, 64), by the tables of `classes` (n,)."""
+    """Write `scores` float64 (n,) of the players who moved to `packed`, by the tables of `classes` (n,)."""
     for k in range(packed.shape[0]):
         scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])
 

@@ -99,8 +99,8 @@ class Depth(NamedTuple):
     seen: int = A_THIRD
     """The share: a third or a seventh of the rolls."""
     returns: bool = False
-    """Whether plays that a filter excluded are evaluated deeper after all if the best plays turn out worse
-    than the values of these.
+    """Whether plays that a filter excluded are evaluated deeper after all, if the best plays turn out to be
+    worse.
     """
     rollout: "Rolled | None" = None
     """Rollout of the remaining plays; None for no rollout."""
@@ -212,7 +212,7 @@ _MONEY = View(NO_CUBE, 0)
 
 
 class LookaheadEvaluator(Evaluator):
-    """An evaluator with lookahead by a number of plies."""
+    """An evaluator with lookahead."""
 
     def __init__(self, base: Evaluator, plies: int, depth: str = DEFAULT_DEPTH) -> None:
         """Create the evaluator; raises `PlayerError` for an unknown `depth` or invalid `plies`."""
@@ -612,7 +612,7 @@ def warm_up() -> None:
 
 
 def _count(passed: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:
-    """Return how many plays of each decision pass, (n,)."""
+    """Return the number of plays that pass (n,), by decision."""
     return np.add.reduceat(passed.astype(np.int64), plays.offsets[:-1])
 
 

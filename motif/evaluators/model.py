@@ -52,13 +52,13 @@ class Model(NamedTuple):
     win_only: bool = True
     """Whether ``win`` is the only head: plays are ranked by its raw sum."""
     kept: int = 0
-    """Plays that the move filter keeps for the full evaluation; 0 for all."""
+    """Number of plays that the move filter keeps for the full evaluation; 0 for all."""
     heads: HeadTables = HeadTables()
     """The weights of the heads."""
     tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
     """(classes, 2, 25, 16): the point tables, or those of the move filter, in units."""
     steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
-    """(classes, 2, 25, 16): their change by one more checker."""
+    """(classes, 2, 25, 16): change of the scores by one more checker."""
     unit: float = 1.0
     calibration: npt.NDArray[np.float64] = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
     """(classes, 2): intercept and slope from a table's score to a raw sum for ``win``."""

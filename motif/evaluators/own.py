@@ -1,10 +1,10 @@
 """Your own evaluators: an object, one in a Python file, or a scikit-learn model.
 
-Any object with a method ``evaluate_many(boards)`` is accepted. It receives int8 (n, 26) boards from the side
-of the player on roll, before the roll: entry p, 1 to 24, is positive for checkers of the player on roll on
-point p and negative for the opponent's, entry 25 is the bar of the player on roll, entry 0 (negative) the
-opponent's. It returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless equities (n,).
-Finished games are never passed to it; the rules determine their value.
+Any object with a method ``evaluate_many(boards)`` is accepted. It receives int8 (n, 26) boards from the
+perspective of the player on roll, before the roll: entry p, 1 to 24, is positive for checkers of the player
+on roll on point p and negative for the opponent's, entry 25 is the bar of the player on roll, entry 0
+(negative) the opponent's. It returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless
+equities (n,). Finished games are never passed to it; the rules determine their value.
 """
 
 import hashlib

@@ -79,7 +79,7 @@ class PhaseEvaluator(StaticEvaluator):
 def phase_scores(boards: Board) -> npt.NDArray[np.float64]:
     """Return min-max scores float64 (n,), 0 to 1, of players who just moved to `boards` int8 (n, 26).
 
-    As everywhere, the boards are from the side of the next player on roll.
+    As everywhere, the boards are from the perspective of the next player on roll.
     """
     # Not a matrix product: its last bits may depend on the number of rows.
     scores = (features(PHASE_SET, boards).astype(np.float64) * _ROW).sum(axis=1)

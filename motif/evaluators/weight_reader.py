@@ -1,9 +1,9 @@
 """Read and check weight files; faults are reported with the path of the key.
 
 Files that were read before are cached as arrays and a little JSON, because parsing megabytes of YAML takes
-seconds and loading the cache hundredths of a second. The cache is found by the hash of the YAML's bytes, so a
-changed file is read again. It contains only numbers and texts, no code; a damaged or foreign cache file is
-ignored, and a folder that cannot be written is not an error.
+seconds, and loading the cache takes hundredths of a second. The cache is found by the hash of the YAML's
+bytes, so a changed file is read again. It contains only numbers and texts, no code; a damaged or foreign
+cache file is ignored, and a folder that cannot be written is not an error.
 """
 
 import hashlib

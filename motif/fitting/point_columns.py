@@ -25,7 +25,7 @@ _STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(STEPS, dtype=np.float32)).T
 
 
 def step_columns(boards: Board) -> FloatArray:
-    """Return the columns (n, 200) of `boards` int8 (n, 26), from the side of the player on roll."""
+    """Return the columns (n, 200) of `boards` int8 (n, 26), from the perspective of the player on roll."""
     out = np.empty((len(boards), POINT_COLUMNS))
     fill_step_columns(np.ascontiguousarray(boards), 0, out)
     return out

@@ -1,8 +1,8 @@
 """Coordinate descent over a model of the error: one weight at a time, sweep after sweep.
 
-Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least error, until
-that brings no further reduction. That method, in `keith_descent`, reads every position for each weight. Here
-all positions are read only twice per pass, whatever the number of sweeps:
+Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value with the lowest error,
+until that brings no further reduction. That method, in `keith_descent`, reads every position for each weight.
+Here all positions are read only twice per pass, whatever the number of sweeps:
 
 1. The error is replaced by its quadratic model at the current weights: the gradient from every row, and the
 curvature, a matrix (count, count), from a sample of the rows (`gauss_newton.sampled_rows`).
@@ -250,6 +250,6 @@ class _Model:
         return (self._matrix @ vector.astype(np.float32)).astype(np.float64)
 
     def _sweep(self, residuals: FloatArray) -> FloatArray:
-        """Return weights that were 0, after one sweep back and forth."""
+        """Return the weights after a forward and a backward sweep from zero."""
         there = strsv(self._matrix, residuals.astype(np.float32), lower=1)
         return np.asarray(strsv(self._matrix, self._diagonal * there), np.float64)

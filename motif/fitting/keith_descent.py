@@ -1,8 +1,8 @@
 """Tom Keith's coordinate descent: one weight after another is set to its best value over all positions.
 
 Source: Tom Keith, "How Motif Works" (2004): from all weights zero, each weight in turn is set to the value
-of least error, until that brings no further reduction. `coordinate` sweeps over a model of the error instead,
-which is far faster; this is the original method, on the exact error with the squash.
+with the lowest error, until that brings no further reduction. `coordinate` sweeps over a model of the error
+instead, which is far faster; this is the original method, on the exact error with the squash.
 
 The weight w_j moves the raw predictions x along its column f_j, so its new value minimises
 

@@ -98,12 +98,12 @@ class Objective:
     def steepness(self, weights: FloatArray, point: Linearization) -> float:
         """Return the norm of the gradient at `weights` that the test of convergence uses.
 
-        It is the largest cosine, over the weights, of the angle between the residuals and the weight's column
-        of the Jacobian, including the rows of the ridge. The norm is 0 at a minimum and at most about 1,
-        whatever the scales of features and labels. Its square is the share of the error that the best change
-        of a single weight removes, to second order. Columns that are 0 are ignored, and the ranking term,
-        which can only lengthen columns, is left out of their lengths. Source: Moré, "The Levenberg-Marquardt
-        algorithm" (1978): MINPACK's `gtol`.
+        The norm is the largest cosine, over the weights, of the angle between the residuals and the weight's
+        column of the Jacobian, including the rows of the ridge. It is 0 at a minimum and at most about
+        1, whatever the scales of features and labels. Its square is the share of the error that the best
+        change of a single weight removes, to second order. Columns that are 0 are ignored, and the ranking
+        term, which can only lengthen columns, is left out of their lengths. Source: Moré, "The
+        Levenberg-Marquardt algorithm" (1978): MINPACK's `gtol`.
         """
         gradient = self.gradient(weights, point) / 2
         lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self._pull_strengths()) * point.error)
@@ -204,7 +204,7 @@ class PassRecord:
 
 
 OnPass = Callable[[PassRecord], object]
-"""Called after each pass; the fit stops if it returns True."""
+"""Function that is called after each pass; the fit stops if it returns True."""
 
 
 @dataclass(frozen=True, eq=False)

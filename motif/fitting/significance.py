@@ -4,7 +4,7 @@ In a head with pairs, a weight means little in isolation, because the contributi
 other features. Therefore each weight is also given for features measured from their means; a linear weight is
 then the effect of its feature in an average position. The weights of pairs are the same.
 
-Standard errors are by the sandwich formula with clusters. The covariance of the weights is H^-1 B H^-1. H =
+Standard errors use the sandwich formula with clusters. The covariance of the weights is H^-1 B H^-1. H =
 J^T M^T M J + ridge is half the curvature of the objective. B is the sum over clusters of s s^T times G / (G -
 1) for G clusters, where s is the sum of a cluster's rows of J^T M^T M r minus the mean of these sums (not 0,
 because of the ridge). Positions of a game share its luck and the plays of a decision share their dice, so a
@@ -12,7 +12,7 @@ cluster is a game. Sources: Huber (1967); Liang and Zeger, "Longitudinal data an
 linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
 
 The standard errors cover only the luck of the samples, not the shrinkage by the ridge or the bias of rollouts
-by a weak player. The tests compare it with a bootstrap over games and the textbook formula for linear least
+by a weak player. The tests compare them with a bootstrap over games and the textbook formula for linear least
 squares.
 
 The table of all fitted heads is one Parquet file with one row per term; the terms of a head are consecutive,

@@ -93,7 +93,7 @@ class Terms:
     ) -> npt.NDArray[np.float32]:
         """Return the values of every term: features float32 (n, size) -> float32 (n, count).
 
-        The result is multiplied by `factors` (n,). The result is large: call this for a few thousand rows at
+        Rows are multiplied by `factors` (n,). The result is large: call this for a few thousand rows at
         a time.
         """
         rows = np.ascontiguousarray(features, np.float32)

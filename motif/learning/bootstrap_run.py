@@ -204,7 +204,7 @@ def _parsed(text: str, where: str) -> Entry:
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
-    """Read a configuration; raises `SettingError` naming `where` and the invalid key."""
+    """Read a configuration; raises `SettingError`, which names `where` and the invalid key."""
     entry = _parsed(text, where)
     values = _values(entry, BootstrapConfig)
     steps = entry.get("versions")

@@ -282,7 +282,7 @@ def _facts(
 
 
 def warm_up() -> None:
-    """Compile the kernels that a fit needs, in a process beside another one that samples first."""
+    """Compile the kernels that a fit needs; runs in a process beside one that samples."""
     derive_states(0, 0, 1, 1)
     boards = np.repeat(Position.start().board[None], _WARM_UP_ROWS, axis=0)
     features(parameter_set(FitSettings().parameters), boards)

@@ -295,9 +295,7 @@ def _stated(results: PositionResults, evaluator: Evaluator | None, jobs: int | N
         for part in results.parts:
             won = part.probabilities[:, WIN].astype(np.float64)
             if not ((won >= 0) & (won <= 1)).all():
-                raise DatasetError(
-                    f"{results.name}: the label {OUTPUTS[WIN]} of a position is not within 0 and 1"
-                )
+                raise DatasetError(f"{results.name}: the label {OUTPUTS[WIN]} of a position must be 0 to 1")
             before = _win_chances(evaluator, part.boards, workers)
             plain_chances = before if plain is evaluator else _win_chances(plain, part.boards, workers)
             exact = np.zeros(len(part), np.bool_)

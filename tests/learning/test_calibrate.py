@@ -198,7 +198,7 @@ def test_what_is_refused(folder, boards, tmp_path):
         calibrate(stored(tmp_path / "one", samples, 100), load_static("bras"))
     samples = labelled(load_static("bras"), boards[: 4 * A_GAME])
     samples.probabilities[3, 0] = np.nan
-    with pytest.raises(DatasetError, match="the label win of a position is not within 0 and 1"):
+    with pytest.raises(DatasetError, match="the label win of a position must be 0 to 1"):
         calibrate(stored(tmp_path / "nan", samples, 100), load_static("bras"))
     (tmp_path / "empty").mkdir()
     write_manifest(tmp_path / "empty", {}, [], complete=True)

@@ -106,7 +106,7 @@ def certain(points, row):
 def make_consistent(row, own_off, opponent_off):
     """Make five estimates consistent.
 
-    Each is within 0 to 1, gammons are 0 after a checker is off, and none exceeds the win or loss that
+    Each becomes 0 to 1, gammons are 0 after a checker is off, and none exceeds the win or loss that
     includes it.
     """
     win = min(max(row[WIN], 0.0), 1.0)

@@ -126,7 +126,7 @@ _POINT_TERMS = CHECKERS_WIDTH * FILTER_STEPS
 def write_exported(weights: WeightFile, out: Path | str) -> Path:
     """Write the graph of `weights` to the file `out` atomically; return its path.
 
-    In an existing folder it is called ``evaluator.onnx``. Raises `FileError` if it cannot be written,
+    In an existing folder the file is called ``evaluator.onnx``. Raises `FileError` if it cannot be written,
     `PlayerError` if the package onnx is missing.
     """
     model = exported(weights)
@@ -297,7 +297,7 @@ def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) ->
 
 
 def _class(graph: GraphBuilder) -> str:
-    """Return each row's class (n,); a finished game gets the last one, and its result is not used."""
+    """Return each row's class (n,); a finished game has the last class, and its result is not used."""
     return graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
 
 

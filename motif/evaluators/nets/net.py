@@ -157,7 +157,7 @@ _MAX_DIMENSIONS = 100
 def check_model(model: bytes, where: str) -> None:
     """Raise `PlayerError` for a model that could fill the memory, read other files or loop.
 
-    These are models with tensors in other files, with too many numbers, or with loops. Nothing is checked if
+    Such models have tensors in other files, too many numbers, or loops. Nothing is checked if
     the package onnx is missing.
     """
     try:
@@ -194,8 +194,8 @@ class Net:
     def __init__(self, model: bytes, where: str) -> None:
         """Load the ONNX file `model`, called `where` in error messages.
 
-        A model stored for one row is converted to take many. Raises `PlayerError` for bytes that are not a
-        model, a model that cannot take many rows, or a missing package.
+        A model stored for one row is converted to take many rows. Raises `PlayerError` for bytes that are not
+        a model, a model that cannot take many rows, or a missing package.
         """
         self.where = where
         check_model(model, where)

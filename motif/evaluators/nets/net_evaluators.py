@@ -7,7 +7,7 @@ wildbg has a net for races and one for all other positions; finished games have 
 carsten-wenderdel/wildbg and wildbg-training.
 
 Inputs have the layout of the author's training code.  Counts of checkers become four numbers each:
-[n = 1, n = 2, n >= 3, n - 3 if more].  All positions are from the side of the player on roll.
+[n = 1, n = 2, n >= 3, n - 3 if more].  All positions are from the perspective of the player on roll.
 
 * contact (202): own checkers off, the opponent's off; own bar, own points 1 to 24; the opponent's
   bar, the opponent's checkers on points 1 to 24.
@@ -144,7 +144,7 @@ def race_inputs(boards: Board) -> npt.NDArray[np.float32]:
 
 
 EXCLUSIVE = 6
-"""Outputs of a net: win single, gammon, backgammon, then the same losses."""
+"""Outputs of a net: single win, gammon, backgammon, then the same losses."""
 
 
 class WildbgEvaluator(Evaluator):
@@ -368,9 +368,9 @@ def load_wildbg() -> Evaluator:
 def load_net(path: str) -> Evaluator:
     """Return the evaluator at `path`.
 
-    `path` is an ``.onnx`` file, a folder with one, or one with a contact and a race net. The evaluator is
-    called ``onnx:PATH``. Raises `PlayerError` for a missing path, a damaged file, or a net with unsupported
-    inputs.
+    `path` is an ``.onnx`` file, a folder with one, or a folder with a contact and a race net. The evaluator
+    is called ``onnx:PATH``. Raises `PlayerError` for a missing path, a damaged file, or a net with
+    unsupported inputs.
     """
     name, place = NET_PREFIX + path, Path(path)
     where = plain_text(path)

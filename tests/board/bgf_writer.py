@@ -1,4 +1,4 @@
-"""Writes a record of finished games like BGBlitz, to the extent that gammonview 3.1 reads."""
+"""Write a record of finished games like BGBlitz, as far as gammonview 3.1 reads it."""
 
 import gzip
 import struct
@@ -20,7 +20,7 @@ def bgf_content(record: MatchRecord) -> bytes:
 
 
 def packed(payload: bytes) -> bytes:
-    """A .bgf file with that Smile document."""
+    """A .bgf file that contains the Smile document."""
     return HEADER + gzip.compress(payload, 1, mtime=0)
 
 
@@ -59,7 +59,7 @@ def _move(game: GameRecord, place: int) -> dict[str, Any]:
     nowhere = [-1] * 4
     one: dict[str, Any] = {"player": -1 if action.player == 0 else 1}
     if isinstance(action, CubeAction):
-        # The double contains the answer; the answer itself follows without more information.
+        # The double already contains the answer; the answer that follows adds no information.
         if action.kind != "double":
             return {**one, "from": nowhere, "to": nowhere}
         accepted = game.actions[place + 1 : place + 2] == (CubeAction(1 - action.player, "take"),)
@@ -94,13 +94,13 @@ def _value(value: Any) -> bytes:
 
 
 def key(name: str) -> bytes:
-    """The token of a key; no more than 64 bytes of it."""
+    """The token of a key and at most 64 bytes of the key."""
     content = (name or " ").encode("utf-8", "surrogatepass")[:64]
     return bytes([0x80 + len(content) - 1]) + content
 
 
 def number(value: int) -> bytes:
-    """A whole number in six bits per byte, the sign in the last bit."""
+    """A whole number in six bits per byte, with the sign in the last bit."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
     digits = [rest & 63 | 0x80]
     while rest := rest >> 6:

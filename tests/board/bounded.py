@@ -1,4 +1,4 @@
-"""Time and memory limits of answers, measured so that other programs do not matter."""
+"""Limits of time and memory, measured so that other programs have no influence."""
 
 import time
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from typing import Any
 from motif.runtime.errors import MotifError
 
 SECONDS = 5.0
-"""Of the processor: some twenty times what a linear reader takes for the longest inputs of these tests."""
+"""Processor time: about twenty times what a linear reader takes for the longest inputs of these tests."""
 
 
 def answer(read: Callable[..., Any], *given: Any) -> str:
-    """The result of reading `given`, in time: the error message, or nothing if it is accepted."""
+    """Read `given` within the limit; return the error message, or nothing if it is accepted."""
     started = time.process_time()
     try:
         read(*given)

@@ -1,7 +1,7 @@
-"""Legal plays by the rules: slow, plain, and sharing nothing with motif's generator.
+"""Legal plays by the rules: slow and plain, and independent of motif's generator.
 
-A board is a tuple of 26 numbers from the mover's side, who moves from 24 to 1: 25 is the mover's bar, 0 the
-other player's bar; the mover's checkers are positive, the other player's negative.
+A board is a tuple of 26 numbers from the side of the mover, who moves from 24 to 1. 25 is the mover's bar
+and 0 the other player's bar; the mover's checkers are positive and the other player's negative.
 """
 
 BAR = 25
@@ -43,7 +43,7 @@ def after_move(board: PlainBoard, source: int, die: int) -> PlainBoard:
 
 
 def play_in_order(board: PlainBoard, dice: list[int]) -> tuple[int, set[PlainBoard]]:
-    """Play the dice in this order as far as possible: the number played, and every board reached."""
+    """Play the dice in this order as far as possible; return the number played and every board reached."""
     boards = {board}
     for played, die in enumerate(dice):
         next_boards = {
@@ -67,8 +67,8 @@ def boards_after(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
     low_first, boards_low_first = play_in_order(board, [low, high])
     if high_first == low_first == 2:
         return boards_high_first | boards_low_first
-    # From here on, both dice cannot be played in at least one order.  If they can in the other order, they
-    # must be; if only one die can be played, it must be the higher one where that is possible.
+    # Here at least one order does not allow both dice.  If the other order does, both must be played; if
+    # only one die can be played, it must be the higher die where possible.
     return boards_high_first if high_first >= low_first else boards_low_first
 
 

@@ -1,4 +1,4 @@
-"""BGBlitz files: read through gammonview, and refused in advance where it would hang or crash."""
+"""BGBlitz files: read with gammonview, and refused in advance where gammonview would hang or crash."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_a_payload_that_is_not_packed():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_lists_are_counted_as_they_are(seed):
+def test_lists_are_counted(seed):
     record = match(seed)
     counts = [len(game.actions) for game in record.games]
     assert list_lengths(smile(document(record)), "moves", "some", RecordError) == counts

@@ -134,7 +134,7 @@ def texts(image: str) -> list[str]:
 
 @settings(deadline=None)
 @given(positions(), match_states())
-def test_every_svg_is_sound_and_self_contained(position, state):
+def test_every_svg_is_valid_and_self_contained(position, state):
     image = svg_diagram(position, state)
     visible = sum(min(abs(int(count)), 5) for count in position.board)
     rings = sum(min(-int(count), 5) for count in position.board if count < 0)
@@ -144,7 +144,7 @@ def test_every_svg_is_sound_and_self_contained(position, state):
         assert word not in image
 
 
-def test_an_svg_has_words_for_those_who_cannot_see_it():
+def test_an_svg_describes_itself_for_screen_readers():
     image = svg_diagram(Position.start(), MatchState(length=5, own_score=1), title="White <& Black>")
     assert elements(image, "title")[0].text == "White <& Black>"
     words = elements(image, "desc")[0].text or ""
@@ -170,7 +170,7 @@ def test_an_svg_shows_each_move_as_an_arrow():
     assert len(elements(off, "circle")) == len(elements(svg_diagram(HIGH_STACKS), "circle"))
 
 
-def test_an_svg_has_the_size_asked_for():
+def test_an_svg_has_the_requested_size():
     assert 'width="320" height="248"' in svg_diagram(Position.start(), size=320)
     with pytest.raises(SettingError, match="at least 1 pixel wide, not 0"):
         svg_diagram(Position.start(), size=0)

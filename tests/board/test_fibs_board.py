@@ -13,7 +13,7 @@ from motif.runtime.errors import PositionError
 from tests.board.fibs_lines import fibs_board
 from tests.strategies import positions, rolls
 
-# Requests of gnubg 1.07: its player 0, "gnubg", plays 52, and later "root" has doubled.
+# Requests of gnubg 1.07: its player 0, "gnubg", has to play 52; later "root" has doubled.
 PLAY_52 = (
     "board:gnubg:root:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:1:-5:4:0:0:0:-3:0:-5:0:0:0:1:1:0:-1:5:2:5:2:1:1:1:0"
     ":1:-1:0:25:0:0:0:0:0:0:0:1"
@@ -23,7 +23,8 @@ FROM_FIBS = (
     "board:You:someplayer:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0"
     ":1:-1:0:25:0:0:0:0:2:0:0:0"
 )
-# A line that FIBS sent to a player of the other colour, who counts from the other end and has two off.
+# A line that FIBS sent to a player of the other colour, who counts from the other end and has two checkers
+# off.
 OTHER_COLOUR = (
     "board:mpgnu:buster:17:0:2:0:0:0:2:1:4:3:0:1:0:1:0:0:2:0:0:0:0:0:1:-2:-2:-1:-4:-4:0:-1:3:6:0:0:1:1:1:0"
     ":-1:1:25:0:2:0:0:0:2:2:0:0"
@@ -35,7 +36,7 @@ def test_gnubgs_request_for_a_play():
     assert str(board) == PLAY_52
     assert (board.you, board.opponent, board.length) == ("gnubg", "root", 3)
     assert (board.turn, board.roll, board.cube.value, board.redoubles) == (-1, (5, 2), 1, 1)
-    # Player 0, on roll, has played nothing yet; the other has split and brought one down.
+    # Player 0, on roll, has not played yet; the other player has split and brought a checker down.
     assert board.position == Position.from_points(
         {6: 5, 8: 3, 13: 5, 24: 2}, {24: 1, 23: 1, 13: 4, 11: 1, 8: 3, 6: 5}
     )
@@ -95,7 +96,7 @@ def test_every_view_of_a_position_is_the_same_position(position):
 
 
 @given(st.lists(st.tuples(positions(), rolls()), max_size=5))
-def test_many_lines_are_those_of_each(decisions):
+def test_many_lines_equal_single_lines(decisions):
     boards = np.array([position.board for position, _ in decisions], np.int8).reshape(-1, 26)
     dice = np.array([roll for _, roll in decisions], np.int64).reshape(-1, 2)
     assert list(fibs_lines(boards, dice)) == [str(fibs_board(*decision)) for decision in decisions]
@@ -129,7 +130,7 @@ def test_money_is_unlimited_on_fibs():
         (PLAY_52.replace(":0:25:0:", ":0:25:16:"), "your checkers off must be 0 to 15, not 16"),
     ],
 )
-def test_what_no_line_holds_is_refused(line, what):
+def test_invalid_lines_are_refused(line, what):
     with pytest.raises(PositionError) as caught:
         parse_fibs_board(line)
     assert what in str(caught.value)

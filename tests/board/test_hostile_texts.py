@@ -1,4 +1,4 @@
-"""Texts that take a careless reader quadratic or cubic time."""
+"""Texts for which a careless reader takes quadratic or cubic time."""
 
 import re
 import time
@@ -76,9 +76,9 @@ RUNS = {
     "stops": "/5*",
 }
 LONG = 30_000
-"""Characters of a run: to go through each for each takes ten seconds and more."""
+"""Characters of a run; a loop over all pairs of them takes ten seconds or more."""
 IN_A_LINE = 9_000
-"""Characters of a run that fits into a line of a .mat file."""
+"""Characters of a run that fits in a line of a .mat file."""
 PACKAGE = Path(motif.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
@@ -119,9 +119,9 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions(name):
-    """Expressions applied to input, as a full match, at the beginning and, where used so, in a search."""
+    """Expressions applied to input: as a full match, at the beginning and, if used so, in a search."""
     expression = EXPRESSIONS[name]
-    # The one for the start of a line, and those that search for words.
+    # The expression for the start of a line, and the expressions that search for words.
     searched = name.endswith(("documents._NUMBERS", "_ESCAPED", "_NOT_IN_NAMES", "_CELL"))
     for run, frame in product(RUNS.values(), FRAMES):
         text: str | bytes = frame.replace("{}", run * (LONG // len(run)))

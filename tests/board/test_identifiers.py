@@ -22,7 +22,7 @@ from tests.strategies import positions
 
 START = Position.start()
 AFTER_31 = Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 2, 13: 5, 8: 2, 6: 4, 5: 2})
-"""After 31: 8/5 6/5, seen by the other player, who is next on roll."""
+"""The position after 31: 8/5 6/5, from the side of the next player on roll."""
 
 # Drawn by gnubg for the same XGID board, with each side on roll.
 BOTH_ON_THE_BAR = Position.from_points(
@@ -130,7 +130,7 @@ def test_a_bad_key_is_quoted_and_explained(text, reason):
 @given(st.binary(min_size=10, max_size=10))
 @example(bytes(10))
 @example(b"\xff" * 10)
-def test_any_ten_bytes_are_a_position_or_refused_alike(octets):
+def test_any_ten_bytes_have_the_same_result_in_both_functions(octets):
     text = base64.b64encode(octets).decode().rstrip("=")
     try:
         position = position_from_gnubg_id(text)

@@ -1,4 +1,4 @@
-"""Marks for errors and words for players are gnubg's; tests/peers asks gnubg itself."""
+"""Marks for errors and names for players are gnubg's; tests/peers asks gnubg itself."""
 
 import re
 
@@ -24,7 +24,7 @@ PAGES = ("docs/reference/glossary.md", "docs/how-to/match-analysis.md", "docs/ho
         (3, "very bad", "??"),
     ],
 )
-def test_a_mark_holds_from_its_threshold_on(error, mark, sign):
+def test_a_mark_applies_from_its_threshold(error, mark, sign):
     assert (mark_of(error), SIGNS[mark]) == (mark, sign)
     assert mark_in_analysis is mark_of
 
@@ -41,7 +41,7 @@ def test_every_rating_is_reached_and_thresholds_ascend():
     assert rating(limits[-1]) == rating(1000) == LOWEST_RATING
 
 
-def test_pages_say_the_same_thresholds():
+def test_docs_contain_the_same_thresholds():
     glossary, analysis, cube = ((ROOT / page).read_text("utf-8") for page in PAGES)
     words = [word for _, word in RATINGS] + [LOWEST_RATING]
     limits = [
@@ -57,7 +57,7 @@ def test_pages_say_the_same_thresholds():
     assert re.findall(r"\d+", marks) == thousandths[::-1]
     (blunder,) = re.findall(r"(?<=\nblunder\n).*?(?=\n\n)", glossary, re.DOTALL)
     assert re.findall(r"\d+", blunder) == thousandths
-    # The table of words for cube decisions.
+    # The table of names for cube decisions.
     hundredths = [f".{100 * limit:02.0f}" for limit, _ in reversed(MARKS)]
     rows = re.findall(r"^\| (?:borderline|close|clear|very clear) \| ([^:]*):", cube, re.MULTILINE)
     assert [re.findall(r"\.\d+", row) for row in rows] == [

@@ -1,4 +1,4 @@
-""".mat files, compared with one that gnubg 1.07 wrote and by round trips; tests/peers asks gnubg itself."""
+""".mat files: compared with a file of gnubg 1.07, and round trips; tests/peers asks gnubg itself."""
 
 import random
 from dataclasses import replace
@@ -38,7 +38,7 @@ BY_GNUBG = """\
   1)                             43: 24/20 13/10 
   2) 55: 8/3 8/3 6/1* 6/1        61: 
 """  # noqa: W291
-"""Game 1: resigned after a roll; 2: a drop; 3: a dance on the bar ends it for now."""
+"""Game 1 is resigned after a roll, game 2 ends with a drop, and game 3 stops after a dance."""
 
 
 def test_a_file_of_gnubg_is_read():
@@ -92,7 +92,7 @@ def test_other_ways_to_write_the_same(before, after):
     assert replace(read, tags=()) == replace(parse_mat(BY_GNUBG), tags=())
 
 
-def test_what_gnubg_puts_behind_a_roll_that_was_not_played():
+def test_game_after_a_roll_that_was_not_played():
     last = "  2) 44: 24/20 24/20 13/9 13/9   63: \n      Wins 2 points"
     for glued, winner in (
         ("  2) 44: 24/20 24/20 13/9 13/9   63:  Wins 2 points", 1),
@@ -108,7 +108,7 @@ def test_what_gnubg_puts_behind_a_roll_that_was_not_played():
     assert games[0].actions[-1] == Turn(0, (4, 3), None)
 
 
-def test_files_and_their_letters(tmp_path):
+def test_encodings_of_files(tmp_path):
     record = replace(parse_mat(BY_GNUBG), players=("Jörg", "Åsa"))
     path = tmp_path / "games.mat"
     write_match(path, record)
@@ -210,7 +210,7 @@ def test_a_gammon_under_the_jacoby_rule_counts_one_point():
         ("x" * 500, "x" * 60),
     ],
 )
-def test_names_that_a_file_can_hold(name, written):
+def test_names_are_made_valid(name, written):
     assert mat_name(name) == written
     record = parse_mat(mat_text(MatchRecord((name, "bob"), 0, (GameRecord(),))))
     assert record.players == (written, "bob")
@@ -293,6 +293,6 @@ def test_random_games_are_read_as_they_were_written(seed):
 
 
 @pytest.mark.parametrize("odd", ["\r", "\x85", "\u2028", "\x00"])
-def test_marks_that_no_page_shows_are_spaces_in_tags(odd):
+def test_control_characters_become_spaces_in_tags(odd):
     text = BY_GNUBG.replace('[EventDate "2026', f'[{odd}EventDate "20{odd}26')
     assert parse_mat(text).tags == (("EventDate", "20 26.11.20"),)

@@ -49,7 +49,7 @@ def test_standard_input(monkeypatch):
         ("a.sgf", b"(;GM[1])", "the game must be backgammon (GM[6]), not GM[1]"),
     ],
 )
-def test_other_files_say_what_to_do(tmp_path, name, content, said):
+def test_messages_about_other_files_give_advice(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(RecordError) as caught:
         read_match(tmp_path / name)

@@ -32,7 +32,7 @@ EXAMPLES = [
         ),
     ),
     ("sIGpAAAAIAAE", MatchState(length=5, opponent_score=4, crawford=True, dice=(3, 2), player=0)),
-    # Declared by hand with both at match point.
+    # Set by hand, with both players at match point.
     (
         "wAmgAEAAIAAE",
         MatchState(5, own_score=4, opponent_score=4, crawford=True, cube_owner="opponent"),
@@ -51,7 +51,7 @@ EXAMPLES = [
             player=0,
         ),
     ),
-    # The same resignation accepted: more points than the match needs.
+    # The same resignation after it was accepted: more points than the match needs.
     (
         "EUugABAAQAAE",
         MatchState(
@@ -134,7 +134,7 @@ def test_every_state_survives_its_id(state):
 
 
 @given(match_states())
-def test_beavers_have_no_place_in_an_id(state):
+def test_an_id_does_not_include_beavers(state):
     assert match_id(replace(state, beavers=True)) == match_id(state)
 
 
@@ -177,7 +177,7 @@ def test_all_faults_are_named_at_once():
         MatchState(cube=5, dice=(7, 7), crawford=True)
 
 
-def test_a_sound_state_has_no_faults():
+def test_a_valid_state_has_no_faults():
     assert match_faults(MatchState(length=7, own_score=6, crawford=True)) == []
 
 

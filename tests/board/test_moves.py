@@ -97,7 +97,7 @@ GOLDEN: list[tuple[str, dict[int, int], dict[int, int], Roll, int]] = [
     ("15 lone checkers: 15 + 15 * 14 pairs, 23 of them 7 pips of one", LONE, {24: 2}, (6, 1), 202),
 ]  # fmt: skip
 
-# Positions from games, too rich to count by hand: the numbers are the oracle's.
+# Positions from games with too many plays to count by hand; the numbers are the oracle's.
 FROM_THE_ORACLE: list[tuple[str, dict[int, int], dict[int, int], Roll, int]] = [
     ("start 21", START, START, (2, 1), 15),
     ("start 31", START, START, (3, 1), 16),
@@ -111,7 +111,7 @@ FROM_THE_ORACLE: list[tuple[str, dict[int, int], dict[int, int], Roll, int]] = [
 ]
 
 
-# The plays, for cases where a wrong one would give the same count: own checkers left, per play.
+# The plays, for cases where a wrong play would give the same count: own checkers left after each play.
 EXACT: list[tuple[str, dict[int, int], dict[int, int], Roll, list[dict[int, int]]]] = [
     ("both play alone, not together: the higher", {13: 1}, {15: 2}, (2, 1), [{11: 1}]),
     ("6 or 3, not both: the 6", {10: 1}, {24: 2}, (6, 3), [{4: 1}]),
@@ -142,7 +142,7 @@ def results(plays: list[Play]) -> set[PlainBoard]:
 
 
 def random_decisions(seed: int) -> Iterator[Decision]:
-    """An endless stream of decisions from random games: the board, the roll, and the oracle's results."""
+    """An endless stream of decisions from random games: the board, the roll and the oracle's results."""
     random = np.random.default_rng(seed)
     board = plain(Position.start())
     while True:

@@ -1,4 +1,4 @@
-"""Play notation, compared with the texts of gnubg 1.07's hints."""
+"""Play notation, compared with gnubg 1.07's hints."""
 
 import random
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ START = Position.start()
         ([(8, 6), (6, 4), (6, 4), (4, 2)], [0] * 4, "8/2 6/4"),
         ([(8, 6), (8, 6), (6, 4)], [1, 0, 0], "8/6*/4 8/6"),
         ([(13, 11), (11, 9), (9, 7), (7, 5)], [0, 1, 0, 0], "13/9*/5"),
-        # The rest are gnubg's own words.
+        # The other texts are gnubg's.
         ([(21, 18), (21, 18), (18, 15), (18, 15)], [1, 0, 0, 0], "21/18*/15(2)"),
         ([(14, 10), (10, 6), (5, 1), (5, 1)], [1, 0, 1, 0], "14/10*/6 5/1*(2)"),
         ([(7, 5), (7, 5), (5, 3), (3, 1)], [0, 0, 1, 1], "7/3*/1* 7/5"),
@@ -171,7 +171,7 @@ class HandMade:
 
 
 def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) -> list[HandMade]:
-    """The ways of one checker from 13 to 8, past the opponent's `blots` and points on 10 and 11."""
+    """The paths of one checker from 13 to 8, past the opponent's `blots` and points on 10 and 11."""
     plays = []
     for between in (10, 11):
         if between in made or (between == 11 and not blots and 10 not in made):
@@ -189,7 +189,7 @@ def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) ->
         ((), (), "13/8", "13/8"),
         ((), (), "13/11/8", "13/8"),
         ((), (10,), "13/8", "13/8"),
-        # The way without a hit, unless the text demands the other.
+        # The path without a hit, unless the text marks a hit.
         ((10,), (), "13/8", "13/8"),
         ((11,), (), "13/8", "13/8"),
         ((10,), (), "13/10*/8", "13/10*/8"),
@@ -201,7 +201,7 @@ def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) ->
         ((10, 11), (), "13/10*/8", "13/10*/8"),
     ],
 )
-def test_the_stop_on_the_way(blots, made, text, meant):
+def test_intermediate_points_do_not_matter(blots, made, text, meant):
     play = find_play(text, plays_from_13_with_32(blots, made))
     assert format_moves(play.moves, play.hits) == meant
 

@@ -37,7 +37,7 @@ START = "11ccccchhhjjjjj:66666888dddddoo"
         ("11jjjjjhhhccccc:ooddddd88866666:?0N::B:C", MatchState()),
     ],
 )
-def test_the_start_in_many_surroundings(text, expected):
+def test_start_with_many_cubes_and_scores(text, expected):
     assert position_from_ogid(text) == (Position.start(), expected)
     assert parse_position(text) == (Position.start(), expected)
 
@@ -85,7 +85,7 @@ def test_what_is_written():
 
 @given(positions(), match_states())
 def test_round_trip(position, state):
-    # State that an OGID cannot hold.
+    # State that an OGID cannot express.
     state = replace(
         state,
         player=1,
@@ -111,7 +111,7 @@ def test_gammonview_reads_the_same(position, doubled):
     state = MatchState(5, 1, 2, cube=2, cube_owner="opponent" if not doubled else "me", doubled=doubled)
     theirs = gvformat.parse_ogid(ogid(position, replace(state, decision="opponent" if doubled else "me")))
     board = theirs.board if not doubled else theirs.flipped().board
-    # Its bars are plain counts.
+    # The bars are plain counts.
     assert [-board[0], *board[1:]] == position.board.tolist()
     assert (theirs.cube_value, theirs.score_white, theirs.score_black) == (2, 1, 2)
 

@@ -1,4 +1,4 @@
-"""Accepted forms of positions and rolls, and the messages for others."""
+"""Accepted formats of positions and rolls, and the messages for other texts."""
 
 import pytest
 from hypothesis import given
@@ -33,12 +33,12 @@ FORMS = (
         ("-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", MatchState(dice=(3, 1))),
     ],
 )
-def test_every_form_of_the_start(text, state):
+def test_every_format_of_the_start(text, state):
     assert parse_position(text) == (START, state)
 
 
 @given(positions())
-def test_every_form_of_any_position(position):
+def test_every_format_of_any_position(position):
     assert parse_position(gnubg_id(position)) == (position, None)
     assert parse_position(position_key(position)) == (position, None)
     assert parse_position(f"{gnubg_id(position)}:{match_id(STATE)}") == (position, STATE)
@@ -85,7 +85,7 @@ def test_every_form_of_any_position(position):
         ("a:b:c", "invalid position 'a:b:c': an XGID must have 10 fields .* not 3"),
     ],
 )
-def test_anything_else_is_explained(text, message):
+def test_invalid_positions_are_explained(text, message):
     with pytest.raises(PositionError) as error:
         parse_position(text)
     beginning, _, end = message.partition(".*")
@@ -106,7 +106,7 @@ def test_any_text_is_read_or_refused_in_one_line(text):
 
 
 @given(rolls())
-def test_every_roll_in_every_form(roll):
+def test_every_roll_in_every_format(roll):
     high, low = roll
     for parts in [(high, low), (low, high), (str(high), str(low)), (f"{low}{high}",), (f" {low} {high} ",)]:
         assert parse_roll(*parts) == roll

@@ -1,4 +1,4 @@
-"""A roll played checker by checker: every legal play can be reached, and no other."""
+"""A roll played checker by checker: every legal play can be reached, and no other play."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ ROLLS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(lambda dice: (max(di
 
 
 def walked(position, roll):
-    """The boards that the tree's steps lead to, from the mover's side, by number of the legal play."""
+    """The boards to which the tree's moves lead, from the mover's side, by the number of the legal play."""
     plays = legal_plays(position, roll)
     nodes = play_tree(position, roll, plays)
     boards = {}

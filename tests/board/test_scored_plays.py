@@ -17,7 +17,7 @@ PLACES = np.arange(STEPS_SHAPE[1])
 
 
 def score(mover: np.ndarray, other: np.ndarray) -> int:
-    """The table's score of a whole board, given as the two halves of a packed one."""
+    """The table's score of a whole board, given as the two halves of a packed board."""
     return int(TABLE[0, PLACES, mover[:25]].sum() + TABLE[1, PLACES, other[:25]].sum())
 
 
@@ -34,5 +34,6 @@ def test_scores_are_differences_of_whole_boards(position: Position, roll):
     before = score(packed[:OPPONENT_HALF], packed[OPPONENT_HALF:])
     for k in range(count):
         after = scored.boards[k]
-        # The board after a play is from the other player's side, so the mover's half is the opposing one.
+        # The board after a play is from the other player's side, so the mover's half is the opponent's
+        # half.
         assert scored.scores[k] == score(after[OPPONENT_HALF:], after[:OPPONENT_HALF]) - before

@@ -1,4 +1,4 @@
-""".sgf files, compared with one that gnubg 1.07 wrote and by round trips; tests/peers asks gnubg itself."""
+""".sgf files: compared with a file of gnubg 1.07, and round trips; tests/peers asks gnubg itself."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def test_a_file_of_gnubg_is_read():
     assert (second.result, len(second.actions)) == (GameResult(1, 1), 3)
 
 
-def test_what_a_mat_file_holds_an_sgf_file_holds():
+def test_mat_and_sgf_files_contain_the_same():
     record = parse_mat(MAT)
     text = sgf_text(record)
     assert parse_sgf(text) == record
@@ -131,7 +131,7 @@ def test_notes_are_comments_with_gnubgs_marks():
     assert parse_mat(plain) == record
 
 
-def test_files_and_their_letters(tmp_path):
+def test_encodings_of_files(tmp_path):
     record = replace(parse_mat(MAT), players=("Jörg", "Åsa"))
     path = tmp_path / "games.sgf"
     write_match(path, record)

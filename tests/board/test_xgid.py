@@ -65,7 +65,7 @@ def test_what_the_fields_mean(fields, expected):
 
 @given(positions(), match_states())
 def test_round_trip(position, state):
-    # State that an XGID cannot hold.
+    # State that an XGID cannot express.
     state = replace(
         state,
         player=1,
@@ -85,7 +85,7 @@ def test_a_lone_position_is_money_play(position):
 
 
 @given(positions())
-def test_turned_round_it_is_the_same_position(position):
+def test_from_the_other_side_it_is_the_same_position(position):
     board = xgid(position).split(":")[0].removeprefix("XGID=")
     turned = board[::-1].swapcase()
     assert position_from_xgid(f"XGID={turned}:0:0:-1:00:0:0:0:0:10")[0] == position

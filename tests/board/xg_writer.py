@@ -1,4 +1,4 @@
-"""Writes a record of finished games like eXtreme Gammon, to the extent that readers need.
+"""Write a record of finished games like eXtreme Gammon, as far as readers need it.
 
 The positions of the fields are from the format's page (extremegammon.com/XGformat.aspx), as gammonview 3.1
 reads them.

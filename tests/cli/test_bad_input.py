@@ -89,7 +89,10 @@ def fault(motif):
         (("fit", "none", "--out", "x.yaml", "--passes", "0"), "--passes must be at least 1, not 0"),
         (("fit", "none", "--out", "x.yaml", "--ridge", "nan"), "--ridge must be finite"),
         (("fit", "none", "--out", "x.yaml", "--hidden", "513"), "--hidden must be 0 to 512 units, not 513"),
-        (("fit", "none", "--out", "x.yaml", "--hidden", "4", "--heads", "win"), "--hidden: hidden units need heads all"),
+        (
+            ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--heads", "win"),
+            "--hidden: hidden units need heads all",
+        ),
         (("sample", "--out", "x", "--games", "1", "--trials", "35", "--stratified"), "--stratified: "),
         (("bootstrap", "--out", "x", "--preset", "none"), "no preset is called 'none'"),
     ],

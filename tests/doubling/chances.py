@@ -1,4 +1,4 @@
-"""Probabilities for the cube's tests."""
+"""Probabilities and match states for tests of the cube."""
 
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ def money_states(draw) -> MatchState:
 
 @st.composite
 def match_states(draw) -> MatchState:
-    """Any cube at any score, in matches within the tables and longer ones."""
+    """Any cube at any score, in matches within the tables and beyond them."""
     length = draw(st.integers(1, 30))
     own, opponent = draw(st.integers(0, length - 1)), draw(st.integers(0, length - 1))
     if length - 1 in (own, opponent) and draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""BRAS's windows, and their measurement."""
+"""Doubling windows of BRAS, and their measurement."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_evaluator():
     assert ARTICLE.percent(Position.start().board[None])[0] == pytest.approx(50)
 
 
-def test_the_point_of_half():
+def test_score_at_which_half_of_the_decisions_change():
     """For decisions drawn from a logistic function, the fitted half is the true one."""
     random = np.random.default_rng(1)
     scores = random.uniform(30, 90, 20_000)
@@ -52,20 +52,20 @@ def test_the_point_of_half():
     assert _half(scores, decided, weights.astype(float)) == pytest.approx(twice)
 
 
-def test_decisions_that_one_score_parts():
+def test_decisions_separated_by_one_score():
     scores = np.array([40.0, 60.0, 64.0, 70.0])
     decided = np.array([False, False, True, True])
     assert _half(scores, decided, np.ones(4)) == 62
     assert _half(scores, decided, np.array([1.0, 0.0, 1.0, 1.0])) == 52
 
 
-def test_decisions_that_never_switch():
+def test_decisions_that_never_change():
     with pytest.raises(SettingError, match="do not change with the score"):
         _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
 
 
-def test_bras_alone_switches_where_the_model_does():
-    """Its score is its win probability, so it doubles like the model in a game without gammons."""
+def test_bras_doubles_where_the_model_does():
+    """The score is the win probability, so BRAS doubles like the model in a game without gammons."""
     evaluator = BrasEvaluator()
     games, boards = _undoubled(evaluator, 100, 2)
     contact = efficiency_classes(boards) < RACE
@@ -107,7 +107,7 @@ def test_the_doubling_set_is_reported_by_ranges_of_d():
     )
 
 
-def test_weights_of_your_own_move_the_score_and_not_the_decisions():
+def test_your_own_weights_change_scores_but_not_decisions():
     mine = BrasFormula({**ARTICLE.weights, "pip": 8.0}, 2.0)
     usual, own = doubling_set(pubeval(), 60, seed=3), doubling_set(pubeval(), 60, formula=mine, seed=3)
     assert (usual.doubles == own.doubles).all()

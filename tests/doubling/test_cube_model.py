@@ -1,4 +1,4 @@
-"""Stakes for kernels: the same equities as elsewhere, from either side."""
+"""Cube models for kernels: the same equities as in `motif.doubling`, from either side."""
 
 import pickle
 
@@ -88,7 +88,7 @@ def test_beavers_count():
     assert cubeful(cube_model_for(state), 0, row)[0] == pytest.approx(decision.value, abs=1e-12)
 
 
-def test_cube_models_travel_without_their_tables():
+def test_cube_models_are_pickled_without_their_tables():
     for state in (MatchState(), MatchState(5, 1, 2)):
         cube_model = cube_model_for(state)
         data = pickle.dumps(cube_model)

@@ -49,7 +49,7 @@ def boards() -> np.ndarray:
     [(CENTRE, None, 0), (CENTRE, None, 1), (CENTRE, 0, 1), (OWNED, None, 0), (MATCH, None, 1), (MATCH, 1, 0)],
 )
 def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side):
-    """From the `root`, after a double by `doubler` or none, for the `side` then on roll."""
+    """The state after a double by `doubler` (None: no double) at the `root`, for the `side` then on roll."""
     cubes = cube_model_for(root)
     state = 0 if doubler is None else int(cubes.doubled[0, doubler])
     seen = root if side == 0 else root.switch_sides()
@@ -84,7 +84,7 @@ class General(Evaluator):
 
 @every_state
 def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
-    """For example a net, whose plays are not chosen by kernels."""
+    """An evaluator whose plays are not chosen by kernels, such as a net."""
     some, cube_model = boards[::6], cube_model_for(state)
     for side in (0, 1):
         own, other = (

@@ -74,7 +74,7 @@ def trials_of(position: Position, state: MatchState, count: int, **rest) -> np.n
 
 @pytest.mark.parametrize("state", STATES, ids=["centre", "jacoby", "owned", "match"])
 @pytest.mark.parametrize("position", [RACE, BACK], ids=["race", "contact"])
-def test_lockstep_is_one_by_one(position, state):
+def test_games_side_by_side_equal_single_games(position, state):
     played = trials_of(position, state, 3)[:, -1]
     assert played == pytest.approx([one_game(position, state, trial) for trial in range(3)])
 
@@ -141,7 +141,7 @@ def test_any_number_of_jobs_plays_the_same():
     assert (one.double_take, one.difference_se) == (two.double_take, two.difference_se)
 
 
-def test_luck_can_be_taken_off():
+def test_luck_can_be_subtracted():
     plain, calm = (
         roll_out_cube(BACK, MatchState(), EVALUATOR, RolloutSettings(72, cut=4, luck_plies=plies), jobs=1)
         for plies in (0, 4)
@@ -150,7 +150,7 @@ def test_luck_can_be_taken_off():
     assert calm.no_double == pytest.approx(plain.no_double, abs=4 * float(plain.se[-1]))
 
 
-def test_values_of_both_sides_add_up_to_nothing():
+def test_values_of_both_sides_add_up_to_zero():
     for state in STATES:
         cubes = cube_model_for(state)
         assert cubes.equities[:, 0] == pytest.approx(-cubes.equities[:, 1, :, ::-1])

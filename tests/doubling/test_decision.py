@@ -62,7 +62,7 @@ def test_it_is_best_to_own_the_cube(chances, cube, x):
 
 @given(probabilities(), STATES)
 def test_more_wins_are_better(chances, state):
-    """With the same gammon rates."""
+    """The gammon rates stay the same."""
     wins = np.linspace(0.001, 0.999, 50)
     rows = np.empty((50, 5))
     shares = (chances.win_gammon, chances.win_backgammon, chances.lose_gammon, chances.lose_backgammon)
@@ -72,7 +72,7 @@ def test_more_wins_are_better(chances, state):
     assert (np.diff(cubeful_equities(np.clip(rows, 0, 1), state, DEFAULT_EFFICIENCY.contact)) >= -1e-9).all()
 
 
-def test_waiting_costs_nothing_where_a_double_is_the_same():
+def test_no_double_costs_nothing_if_equal():
     chances = Probabilities(0.429688, 0.429688, 0.0, 0.570312 - 1e-16, 0.0)
     decision = cube_decision(chances, MatchState(3, 0, 0, 2, "me"), efficiency=0.0)
     assert min(decision.cost("redouble"), decision.cost("no redouble")) == 0
@@ -97,7 +97,7 @@ def test_decisions_are_what_their_equities_say(chances, state, x):
     for taken in ("double", "no double", "pass", "take"):
         assert decision.cost(taken) >= 0
     if decision.should_double:
-        # Except for the model's rounding of playing on without gammons.
+        # The exception is a rounding error of the model for playing on without gammons.
         assert decision.doubled >= decision.no_double or chances.win_gammon == 0
         assert decision.action.split(", ")[0] in ("double", "redouble")
     if decision.action.startswith("too good"):
@@ -124,7 +124,7 @@ def test_windows_are_where_the_decision_changes(chances, state, x):
 
 
 @given(st.lists(probabilities(), min_size=1, max_size=5), STATES)
-def test_many_at_once_are_as_one_by_one(rows, state):
+def test_arrays_equal_single_decisions(rows, state):
     many = cubeful_equities(np.array(rows), state, DEFAULT_EFFICIENCY.contact)
     assert many.tolist() == pytest.approx([cubeful_equity(row, state) for row in rows], abs=1e-12)
 
@@ -203,7 +203,7 @@ def test_efficiencies_by_class():
 
 @settings(deadline=None)  # kernels may have to be compiled
 @given(positions())
-def test_many_efficiencies_are_as_one_by_one(position):
+def test_arrays_of_efficiencies_equal_single_ones(position):
     name, pips = efficiency_class(position)
     assert DEFAULT_EFFICIENCY.of_boards(position.board[None])[0] == DEFAULT_EFFICIENCY.of(name, pips)
     at_home = all(position.board[7:26] <= 0) and all(position.board[:19] >= 0)
@@ -222,7 +222,7 @@ RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
 """The leader is 10 pips ahead of 110."""
 
 
-def test_a_leader_who_would_be_redoubled_at_once_does_not_double():
+def test_a_leader_who_would_be_redoubled_immediately_does_not_double():
     """The model credits the leader with half of the cube's value, which is gone after the next roll."""
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
     judge = load_evaluator("motif-v1@2")
@@ -230,12 +230,12 @@ def test_a_leader_who_would_be_redoubled_at_once_does_not_double():
     assert cube_decision_at(position, chances, state).should_double
     decision = cube_decision_by(judge, position, chances, state)
     assert not decision.should_double
-    # Redoubled, the cube is dead, and the game is for the match.
+    # After a redouble, the cube is dead and the game decides the match.
     assert decision.mwc_double_take == pytest.approx(chances.win, abs=0.01)
     assert decision.mwc_no_double > chances.win
 
 
-def test_without_lookahead_the_cube_does_not_look_ahead_either():
+def test_static_evaluators_make_static_cube_decisions():
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
     for name in ("motif-v1", "pubeval"):
         evaluator = load_evaluator(name)
@@ -250,7 +250,7 @@ def test_without_lookahead_the_cube_does_not_look_ahead_either():
 
 @pytest.mark.parametrize("game_over", [False, True])
 def test_a_cube_that_looks_ahead_sees_the_same_probabilities(game_over):
-    """With a dead cube it changes nothing, whether or not games end on the way."""
+    """With a dead cube, lookahead changes nothing, whether or not games end on the way."""
     position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
     judge = load_evaluator("motif-v1@2")
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)

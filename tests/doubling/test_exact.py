@@ -109,7 +109,7 @@ def test_a_match_to_one_point_is_cubeless():
     assert cube_decision_at(position, EVEN, MatchState(length=1)).action == "no double, dead cube"
 
 
-def test_what_was_worked_out_serves_the_positions_that_follow(monkeypatch):
+def test_computed_values_cover_later_positions(monkeypatch):
     state = MatchState(length=5, own_score=1, opponent_score=2)
     after = exact_equities(position_of((2, 0, 0, 1, 0, 0), (1, 0, 1, 0, 0, 0)), state)
     taken = replace(state, cube=2, cube_owner="opponent")
@@ -141,7 +141,7 @@ def test_more_than_six_checkers_where_few_rolls_are_left():
         Position.start(),
     ],
 )
-def test_elsewhere_the_model_decides(position):
+def test_other_positions_use_the_model(position):
     assert exact_equities(position, MatchState()) is None
     assert exact_equities(position, MatchState(length=5)) is None
     decision = cube_decision_at(position, EVEN, MatchState())
@@ -149,7 +149,7 @@ def test_elsewhere_the_model_decides(position):
     assert "exact" not in [verdict.key for verdict in decision.verdicts]
 
 
-def test_an_efficiency_asks_for_the_model():
+def test_an_efficiency_selects_the_model():
     decision = cube_decision_at(LAST_ROLL, EVEN, MatchState(), efficiency=0.6)
     assert not decision.exact
     assert decision.efficiency == 0.6
@@ -179,7 +179,7 @@ STATES = [
 
 @pytest.mark.parametrize("state", STATES, ids=["money", "owned", "2-away 4-away", "2-away 2-away"])
 def test_a_cube_that_looks_ahead_is_nearer_to_the_exact_one(state, monkeypatch):
-    """In positions with exact tables, which are not used."""
+    """The positions have exact tables, which are not used."""
     judge = load_evaluator("motif-v1@2")
     errors = []
     for own, opponent in SMALL:

@@ -1,4 +1,4 @@
-"""The tables agree with the published ones."""
+"""Match equity tables, compared with the published tables."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_published_values(name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_go_on_beyond_their_end(name):
+def test_tables_are_extrapolated(name):
     table = match_equity_table(name)
     lengths = np.arange(1, 41)
     chances = np.array([[table.chance(own, other) for other in lengths] for own in lengths])
@@ -137,7 +137,7 @@ def test_faults_of_a_file(text, words):
     assert "\n" not in str(caught.value)
 
 
-def test_names_that_mean_nothing(tmp_path):
+def test_unknown_names(tmp_path):
     with pytest.raises(SettingError, match="kazaross-xg2, rockwell-kazaross"):
         match_equity_table("woolsey")
     with pytest.raises(SettingError, match="No such file"):

@@ -1,4 +1,4 @@
-"""Match play, compared with sums by hand from the table, and the rules about doubling."""
+"""Match play, compared with calculations by hand from the table, and the rules on doubling."""
 
 import pytest
 from hypothesis import given
@@ -27,13 +27,13 @@ def test_two_away_each():
 
 
 def test_the_leaders_double_at_two_away_four_away():
-    """If taken, it is redoubled at once, and the game is for the match."""
+    """After a take, the cube is redoubled immediately, and the game decides the match."""
     decision = cube_decision(EVEN, state(7, 2, 4), efficiency=1.0)
     assert decision.take_point == pytest.approx(TABLE.chance(4, 1))
 
 
 def test_the_trailers_double_at_four_away_two_away():
-    """The leader has no use for the cube and needs (passes now) against (loses two points)."""
+    """The cube is useless to the leader, whose take point compares a pass now with a loss of two points."""
     decision = cube_decision(EVEN, state(7, 4, 2))
     passed, lost = TABLE.chance(2, 3), TABLE.chance(2, 2)
     assert decision.take_point == pytest.approx((passed - lost) / (1 - lost))
@@ -41,7 +41,7 @@ def test_the_trailers_double_at_four_away_two_away():
 
 
 def test_live_cash_points_at_four_away_each():
-    """The doubled cube can be redoubled to 4, which is for the match and dead."""
+    """The doubled cube can be redoubled to 4, where it is dead and the game decides the match."""
     decision = cube_decision(EVEN, state(9, 4, 4))
     own, other = decision.windows[-1].cash_point, decision.opponent_windows[-1].cash_point
     redouble_take = TABLE.chance(4, 2)
@@ -66,7 +66,7 @@ def test_no_doubles_in_the_crawford_game(own_score):
 
 
 def test_after_the_crawford_game():
-    """The trailer doubles at once; the leader never does."""
+    """The trailer doubles immediately; the leader never does."""
     trailer = cube_decision(EVEN, state(7, 4, 1))
     assert trailer.action == "double, take"
     assert trailer.windows[1].double_point == 0
@@ -135,7 +135,7 @@ def test_a_dead_cube_is_worth_the_average_of_the_ends(chances, where):
     assert cube_decision(chances, where).mwc_no_double == pytest.approx(average, abs=1e-9)
 
 
-def test_states_turn():
+def test_switching_sides_of_states():
     where = state(7, 2, 5, cube=2, cube_owner="me", player=0)
     turned = where.switch_sides()
     assert (turned.own_score, turned.opponent_score, turned.cube_owner, turned.player) == (

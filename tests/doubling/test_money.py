@@ -1,4 +1,4 @@
-"""Janowski's figures, and gnubg's for the starting position."""
+"""Money play: Janowski's figures, and gnubg's for the starting position."""
 
 import numpy as np
 import pytest

@@ -74,7 +74,7 @@ def test_too_few():
 
 
 @pytest.mark.slow
-def test_races_come_out_between_dead_and_live():
+def test_fitted_races_are_between_dead_and_live():
     fit = fit_efficiency(load_static(default_player()), 40, 200, rounds=1, seed=SEED)
     races = [fitted for fitted in fit.classes if fitted.name in ("race", "bearoff")]
     assert all(0.4 < fitted.x < 1.0 and fitted.se < 0.15 for fitted in races)

@@ -23,9 +23,9 @@ from motif.evaluators import Evaluator, load_evaluator
 FILE = Path(__file__).parent / "data" / "textbook.yaml"
 CUBE_ACTIONS = ("no double", "double, take", "double, pass", "too good")
 CLOSE = 0.01
-"""What theory's line may lose by gnubg's equities where the two disagree."""
+"""Equity that theory's choice may lose according to gnubg where the two disagree."""
 WANTED = 0.9
-"""Share of its choices in which motif shall agree with gnubg."""
+"""Share of decisions in which motif must agree with gnubg."""
 PLAYS, CUBES = 0.90, 0.97
 """Shares that versions before motif-v14 held of plays and cube actions alone: 59 of 64, 68 of 69."""
 
@@ -82,7 +82,7 @@ def motif_action(evaluator: Evaluator, it: Textbook) -> str:
     return next(name for name in CUBE_ACTIONS if action.startswith(name))
 
 
-def test_the_book_is_sound():
+def test_the_textbook_file_is_valid():
     assert len(BOOK) >= 100
     assert len({it.name for it in BOOK}) == len(BOOK)
     for it in BOOK:
@@ -99,7 +99,7 @@ def test_the_book_is_sound():
 
 
 def test_theory_and_gnubg_agree():
-    """In nine of ten; elsewhere, theory's choice loses little by gnubg's equities."""
+    """They agree in nine of ten positions; elsewhere, theory's choice loses little according to gnubg."""
     apart = []
     for it in BOOK:
         theory, answer = it.record["theory"], it.answer

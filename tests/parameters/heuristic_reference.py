@@ -1,4 +1,4 @@
-"""The features of BRAS and of the phase heuristic as their sources describe them, slowly.
+"""The features of BRAS and of the phase heuristic, computed slowly as their sources describe them.
 
 BRAS counts in my numbering: Y_i and O_i are my and the opponent's checkers on point i. The phase heuristic
 looks at the player who moved last, in that player's numbering.
@@ -10,7 +10,7 @@ PlainBoard = tuple[int, ...]
 
 
 def bras(board: PlainBoard) -> dict[str, float]:
-    """The eleven features before normalisation, risks in tenths."""
+    """The eleven features before normalisation, with risks in tenths."""
     y = {i: max(board[i], 0) for i in range(1, 25)}
     o = {i: max(-board[i], 0) for i in range(1, 25)}
     b_y, b_o = board[25], -board[0]
@@ -46,7 +46,7 @@ def bras(board: PlainBoard) -> dict[str, float]:
 
 
 def _sixteen(board: PlainBoard) -> list[tuple[str, float]]:
-    """Half of the 16 features: those of the player whose checkers are positive."""
+    """Half of the 16 features, for the player whose checkers are positive."""
     points = {i: board[i] for i in range(1, 25) if board[i] > 0}
     on_bar = max(board[25], 0)
     in_play = sum(points.values()) + on_bar

@@ -1,7 +1,8 @@
-"""The parameters by their descriptions: slow, plain, and sharing nothing with motif's measuring.
+"""The parameters by their descriptions: slow and plain, and independent of motif's kernels.
 
-A board is a tuple of 26 numbers from the side of the measured player, who moves from 24 to 1: 25 is this
-player's bar, 0 the other player's bar; this player's checkers are positive, the other's negative.
+A board is a tuple of 26 numbers from the side of the measured player, who moves from 24 to 1. 25 is this
+player's bar and 0 the other player's bar; this player's checkers are positive and the other player's
+negative.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ PLACES = range(1, 26)
 HOME = range(1, 7)
 OUTFIELDS = range(7, 19)
 THROWS = [(first, second) for first in range(1, 7) for second in range(1, 7)]
-"""All 36, so that each counts once."""
+"""All 36 rolls, so that each counts once."""
 
 
 def other_view(board: PlainBoard) -> PlainBoard:
@@ -35,7 +36,7 @@ def made(board: PlainBoard, point: int) -> bool:
 
 
 def blocked(board: PlainBoard, point: int) -> bool:
-    """Whether the other player has made the point; nobody has beyond the ace point."""
+    """Whether the other player has made the point; False beyond the ace point."""
     return point >= 1 and board[point] <= -2
 
 
@@ -84,7 +85,7 @@ def rolls_running_in_full(board: PlainBoard, place: int) -> int:
 
 
 def contained(board: PlainBoard) -> int:
-    """Rolls that the OTHER player's rearmost checker cannot run in full."""
+    """Rolls that the OTHER player's rearmost checker cannot play in full."""
     theirs = other_view(board)
     return 36 - rolls_running_in_full(theirs, rearmost(theirs)) if rearmost(theirs) else 0
 
@@ -100,7 +101,7 @@ def orders(throw: tuple[int, int]) -> list[tuple[int, ...]]:
 
 
 def hits_on_the_way(board: PlainBoard, place: int, dice: tuple[int, ...]) -> set[int]:
-    """Points where a checker from `place` hits, playing `dice` in order as far as it can."""
+    """Points where a checker from `place` hits when it plays `dice` in order as far as it can."""
     hits = set()
     for die in dice:
         place -= die
@@ -113,7 +114,7 @@ def hits_on_the_way(board: PlainBoard, place: int, dice: tuple[int, ...]) -> set
 
 @lru_cache(maxsize=64)
 def hits(board: PlainBoard, throw: tuple[int, int]) -> tuple[set[int], set[int]]:
-    """Points where the roll can hit, and those of them where a checker needs one die only."""
+    """Points where the roll can hit, and points where it can hit with one die."""
     found, by_one_die = set(), set()
     for dice in orders(throw):
         on_bar = board[BAR]

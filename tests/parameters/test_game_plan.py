@@ -1,4 +1,4 @@
-"""Game plans, compared with their definitions; positions by hand for every name."""
+"""Game plans, compared with their definitions, with hand-made positions for every name."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_every_pair_of_aims(mine, theirs):
 
 @pytest.mark.parametrize("wreck", WRECKS)
 @pytest.mark.parametrize("back", BACK)
-def test_every_wreck(wreck, back):
+def test_every_crashed_board(wreck, back):
     mine = WRECKED if wreck in ("own board", "both boards") else SOUND
     theirs = WRECKED if wreck in ("opponent's board", "both boards") else SOUND
     position = Position.from_points(mine[back in ("player", "both")], theirs[back in ("opponent", "both")])
@@ -97,7 +97,7 @@ def test_every_wreck(wreck, back):
 
 
 OPEN = {13: 4, 8: 4, 6: 5}
-"""Thirteen checkers that are no part of an aim."""
+"""Thirteen checkers that are not part of an aim."""
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ OPEN = {13: 4, 8: 4, 6: 5}
         pytest.param({17: 2}, "free", id="outside"),
     ],
 )
-def test_the_places_of_the_last_two_checkers(two, name):
+def test_positions_of_the_last_two_checkers(two, name):
     position = Position.from_points(OPEN | two, {11: 15})
     assert plan_name(position) == f"{name} against free"
     assert plan_name(position.switch_sides()) == f"free against {name}"

@@ -1,4 +1,4 @@
-"""Your own parameters: measured as by Python, found again, refused if they are wrong."""
+"""Your own parameters: measured as in Python, found by weight files, and refused if they are invalid."""
 
 import hashlib
 import importlib.util
@@ -102,7 +102,7 @@ def test_declarations_follow_those_of_the_base(tmp_path):
     assert [parameter.side for parameter in chosen.parameters[-2:]] == ["difference", "both"]
 
 
-def test_a_set_may_stand_alone(tmp_path):
+def test_a_set_may_have_no_base(tmp_path):
     text = TEXT.replace('"{base}"', "").format()
     chosen = parameter_set(str(written(tmp_path, text)))
     assert chosen.names == ("tower", "tower_opponent", "on_the_bar", "apart")
@@ -137,14 +137,14 @@ def test_play_reads_what_a_fit_has_measured(tmp_path, base):
     boards = random_boards(200, seed=8)
     head = evaluator.weights.classes["contact"]["win"]
     raw = [row_sum(head, row) for row in features(chosen, boards)]
-    # Another evaluator uses the same memory between two of its calls.
+    # Another evaluator uses the same memory between two calls.
     load_static("motif-v1").evaluate_many(boards)
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
     found = evaluator.evaluate_many(boards)[unfinished, 0]
     assert found == pytest.approx((np.tanh(raw)[unfinished] + 1) / 2, abs=2e-6)
 
 
-def test_memory_is_left_in_order_for_the_next_evaluator(tmp_path):
+def test_memory_is_valid_for_the_next_evaluator(tmp_path):
     boards, other = random_boards(50, seed=9), load_static("motif-v1")
     expected = other.evaluate_many(boards)
     chosen = parameter_set(str(written(tmp_path, base="motif")))
@@ -155,7 +155,7 @@ def test_memory_is_left_in_order_for_the_next_evaluator(tmp_path):
         assert np.array_equal(other.evaluate_many(boards[row : row + 1]), expected[row : row + 1])
 
 
-def test_sets_and_models_travel_to_another_process(tmp_path):
+def test_sets_and_models_can_be_pickled(tmp_path):
     chosen = parameter_set(str(written(tmp_path)))
     model = weights_model(weights_of(chosen))
     boards = random_boards(20, seed=2)
@@ -193,9 +193,7 @@ def test_a_models_fingerprint_depends_on_its_play(tmp_path):
     assert own_set_of(plain) is None
 
 
-def test_weights_find_their_file_beside_them_above_them_here_and_where_the_variable_says(
-    tmp_path, monkeypatch
-):
+def test_weights_find_their_file_in_all_folders(tmp_path, monkeypatch):
     away = tmp_path / "away"
     away.mkdir()
     monkeypatch.chdir(away)
@@ -216,7 +214,7 @@ def test_weights_find_their_file_beside_them_above_them_here_and_where_the_varia
     assert load_static(str(tmp_path / "weights.yaml")).weights.parameters.name == FILE
 
 
-def test_weights_run_no_file_but_that_which_they_were_fitted_to(tmp_path):
+def test_weights_run_only_the_file_they_were_fitted_to(tmp_path):
     path = written(tmp_path)
     weights_of(parameter_set(str(path))).save(tmp_path / "runs" / "weights.yaml")
     written(tmp_path / "runs", TEXT.format(base="keith") + "\nraise SystemExit('was run')\n")
@@ -231,7 +229,7 @@ def kept_file(cache, path):
     return cache / "parameters" / digest / path.name
 
 
-def test_what_runs_is_the_file_whatever_is_kept_of_it(tmp_path, monkeypatch):
+def test_the_file_is_run_and_not_its_copy(tmp_path, monkeypatch):
     monkeypatch.setattr("motif.parameters.named_sets.cache_folder", lambda name: tmp_path / "cache" / name)
     path, mark = written(tmp_path, TEXT.format(base="keith") + "\n# kept but not run\n"), tmp_path / "ran"
     kept = kept_file(tmp_path / "cache", path)
@@ -243,7 +241,7 @@ def test_what_runs_is_the_file_whatever_is_kept_of_it(tmp_path, monkeypatch):
     assert not mark.exists()
 
 
-def test_a_file_runs_where_nothing_can_be_kept(tmp_path, monkeypatch):
+def test_a_file_runs_without_a_cache_folder(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr("motif.parameters.named_sets.cache_folder", lambda name: tmp_path / "file" / name)
     path = written(tmp_path, TEXT.format(base="keith") + "\n# not kept\n")
@@ -331,7 +329,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
 
 
 def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
-    # The trial's boards have no five checkers on the bar.
+    # No trial board has five checkers on the bar.
     text = HEAD + DECLARED + "def own(board):\n    return 1e300 * 1e300 if board[25] == 9 else 1.0"
     chosen = parameter_set(str(written(tmp_path, text)))
     board = np.zeros((1, 26), np.int8)
@@ -343,5 +341,5 @@ def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
 
 
 @pytest.mark.parametrize("parameters", PARAMETER_SETS.values(), ids=lambda parameters: parameters.name)
-def test_sets_that_come_with_motif_use_the_groups_that_files_may_use(parameters):
+def test_built_in_sets_use_the_allowed_groups(parameters):
     assert {parameter.group for parameter in parameters.parameters} <= set(GROUPS)

@@ -1,4 +1,4 @@
-"""Measured parameters, compared with the registry's descriptions read slowly, in `reference`."""
+"""Measured parameters, compared with the slow implementations of their descriptions in `reference`."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def differences(chosen, board: np.ndarray) -> list[str]:
 
 @pytest.fixture(scope="module")
 def boards() -> np.ndarray:
-    """Wild positions with blots and checkers on the bar everywhere, and ordinary ones."""
+    """Unusual positions with many blots and checkers on the bar, and ordinary positions."""
     return np.concatenate([some_boards("random", 1400, seed=1), some_boards("pubeval", 800, seed=2)])
 
 
@@ -47,7 +47,7 @@ def test_positions_of_games_agree_with_the_reference(chosen, boards):
     assert not found, "\n".join(found[:20])
 
 
-def test_those_positions_show_every_parameter(boards):
+def test_the_positions_vary_every_parameter(boards):
     for chosen in PARAMETER_SETS.values():
         values = features(chosen, boards)
         dull = [name for name, column in zip(chosen.names, values.T, strict=True) if np.ptp(column) == 0]
@@ -80,18 +80,18 @@ def test_switching_sides_swaps_the_twins(chosen, position):
 
 @settings(max_examples=150, deadline=None)
 @given(positions())
-def test_contact_is_left_exactly_where_the_position_is_no_race(position):
+def test_contact_left_is_positive_outside_races(position):
     left = values_of(PARAMETER_SETS["motif"], position)["contact_left"]
     assert (left > 0) == (reference.position_class(tuple(position.board.tolist())) != "race")
 
 
 @every_set
-def test_features_are_of_the_order_of_one(chosen, boards):
+def test_features_are_about_zero_to_one(chosen, boards):
     values = features(chosen, boards)
     assert values.dtype == np.float32
     assert values.shape == (len(boards), len(chosen))
     assert np.isfinite(values).all()
-    # A large value is 1; nothing exceeds it by much, even in random games.
+    # A large value is 1; no value exceeds it by much, even in random games.
     assert np.abs(values).max() < 6
     assert (np.quantile(np.abs(values), 0.99, axis=0) < 3).all()
 

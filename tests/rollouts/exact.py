@@ -1,4 +1,4 @@
-"""The parts of a rollout, single trials, and its limit: small endings with every roll followed."""
+"""Reference values for rollouts: single trials, and exact values of small endings."""
 
 from functools import cache
 
@@ -24,7 +24,7 @@ def write_certain(points, row):
 def exact_chances(player: Player, position: Position) -> np.ndarray:
     """The five probabilities of the player on roll when `player` plays both sides to the end.
 
-    Only for endings without hits: a position must never recur.
+    Only endings without hits are possible, because a position must never recur.
     """
 
     @cache

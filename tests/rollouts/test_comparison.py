@@ -58,7 +58,7 @@ def test_the_best_by_evaluation_are_the_candidates():
     assert len(compared(trials=1, candidates=100).plays) == len(legal)
 
 
-def test_plays_that_are_named_are_compared():
+def test_given_plays_are_compared():
     plays = legal_plays(START, ROLL)[-2:]
     assert {it.play for it in compared(trials=2, plays=plays).plays} == set(plays)
     with pytest.raises(PlayError, match="no plays to compare"):
@@ -87,7 +87,7 @@ def test_a_target_error_is_that_of_the_difference():
     assert max(it.difference_se for it in fewer.plays) > 0.01
 
 
-def test_stated_errors_of_differences_are_honest():
+def test_standard_errors_of_differences_match_the_scatter():
     plays = legal_plays(START, ROLL)[:2]
     results = [compared(plays=plays, trials=72, cut=2, stratified=True, seed=seed) for seed in range(150)]
     found = [{it.play: it for it in result.plays} for result in results]
@@ -115,7 +115,7 @@ def test_one_trial_settles_nothing():
     assert (result.doubt, result.settled) == (1, False)
 
 
-def test_one_play_has_no_rival():
+def test_a_single_play():
     dance = Position.from_points({25: 1, 6: 2}, dict.fromkeys(range(1, 7), 2))
     result = compared(dance, (6, 6), trials=2)
     assert [it.play.notation for it in result.plays] == [""]
@@ -184,7 +184,7 @@ def test_remaining_plays_have_the_same_values_without_elimination():
 
 
 def test_linear_values_have_the_errors_of_the_equity():
-    """With a dead cube for money the value is the equity, and so is all that is said of it."""
+    """With a dead cube in money play, cubeful values are the equities, with the same errors."""
     settings = RolloutSettings(trials=144, cut=6)
     position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v1")
     dead = without_cube(cube_model_for(MatchState()))

@@ -1,4 +1,4 @@
-"""When a play counts as significantly worse, on made-up decisions with a known best play."""
+"""Elimination of significantly worse plays, in synthetic decisions with a known best play."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def dropped(stages):
     ids=["five", "two", "games", "rare differences"],
 )
 def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
-    """Any play may be called the best; the first one is dropped no more often than the error rate."""
+    """All plays are equally good; the first is dropped no more often than the error rate."""
     rate, decisions = 0.2, 400
     random = np.random.default_rng(7)
     wrong = sum(
@@ -63,8 +63,8 @@ def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
     assert wrong <= rate * decisions
 
 
-def test_a_rare_disaster_is_waited_for():
-    """One play gains .02 in all but one of a hundred trials, in which it loses 4 points."""
+def test_plays_with_rare_disasters_are_not_dropped_early():
+    """One play gains .02 in 99 of a hundred trials, and loses 4 points in the other."""
     random = np.random.default_rng(3)
     rate, decisions = 0.05, 400
     wrong = 0
@@ -87,7 +87,7 @@ def test_clear_errors_cost_few_trials():
     assert spent < 0.1 * most
 
 
-def test_it_ends_when_one_play_is_left():
+def test_elimination_ends_when_one_play_remains():
     random = np.random.default_rng(2)
     stages = eliminated(made_up(shared_dice(random, [0.0, -0.5], 0.3)), 2, MOST, 0.05)
     assert stages[-1].plays.tolist() == [0]
@@ -108,7 +108,7 @@ def test_differences_come_from_the_trials_that_both_had():
 
 
 @given(st.integers(1, 10_000))
-def test_looks_rise_to_the_last_trial(trials):
+def test_looks_increase_to_the_last_trial(trials):
     numbers = looks(trials)
     assert numbers == sorted(set(numbers))
     assert numbers[-1] == trials
@@ -159,14 +159,14 @@ def test_the_same_for_any_number_of_workers():
         assert (a.difference, a.difference_se) == (b.difference, b.difference_se)
 
 
-def test_a_target_error_ends_it_for_the_remaining_plays():
+def test_a_target_error_ends_the_rollout_of_remaining_plays():
     result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "error_rate": 0.001})
     assert len(result.left) > 1
     assert result.trials < 20_000
     assert max(it.difference_se for it in result.left) <= 0.02
 
 
-def test_a_player_plays_what_is_left():
+def test_a_player_chooses_a_remaining_play():
     name = "rollout:motif-v1,trials=216,cut=4,stratified,candidates=6"
     rolls = np.array([[3, 1], [6, 5]])
     boards = np.repeat(START.board[None], 2, axis=0)

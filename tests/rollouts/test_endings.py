@@ -118,7 +118,7 @@ def test_without_its_luck_one_ply_is_certain():
 
 
 @pytest.mark.parametrize("luck_plies", [1, 2, MAX_PLIES])
-def test_luck_leaves_the_mean(luck_plies):
+def test_luck_adjustment_keeps_the_mean(luck_plies):
     """Compared with exact values where evaluations are poor; standard errors stay right."""
     endings = [
         Position.from_points({6: 1, 2: 1}, {3: 1, 2: 1}),
@@ -133,7 +133,7 @@ def test_luck_leaves_the_mean(luck_plies):
     assert many.mean[:, 0].std(ddof=1) == pytest.approx(np.sqrt((many.se[:, 0] ** 2).mean()), rel=0.17)
 
 
-def test_exact_values_leave_no_luck():
+def test_exact_values_leave_no_variance():
     """If the tables cover every possible position, luck is the only variation."""
     position = Position.from_points({7: 1}, {5: 2})
     plain = rolled(position, trials=200, stop_at_bearoff=True)

@@ -24,7 +24,7 @@ def test_openings_are_fair_and_never_equal():
     openings = Counter(SeededDice(1).opening(game) for game in range(6000))
     assert len(openings) == 30
     assert all(first != second for first, second in openings)
-    # Each is expected 200 times; 5 standard deviations are 70.
+    # Each roll is expected 200 times; 5 standard deviations are 70.
     assert all(abs(count - 200) < 70 for count in openings.values())
 
 
@@ -37,7 +37,7 @@ def test_rolls_are_fair():
         assert abs(count - expected) < 5 * expected**0.5
 
 
-def test_choices_have_seeds_of_their_own():
+def test_choices_have_separate_seeds():
     dice = SeededDice(3)
     seeds = {dice.choice_seed(game, ply) for game in range(10) for ply in range(10)}
     assert len(seeds) == 100
@@ -55,7 +55,7 @@ def first_play(boards, rolls, states):
     return np.concatenate([batch.boards[batch.offsets[:-1]] for batch in batches])
 
 
-def test_games_side_by_side_are_those_played_alone():
+def test_parallel_games_equal_single_games():
     dice = SeededDice(7)
     together = list(lockstep(first_play, dice.of(np.array([3, 8])), starts(2)))
     for game, number in enumerate((3, 8)):

@@ -70,7 +70,7 @@ def test_a_finished_game_is_its_result(finished):
 
 
 def test_two_checkers_against_one_on_the_ace_point():
-    """Win exactly if the roll bears both off."""
+    """The player on roll wins only if the roll bears both checkers off."""
     position = Position.from_points({6: 1, 5: 1}, {1: 1})
     winning = sum(
         (1 if roll[0] == roll[1] else 2)
@@ -124,7 +124,7 @@ def test_the_error_formula():
     assert se[0] == pytest.approx(0, abs=1e-8)
 
 
-def test_the_chance_of_a_difference():
+def test_p_value_of_a_difference():
     assert p_value(0.0, 0.1) == 1
     assert p_value(-0.196, 0.1) == p_value(0.196, 0.1) == pytest.approx(0.05, abs=1e-3)
     assert (p_value(0.0, 0.0), p_value(0.1, 0.0)) == (1, 0)
@@ -177,7 +177,7 @@ def test_more_trials_go_on_where_fewer_stopped():
     np.testing.assert_allclose(few + rest, many, atol=1e-9)
 
 
-def test_each_position_has_streams_of_its_own(boards):
+def test_each_position_has_separate_streams(boards):
     position = Position(boards[0])
     result = rolled([position, position], trials=50)
     assert result.mean[0].tolist() != result.mean[1].tolist()
@@ -195,7 +195,7 @@ def test_trials_stop_at_a_wanted_error(boards):
     assert (result.trials % TRIALS_A_CHECK == 0).all()
     assert len(set(result.trials.tolist())) > 1
     for row, trials in enumerate(result.trials.tolist()):
-        # They are the first trials, and fewer would not have been enough.
+        # The trials are the first ones, and fewer would not have been enough.
         whole = rolled(boards, MADE, trials=trials, **options)
         assert whole.mean[row].tobytes() == result.mean[row].tobytes()
         if trials > TRIALS_A_CHECK:
@@ -203,7 +203,7 @@ def test_trials_stop_at_a_wanted_error(boards):
     assert rolled(boards[:2], MADE, trials=400, se=1e-9, **options).trials.tolist() == [400, 400]
 
 
-def test_many_seeds_agree_with_the_stated_error():
+def test_many_seeds_agree_with_the_standard_error():
     """The means of 300 rollouts scatter by their standard error."""
     boards = np.repeat(Position.start().board[None], 300, axis=0)
     result = rolled(boards, MADE, trials=40, cut=2)
@@ -363,7 +363,7 @@ def test_a_bad_number_of_jobs(positions):
         rolled([Position.start()] * positions, trials=1, jobs=0)
 
 
-def test_rows_that_are_no_positions():
+def test_invalid_positions():
     with pytest.raises(PositionError, match="row 0: invalid position"):
         rolled(np.zeros((1, 26), np.int8), trials=1)
 

@@ -56,7 +56,7 @@ def test_values_are_means_of_trials(boards):
     )
 
 
-def test_a_value_does_not_depend_on_the_company(boards):
+def test_a_value_does_not_depend_on_other_positions(boards):
     rolled = evaluator(trials=5, stratified=True)
     together = rolled.evaluate_many(boards)
     alone = np.concatenate([rolled.evaluate_many(board[None]) for board in boards])
@@ -217,7 +217,7 @@ def test_a_late_ending_is_valued_by_playing_it_to_the_end(judge, position):
     ids=["plain", "money", "match"],
 )
 def test_a_play_into_a_late_ending_is_worth_that(judge, state):
-    """So hint, explain and the cube agree, and plays are compared with the same dice."""
+    """This makes hint, explain and the cube agree, and plays are compared with the same dice."""
     cube_model = NO_CUBE if state is None else cube_model_for(state)
     board = CLEARING.board[None]
     plays = next(play_batches(board, np.array([[2, 1]])))
@@ -251,7 +251,7 @@ def test_a_gammon_that_is_lost_in_any_case_costs_nothing(judge):
     np.testing.assert_allclose(values, -2, atol=1e-9)
 
 
-def test_players_do_not_take_that_time(judge):
+def test_players_do_not_roll_out_endings(judge):
     board = CLEARING.board[None]
     plays = next(play_batches(board, np.array([[2, 1]])))
     plain = LookaheadEvaluator(load_static("motif-v1"), 2)
@@ -299,7 +299,7 @@ def test_a_short_rollout_has_its_share_of_the_lookahead_value():
     assert (evaluator.equity_many(boards[race]) == plain.equity_many(boards[race])).all()
 
 
-def test_plays_that_come_near_are_rolled_out():
+def test_close_plays_are_rolled_out():
     evaluator = rolled_after("motif-v1@1:rollout", SOME)
     plain = load_evaluator("motif-v1@1")
     boards, rolls = some_decisions("pubeval", 25, seed=8)
@@ -325,7 +325,7 @@ def test_plays_that_come_near_are_rolled_out():
     assert (best == evaluator.best_plays(boards, rolls).boards).all()
 
 
-def test_rollouts_after_lookahead_know_the_score():
+def test_rollouts_after_lookahead_use_the_score():
     evaluator = rolled_after("motif-v1@1:rollout", SOME)
     cube_model = cube_model_for(MatchState(length=3, own_score=2, crawford=True))
     boards = some_boards("pubeval", 20, seed=4)

@@ -41,14 +41,14 @@ def test_a_cycle_holds_each_pair_once():
         assert (pairs == PAIR_COUNTS).all()
 
 
-def test_each_item_seed_and_cycle_is_dealt_again():
+def test_each_item_seed_and_cycle_has_another_arrangement():
     dealt = [first_rolls(0, 0, 0, CYCLE), first_rolls(0, 0, CYCLE, CYCLE)]
     dealt += [first_rolls(0, 1, 0, CYCLE), first_rolls(1, 0, 0, CYCLE)]
     assert len({rolls.tobytes() for rolls in dealt}) == len(dealt)
 
 
 def test_each_roll_is_as_likely_at_any_place():
-    """Also within an incomplete round: over many items the first trial has every roll."""
+    """This also holds within an incomplete round: over many items, the first trial has every roll."""
     for place in (0, 100):
         seen = np.array([first_rolls(0, item, place, 1)[0] for item in range(3600)])
         for which in (0, 1):
@@ -83,7 +83,7 @@ def test_two_plies_are_exact_after_a_cycle():
 
 @pytest.mark.parametrize("model", [MADE.model, random_model()], ids=["weights", "random"])
 @pytest.mark.parametrize("luck_plies", [0, 1, 2])
-def test_what_is_kept_of_the_first_plies_changes_no_trial(model: Model, luck_plies: int):
+def test_stored_first_plies_change_no_trial(model: Model, luck_plies: int):
     """Trials rolled out together choose the plays of the first rolls once; separate trials choose again."""
     rules = {"stratified": True, "cut": 4, "luck_plies": luck_plies}
     boards = np.array([Position.start().board, Position.from_points({8: 3, 6: 4, 3: 2}, {20: 2, 6: 5}).board])
@@ -116,7 +116,7 @@ class Made:
 
 @pytest.mark.parametrize("trials", [10, 36, 72, 100, 360, 1260, 1296, 1400])
 @pytest.mark.parametrize("together", [0.0, 0.3])
-def test_the_stated_error_is_honest(trials, together):
+def test_the_standard_error_matches_the_scatter(trials, together):
     made = Made(7, together)
     tallies = [made.tally(item, trials) for item in range(200)]
     scatter = np.std([tally.mean()[0] for tally in tallies], ddof=1)
@@ -150,7 +150,7 @@ def test_covariances_are_those_of_the_columns():
 @pytest.mark.parametrize(
     "options", [{"cut": 3}, pytest.param({"cut": 3, "luck_plies": 1}, marks=pytest.mark.slow)]
 )
-def test_stated_errors_of_rollouts_are_honest(options):
+def test_standard_errors_of_rollouts_match_the_scatter(options):
     """300 rollouts of one position with different dice scatter by their standard error."""
     boards = np.repeat(Position.start().board[None], 300, axis=0)
     result = rollout(boards, MADE, RolloutSettings(2 * ROUND, stratified=True, **options), jobs=1)
@@ -162,7 +162,7 @@ def test_stated_errors_of_rollouts_are_honest(options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trials", [360, 1296])
-def test_stated_errors_of_longer_rollouts_are_honest(trials):
+def test_standard_errors_of_longer_rollouts_match_the_scatter(trials):
     boards = np.repeat(Position.start().board[None], 1000, axis=0)
     result = rollout(boards, MADE, RolloutSettings(trials, stratified=True, cut=6), jobs=1)
     ratio = result.mean.std(axis=0, ddof=1) / np.sqrt((result.se**2).mean(axis=0))

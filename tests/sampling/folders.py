@@ -9,7 +9,7 @@ QUICK = SampleSettings(player="pubeval", games=7, trials=3, candidates=3, rate=0
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Everything in a folder, hidden files too."""
+    """All files in a folder, including hidden files."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -1,4 +1,4 @@
-"""The dataset on disk: its schema and manifest, and messages about damaged ones."""
+"""Datasets on disk: the schema, the manifest, and messages about damaged datasets."""
 
 import errno
 import json
@@ -107,7 +107,7 @@ def test_a_missing_part(folder):
 
 
 @pytest.mark.parametrize("kept", [0, 4, 100, -8, -1])
-def test_a_torn_part(folder, kept):
+def test_a_truncated_part(folder, kept):
     path = folder / "part-00001.parquet"
     path.write_bytes(path.read_bytes()[:kept])
     assert refusal(folder).startswith(f"{path}: damaged: ")

@@ -62,7 +62,7 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path):
         sample(replace(TAUGHT, label="rollout"), two, resume=True)
 
 
-def test_a_dataset_of_before_there_was_a_choice_can_be_resumed(tmp_path):
+def test_a_dataset_without_the_setting_label_can_be_resumed(tmp_path):
     folder = made(tmp_path / "rolled")
     settings, parts, _ = read_manifest(folder)
     del settings["label"]
@@ -76,7 +76,7 @@ def test_a_fit_learns_from_them(tmp_path):
     assert fitted.to_dict()["rmse_validation"] < 0.1
 
 
-def test_what_cannot_label_is_refused(tmp_path):
+def test_invalid_labellers_are_refused(tmp_path):
     with pytest.raises(PlayerError, match="cannot evaluate"):
         sample(replace(TAUGHT, label="random"), tmp_path / "a")
     with pytest.raises(PlayerError, match="no player is called 'nobody'"):

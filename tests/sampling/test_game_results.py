@@ -142,14 +142,14 @@ def test_large_and_damaged_files_are_refused(tmp_path, monkeypatch):
     assert limits.OUTCOMES_LINES.most >= 1_000_000
 
 
-def test_kinds_are_not_mixed(matches, tmp_path):
+def test_kinds_of_sources_cannot_be_mixed(matches, tmp_path):
     path, folder = written(tmp_path, "score,outcome\n50,1\n"), made(tmp_path / "ds")
     for paths in ([path, matches], [matches, folder], [path, path]):
         with pytest.raises(SettingError, match="a dataset or a CSV cannot be combined with other sources"):
             read_results(paths)
 
 
-def test_what_is_not_there(matches, tmp_path):
+def test_missing_sources(matches, tmp_path):
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "empty", tmp_path / "missing"):
         with pytest.raises(DatasetError, match="not a dataset"):

@@ -59,7 +59,7 @@ def test_invalid_manifests(whole, folder, text, said):
 
 
 @pytest.mark.parametrize("kept", [1, 30, 200, 700, -2])
-def test_a_torn_manifest(whole, folder, kept):
+def test_a_truncated_manifest(whole, folder, kept):
     path = folder / "_manifest.json"
     path.write_bytes(path.read_bytes()[:kept])
     assert refusal(folder).startswith(f"{path}: damaged: not JSON: ")
@@ -131,7 +131,7 @@ def modified(folder):
 
 @pytest.mark.parametrize("fault", ["lost", "torn"])
 def test_whole_parts_are_kept_without_their_manifest(whole, folder, fault):
-    """A damaged part and a misplaced one are made again, the two others are not touched."""
+    """A damaged and a misplaced part are made again; the two other parts are not touched."""
     manifest, first, torn = (
         folder / name for name in ("_manifest.json", "part-00001.parquet", "part-00002.parquet")
     )
@@ -156,7 +156,7 @@ def test_parts_of_another_dataset_are_not_written_over(folder):
     assert files(folder) == before
 
 
-def test_a_manifest_that_names_parts_which_do_not_belong(whole, folder):
+def test_a_manifest_with_parts_of_another_dataset(whole, folder):
     path = folder / "_manifest.json"
     document = json.loads(path.read_text())
     document["parts"].append({"name": "part-00009.parquet", "rows": 1, "sha256": "0" * 64})
@@ -167,7 +167,7 @@ def test_a_manifest_that_names_parts_which_do_not_belong(whole, folder):
 
 
 @pytest.mark.parametrize("fault", ["torn", "missing", "emptied", "swapped", "foreign", "flipped"])
-def test_only_what_is_damaged_is_made_again(whole, folder, tmp_path, fault):
+def test_only_damaged_parts_are_made_again(whole, folder, tmp_path, fault):
     name = "part-00001.parquet"
     path, content = folder / name, (folder / name).read_bytes()
     damaged = {name}

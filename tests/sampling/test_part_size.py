@@ -32,7 +32,7 @@ def test_a_part_of_a_large_dataset_holds_some_ten_thousand_positions(tmp_path, k
     assert 15_000 < len(few) / 40 * games_a_part(settings) < 80_000
 
 
-def test_the_presets_are_small_but_for_two_steps():
+def test_most_presets_have_small_parts():
     large = []
     for name in preset_names():
         config = load_preset(name)

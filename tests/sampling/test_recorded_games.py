@@ -86,7 +86,7 @@ def test_the_same_bytes_for_any_number_of_jobs(files, tmp_path):
         sample(SETTINGS, tmp_path / "one", recorded=games[::-1], resume=True, jobs=1)
 
 
-def test_the_rate_thins_decisions_out(files, tmp_path):
+def test_the_rate_is_the_share_of_recorded_decisions(files, tmp_path):
     games = read_games([files])
     sample(replace(SETTINGS, rate=0.2, label="motif-v1"), tmp_path / "ds", recorded=games, jobs=1)
     samples = joined([read_dataset(tmp_path / "ds")])
@@ -113,8 +113,8 @@ def ended(points: int, winner: int, *, resigned: bool = False) -> GameRecord:
         (3, 1, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]),
     ],
 )
-def test_who_won_labels_every_position(points, winner, labels, tmp_path):
-    """After the first play player 1 is on roll, after the second player 0."""
+def test_the_winner_labels_every_position(points, winner, labels, tmp_path):
+    """Player 1 is on roll after the first play, and player 0 after the second."""
     game = recorded_game(ended(points, winner, resigned=True))
     sample(BY_OUTCOME, tmp_path / "ds", recorded=[game], jobs=1)
     samples = joined([read_dataset(tmp_path / "ds")])

@@ -24,7 +24,7 @@ from tests.rollouts.exact import single_trials
 from tests.sampling.folders import QUICK, made
 
 ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]
-# One position per decision, the chosen one, so the dataset contains the games themselves.
+# Only the chosen position of each decision is recorded, so the dataset contains the games themselves.
 GAMES = SampleSettings(player="pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
 EVERY_PLAY = replace(GAMES, games=3, candidates=0)
 
@@ -238,7 +238,7 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
 
 
 def test_the_rate_is_the_share_of_decisions(tmp_path, games):
-    # With one candidate per decision the games are the same, whatever is recorded.
+    # With one candidate per decision, the games are the same.
     some = read_dataset(made(tmp_path / "some", replace(GAMES, rate=0.3)))
     whole = {int(item): games.boards[row].tobytes() for row, item in enumerate(games.decision)}
     assert all(whole[int(item)] == some.boards[row].tobytes() for row, item in enumerate(some.decision))
@@ -261,7 +261,7 @@ def test_rates_by_class_count_the_position_before_the_roll(tmp_path, games, want
     assert len(expected) > 10
 
 
-def test_noise_makes_odd_plays(tmp_path):
+def test_noise_makes_random_plays(tmp_path):
     share = {}
     for noise in (0.0, 0.5):
         samples = read_dataset(made(tmp_path / str(noise), replace(EVERY_PLAY, noise=noise)))

@@ -33,7 +33,7 @@ def same(one: Dataset, other: Dataset) -> bool:
                np.array_equal(value, getattr(other, name)) for name, value in vars(one).items())  # fmt: skip
 
 
-def test_arrays_as_scikit_learn_takes_them(data):
+def test_arrays_for_scikit_learn(data):
     names = parameter_set("motif").names
     assert data.X().shape == (300, len(names))
     assert np.allclose(data.X(scaled=False) * parameter_set("motif").scales, data.X(), rtol=1e-5)
@@ -105,7 +105,7 @@ def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
         ({"game": ["first"]}, "game: all values must be of type int32"),
     ],
 )
-def test_frames_that_are_none(data, changed, said):
+def test_invalid_frames(data, changed, said):
     frame = {name: list(values)[:1] for name, values in data.to_frame().items()} | changed
     if changed.get("win", 1) is None:
         del frame["win"]

@@ -47,7 +47,7 @@ def test_the_same_bytes_however_many_games_are_done_at_a_time(tmp_path, monkeypa
     assert differences(tmp_path / "whole", made(tmp_path / "two", settings, jobs=2)) == []
 
 
-def test_expensive_games_are_done_a_few_at_a_time():
+def test_expensive_games_make_small_tasks():
     plan = SampleSettings(games=12_000, trials=36, player="pubeval")
     dear, cheap = load("pubeval@2").require_evaluator(), load("pubeval").require_evaluator()
     assert sampling.games_a_part(plan) == 52
@@ -59,7 +59,7 @@ def test_expensive_games_are_done_a_few_at_a_time():
 
 
 @pytest.mark.parametrize(("settings", "patience"), [(QUICK, 4), (LOOKING_AHEAD, 40)])
-def test_what_is_given_up_on_a_stop_is_done_again(tmp_path, monkeypatch, settings, patience):
+def test_abandoned_work_is_repeated(tmp_path, monkeypatch, settings, patience):
     """Repeated stops after several checks abandon the work in progress."""
     made(tmp_path / "whole", settings)
     monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.0)
@@ -101,7 +101,7 @@ def test_parts_of_several_games_hold_the_same_games(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_missing_and_torn_parts_are_made_again(whole, tmp_path, jobs):
+def test_missing_and_truncated_parts_are_made_again(whole, tmp_path, jobs):
     folder = made(tmp_path / "samples")
     (folder / "part-00001.parquet").unlink()
     torn = folder / "part-00003.parquet"
@@ -120,7 +120,7 @@ def test_resuming_a_finished_dataset_changes_nothing(whole, tmp_path):
     assert result.positions == len(read_dataset(folder))
 
 
-def test_resuming_where_nothing_is_yet(whole, tmp_path):
+def test_resuming_in_an_empty_folder(whole, tmp_path):
     assert differences(whole, made(tmp_path / "new", resume=True)) == []
     (tmp_path / "empty").mkdir()
     assert differences(whole, made(tmp_path / "empty", resume=True)) == []
@@ -151,7 +151,7 @@ if moment == "in a part":
 elif moment == "before a manifest":
     sampling.write_manifest = on_call(number, real_manifest, die)
 elif moment == "in a manifest":
-    # The temporary file is there, the rename has not happened; the first call was for a new folder.
+    # The temporary file exists but has not been renamed; the first call was for a new folder.
     os.fsync = on_call(number, os.fsync, die)
 else:
     sampling.write_manifest = on_call(number, real_manifest, die_after)
@@ -240,7 +240,7 @@ def test_other_weights_under_the_same_name_are_refused(tmp_path):
         made(folder, settings, resume=True, player_label="keith-v0")
 
 
-def test_a_label_stands_for_a_path(tmp_path):
+def test_a_name_may_replace_a_path(tmp_path):
     for name in ("here", "there"):
         path = tmp_path / name / "weights.yaml"
         made_weights("keith", seed=1).save(path)

@@ -19,9 +19,9 @@ from motif.serve.trainers import KINDS, new_question
 
 router = APIRouter(prefix="/api/v1", include_in_schema=False, route_class=BodyRoute)
 _TRIES = 40
-"""New questions that are tried before a known one is repeated."""
+"""Number of new questions to try before a known one is repeated."""
 _SECONDS_TO_FIND = 1.0
-"""Estimated time for a new question of a trainer, at most."""
+"""Longest estimated time for a new question of a trainer."""
 
 _Result = TypeVar("_Result")
 Kind = Literal["error", "opening", "reply", "bearoff", "cube"]
@@ -110,7 +110,7 @@ async def forget_everything(request: Request) -> Response:
 
 @router.get("/learn")
 async def progress(request: Request) -> Response:
-    """Count cards, and those due, by kind."""
+    """Count all cards and the due ones, by kind."""
     known = await _compute(request, AnalysisStore.progress)
     empty = dict.fromkeys(("cards", "due", "asked", "known", "learned"), 0)
     return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *KINDS)}})
@@ -118,7 +118,7 @@ async def progress(request: Request) -> Response:
 
 @router.post("/learn/next")
 async def next_card(question: CardQuestion, request: Request) -> Response:
-    """Return a question that is due, or a trainer's new one; ``card`` is null if there is none."""
+    """Return a due question, or a trainer's new one; ``card`` is null if there is none."""
     store: AnalysisStore = request.app.state.analyses
 
     def found() -> Record | None:
@@ -151,7 +151,7 @@ async def answered(question: CardAnswer, request: Request) -> Response:
 
 @router.post("/turn")
 async def turn(question: PlaysQuestion, request: Request) -> Response:
-    """Return every way to play a roll, step by step, and the board."""
+    """Return the board, and the tree of all ways to play a roll."""
     return json_answer(await service_of(request).compute(_turn, question))
 
 

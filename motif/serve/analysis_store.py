@@ -30,7 +30,7 @@ DAYS = (0, 1, 3, 7, 14, 30, 90)
 MIN_ERROR = 20.0
 """Smallest error, in millipoints, that becomes a card."""
 _AGAIN_SECONDS = 600
-"""After a wrong answer."""
+"""Time until a question returns after a wrong answer."""
 _DAY = 86_400
 _ID_BYTES = 9
 _TABLES = """
@@ -112,7 +112,7 @@ class AnalysisStore(Database):
             return name
 
     def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
-        """Store a finished analysis; one of a whole session replaces those of its games."""
+        """Store a finished analysis; an analysis of a whole session replaces the analyses of its games."""
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
@@ -137,7 +137,7 @@ class AnalysisStore(Database):
             connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
 
     def read(self, analysis: str) -> Record:
-        """Return an analysis, an unfinished one with its ``content``; raises `UnknownAnalysis`."""
+        """Return an analysis, or if it is unfinished its ``content``; raises `UnknownAnalysis`."""
         with self.transaction() as connection:
             row = connection.execute(f"SELECT {_ANALYSIS} FROM analyses WHERE id = ?", (analysis,)).fetchone()
         if row is None:
@@ -225,7 +225,7 @@ class AnalysisStore(Database):
         return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
 
     def progress(self) -> dict[str, Record]:
-        """Count cards, those due, and right answers, by kind."""
+        """Count cards, due cards and right answers, by kind."""
         if not self.is_there():
             return {}
         with self.transaction() as connection:

@@ -9,7 +9,9 @@ from motif.analysis.position_records import Record
 Number = float | None
 Roll = tuple[int, int]
 Moves = list[tuple[int, int]]
-Points = Annotated[float, Field(description="Points, of the player on roll or, after a play, of its mover.")]
+Points = Annotated[
+    float, Field(description="Points, for the player on roll or, after a play, for the mover.")
+]
 Records = list[Record]
 
 
@@ -47,8 +49,10 @@ class PlayerAnswer(Answer):
 
     name: str
     kind: str
-    who: str = Field(description="What the player is.")
-    chances: bool = Field(description="Whether its probabilities are calibrated, and not only a ranking.")
+    who: str = Field(description="Description of the player.")
+    chances: bool = Field(
+        description="Whether its probabilities are calibrated; otherwise they only rank plays."
+    )
 
 
 class PlayersAnswer(Answer):
@@ -88,7 +92,7 @@ class PlayAnswer(Answer):
     """A legal play."""
 
     notation: str = Field(description="Empty for no move.")
-    position: str = Field(description="GNUbg ID after it, seen by the next player on roll.")
+    position: str = Field(description="GNUbg ID after the play, seen by the next player on roll.")
 
 
 class PlaysAnswer(Answer):
@@ -100,9 +104,9 @@ class PlaysAnswer(Answer):
 
 
 class RankedPlayAnswer(PlayAnswer):
-    """A legal play and its value for the mover; the best ones have probabilities, too."""
+    """A legal play and its value for the mover; the best plays also have probabilities."""
 
-    moves: Moves = Field(description="Of single checkers; 25 is the bar, 0 is off.")
+    moves: Moves = Field(description="Moves of single checkers; 25 is the bar, 0 is off.")
     equity: Points
     source: str = Field(description="0-ply, 2-ply ..., rollout or exact.")
     win: Number = None
@@ -181,7 +185,7 @@ class TurnAnswer(Answer):
     """What to do now."""
 
     action: Literal["play", "roll", "double", "take", "beaver", "pass"]
-    play: str | None = Field(description="The best play, where a roll is to be played.")
+    play: str | None = Field(description="The best play, if there is a roll to play.")
     moves: Moves | None
     ranking: HintAnswer | None
     cube: CubeActionAnswer | None
@@ -198,14 +202,14 @@ class ReasonAnswer(Answer):
 
 
 class TermAnswer(Answer):
-    """What a term of the weights adds to the difference."""
+    """Contribution of a term of the weights to the difference."""
 
     name: str
     contribution: float
 
 
 class ValuedPlayAnswer(PlayAnswer):
-    """A play that is compared."""
+    """One of two compared plays."""
 
     equity: Points
 
@@ -236,7 +240,7 @@ class _AnyRolloutAnswer(Answer):
 
 
 class RolloutAnswer(_AnyRolloutAnswer):
-    """A position rolled out: means, standard errors and standard deviations per trial."""
+    """Result of a rollout of a position: means, standard errors and standard deviations per trial."""
 
     mean: ValuesAnswer
     se: ValuesAnswer
@@ -245,7 +249,7 @@ class RolloutAnswer(_AnyRolloutAnswer):
 
 
 class ComparedPlayAnswer(PlayAnswer):
-    """A play rolled out beside others with the same dice."""
+    """A play that was rolled out with the same dice as others."""
 
     equity: Points
     difference: float
@@ -280,7 +284,7 @@ class CubeRolloutAnswer(_AnyRolloutAnswer):
 
 
 class AnalysisAnswer(Answer):
-    """How a match was played."""
+    """Analysis of a match."""
 
     analyst: str
     length: int
@@ -336,7 +340,7 @@ class PlacedAnswer(CubeStateAnswer):
     crawford: bool
     jacoby: bool
     over: bool
-    points: int = Field(description="What the game is worth where it is over; 0 otherwise.")
+    points: int = Field(description="Points won if the game is over, otherwise 0.")
     can_double: bool
 
 

@@ -85,7 +85,7 @@ class MoveArgs(BaseModel):
     dice: tuple[Die, Die]
     player: Annotated[Literal["x", "o"], Field(description="The player on roll.")] = "x"
     max_moves: Annotated[
-        int, Field(ge=0, alias="max-moves", description="Most plays to return; 0 returns all.")
+        int, Field(ge=0, alias="max-moves", description="Maximum number of plays to return; 0 returns all.")
     ] = 0
     score_moves: Annotated[bool, Field(alias="score-moves", description="Rank the plays, with equities.")] = (
         True
@@ -104,7 +104,7 @@ class CheckerPlay(BaseModel):
 
 
 class EvalInfo(BaseModel):
-    """How a play was evaluated."""
+    """Evaluation of a play."""
 
     cubeful: bool
     plies: Annotated[int, Field(description="1 is the static evaluation.")]

@@ -27,7 +27,7 @@ _VALUES = 12
 """Approximate number of values per position of a batch."""
 _OTHER_VALUES = 1000
 _KEYS = 64
-"""Most keys of an object."""
+"""Maximum number of keys of an object."""
 _PIECE = 1 << 18
 
 
@@ -54,14 +54,14 @@ def encoded_answer(content: bytes) -> Response:
 
 
 _INSTEAD = {
-    "ply": 'how far to look ahead is in the player\'s name: "player": "latest@2"',
-    "plies": 'how far to look ahead is in the player\'s name: "player": "latest@2"',
-    "roll": "the roll is called dice",
-    "position": "the position is called id",
-    "board": "the position is called id: a GNUbg ID, an XGID, an OGID or a key",
-    "xgid": "the position is called id",
+    "ply": 'lookahead is part of the player\'s name: "player": "latest@2"',
+    "plies": 'lookahead is part of the player\'s name: "player": "latest@2"',
+    "roll": "the roll must be called dice",
+    "position": "the position must be called id",
+    "board": "the position must be called id: a GNUbg ID, an XGID, an OGID or a key",
+    "xgid": "the position must be called id",
 }
-"""Fields that other programs know -> what to send."""
+"""Fields of other programs' interfaces, and what to send instead."""
 _MESSAGES = {
     "missing": "is missing",
     "dict_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
@@ -84,7 +84,7 @@ def first_fault(
     if first["type"] == "extra_forbidden":
         name = places[-1]
         hint = did_you_mean(name, known) or (f"; there are {', '.join(known)}" if known else "")
-        said = _INSTEAD.get(name) or f"there is no such field{hint}"
+        said = _INSTEAD.get(name) or f"unknown field{hint}"
     return plain_text(f"{where}: {said}" if where else said)
 
 
@@ -140,13 +140,13 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     """
     most = _VALUES * batch + _OTHER_VALUES
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
-        raise HTTPException(400, f"a request has {most} values at most here")
+        raise HTTPException(400, f"a request may hold at most {most} values")
     try:
         document = from_json(body)
     except ValueError as error:
         raise HTTPException(400, f"the body must be a JSON object: {plain_text(str(error))}") from None
     if any(len(one) > _KEYS for one in _objects(document)):
-        raise HTTPException(400, f"an object has {_KEYS} keys at most here")
+        raise HTTPException(400, f"an object may have at most {_KEYS} keys")
     try:
         return model.model_validate(document)
     except ValidationError as error:
@@ -172,9 +172,7 @@ class LargeAnswer(Response):
         """Send the answer, unless too much is unread already."""
         room, size = self._service.answers, len(self.body)
         if not room.fits(size):
-            await problem(503, "answers that nobody reads fill the memory; try again later")(
-                scope, receive, send
-            )
+            await problem(503, "unread answers fill the memory; try again later")(scope, receive, send)
             return
         await room.take(size)
         try:

@@ -160,7 +160,7 @@ class Database:
         try:
             make_folder(self.folder.parent)
         except FileError:
-            raise StorageError(f"{self.KEPT} cannot be kept: their folder cannot be made") from None
+            raise StorageError(f"{self.KEPT} cannot be stored: their folder cannot be created") from None
         with suppress(FileExistsError):
             self.folder.mkdir(mode=0o700)
         with self._alone(self.folder / f".{self.KEPT}.lock"):
@@ -212,7 +212,7 @@ class Database:
             connection.execute("PRAGMA synchronous = FULL")  # what was answered stays when the power goes
             ((version,),) = connection.execute("PRAGMA user_version")
             if version > self.VERSION:
-                raise StorageError(f"the {self.KEPT} here were kept by a newer version of motif")
+                raise StorageError(f"the stored {self.KEPT} are from a newer version of motif")
             ((soundness,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
             if soundness != "ok":
                 raise DamagedError(soundness)
@@ -236,7 +236,7 @@ class Database:
             ) from None
         except NotImplementedError:
             raise StorageError(
-                f"{self.KEPT} cannot be kept: the file system of their folder has no locks"
+                f"{self.KEPT} cannot be stored: the file system of their folder has no locks"
             ) from None
         try:
             yield

@@ -200,7 +200,7 @@ class EngineService:
         budget = self.settings.budget
         if cost > budget:
             raise SettingError(
-                f"the budget of a request here is {budget} s of computing, and {what} would take about "
+                f"a request may take {budget} s of computing time, but {what} would take about "
                 f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
             )
 
@@ -229,7 +229,7 @@ class EngineService:
     def start(self, work: Callable[[], bytes]) -> Job:
         """Start long `work` in a thread; raises `BusyError` if too many jobs are under way."""
         if len(self._jobs) >= self.settings.rollouts:
-            raise BusyError(f"{len(self._jobs)} rollouts or analyses are under way already; try again later")
+            raise BusyError(f"{len(self._jobs)} rollouts or analyses are already running; try again later")
         job = Job(work, self.settings.budget)
         self._jobs[job.id] = job
         ended = get_running_loop().run_in_executor(self._long_threads, job.run)

@@ -35,7 +35,7 @@ PROBLEMS: dict[type[Exception], int] = {
 """Statuses of errors; all others are bad requests."""
 
 Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
-Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Of the dice; a new one by default.")]
+Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Seed of the dice; random by default.")]
 
 
 class NewGameQuestion(Question):
@@ -47,7 +47,7 @@ class NewGameQuestion(Question):
     jacoby: bool = False
     beavers: bool = False
     raccoons: bool = False
-    name: Annotated[str, Field(max_length=40, description="What you are called in records.")] = "You"
+    name: Annotated[str, Field(max_length=40, description="Your name in records.")] = "You"
     seed: Seed = None
 
 
@@ -56,7 +56,9 @@ class LoadedGameQuestion(Question):
 
     opponent: Opponent
     mat: Annotated[str, Field(max_length=_LONGEST_FILE, description="The text of the file.")]
-    seat: Annotated[int, Field(ge=0, le=1, description="Which of its players you are.")] = 0
+    seat: Annotated[
+        int, Field(ge=0, le=1, description="Your seat: 0 for the first player of the file, 1 for the second.")
+    ] = 0
     seed: Seed = None
 
 
@@ -82,7 +84,7 @@ async def _compute(
 
 @router.get("")
 async def games(request: Request) -> Response:
-    """Return the stored games, the last changed first."""
+    """Return the stored games, the most recently changed first."""
     return json_answer({"games": await _compute(request, GameStore.summaries)})
 
 

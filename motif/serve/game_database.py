@@ -33,7 +33,7 @@ IDLE_DAYS = 30
 
 _ID = re.compile(r"[A-Za-z0-9_-]{12}")
 _LARGEST_FILE = 16_000_000
-"""Most bytes of a file of an earlier version; a thousand games have about two million."""
+"""Maximum bytes of a file of an earlier version; a thousand games have about two million."""
 _NANOSECONDS = 10**9
 _NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
 _COLUMNS = "id, revision, document, is_over, changed"
@@ -57,7 +57,7 @@ class GameWentOn(MotifError):  # noqa: N818
     """A decision at an earlier revision of a game."""
 
     def __init__(self) -> None:
-        super().__init__("this game has gone on elsewhere, in another tab or window: this is out of date")
+        super().__init__("this game has continued in another tab or window")
 
 
 class NoRoomError(MotifError):
@@ -140,11 +140,11 @@ class GameDatabase(Database):
             raise UnknownGame("unknown game: it was deleted, or never stored")
 
     def ids(self) -> list[str]:
-        """List all games, the last changed first."""
+        """List all games, the most recently changed first."""
         return [game for game, _ in self.changes()]
 
     def changes(self) -> list[tuple[str, int]]:
-        """List all games, the last changed first, with the time in seconds since 1970."""
+        """List all games, the most recently changed first, with the time in seconds since 1970."""
         rows = self._read("SELECT id, changed FROM games ORDER BY changed DESC")
         return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
@@ -184,7 +184,7 @@ class GameDatabase(Database):
                     (*values, excess),
                 ).rowcount
         if kept >= self._most:
-            raise NoRoomError(f"{kept} games are in progress already: finish or remove one first")
+            raise NoRoomError(f"{kept} games are already in progress: finish or delete one first")
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[tuple]:
         """Return the rows of `query`; none, and no file is made, if no game was ever stored."""

@@ -36,7 +36,7 @@ _IN_MEMORY = 32
 _NAME_BYTES = 9
 _SEEDS = 2**31
 _SHOWN_EVENTS = 12
-"""Most events that are shown of a loaded game."""
+"""Maximum number of events that are shown of a loaded game."""
 _LISTED = 20
 _SETTLED_AT_ONCE = 20
 
@@ -90,7 +90,7 @@ class GameStore:
         check_opponent(opponent)
         record = parse_mat(mat, "the file")
         if not record.games:
-            raise RecordError("the file holds no game")
+            raise RecordError("the file contains no game")
         game = KeptGame.from_record(record, settings_of(record, opponent, _seed(seed), day, seat))
         return self._begun(game)
 
@@ -121,7 +121,7 @@ class GameStore:
     def decide(
         self, name: str, revision: int, word: str, detail: str = "", limit: float | None = None
     ) -> Record:
-        """Carry out a person's decision at a `revision` of a game, and the program's reply.
+        """Carry out the person's decision at a `revision` of a game, and the program's reply.
 
         For `word` and `detail` see `EventGame.decide`.  The view that is returned has the tutor's
         ``objection`` to an error above `limit`, if that is given, or ``declined`` for a resignation that the
@@ -190,7 +190,7 @@ class GameStore:
             return rolls_view(game)
 
     def summaries(self) -> list[Record]:
-        """List the games that were changed last, without damaged ones."""
+        """List the most recently changed games, without damaged ones."""
         games: list[Record] = []
         for name, changed in self._database.changes():
             if len(games) == _LISTED:
@@ -293,7 +293,7 @@ def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
     """Return the settings and events of a row; raises any exception for a damaged one."""
     kept = json.loads(row.document)
     if kept["format"] != FORMAT:
-        raise RecordError(f"it is not of the format {FORMAT}")
+        raise RecordError(f"its format is not {FORMAT}")
     if type(row.revision) is not int or not isinstance(kept["events"], list):
         raise RecordError("it has no revision or no events")
     settings = GameSettings.from_dict(kept["settings"])

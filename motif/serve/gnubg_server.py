@@ -35,9 +35,9 @@ from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
 _LONGEST_LINE = 4096
-"""Most bytes of a line; gnubg's board lines have about 150."""
+"""Maximum bytes of a line; gnubg's board lines have about 150."""
 _LONGEST_ANSWER = 200
-"""Most characters of an answer: gnubg reads 255, and takes the rest for its next answer."""
+"""Maximum characters of an answer: gnubg reads 255, and takes the rest for the next answer."""
 _SECONDS_TO_READ = 60.0
 """Time for a client to read an answer."""
 _ERROR = "Error: "
@@ -57,7 +57,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Most simultaneous connections, and most seconds without a line or a pending answer."""
+    """Maximum number of connections, and maximum seconds without a line or a pending answer."""
 
     connections: int = 64
     silent: float = 60.0
@@ -292,11 +292,11 @@ class _Visit:
 
     @property
     def seconds(self) -> float:
-        """How long it has been idle."""
+        """Seconds for which it has been idle."""
         return time.monotonic() - self._since
 
     def seconds_left(self) -> float:
-        """How long it may still be idle."""
+        """Seconds for which it may still be idle."""
         return (self._limits.idle if self.has_spoken else self._limits.silent) - self.seconds
 
     @property

@@ -28,7 +28,7 @@ _OWN_SITE = (b"same-origin", b"none")
 _CONNECTION = "motif.connection"
 """Name of a request's connection in the state of its scope."""
 _HEAD, _HEADERS = 1 << 15, 100
-"""Most bytes of a request's line and headers, and most headers."""
+"""Maximum bytes of a request's line and headers, and maximum number of headers."""
 _BODIES = 16
 """Bodies of the largest size that may be in memory at once."""
 
@@ -105,7 +105,7 @@ class Guard:
             own = text.partition("://")[2] == headers[b"host"].decode("latin-1")
             is_foreign = not own and text not in self._origins
         if is_foreign:
-            raise refusal(403, "pages of other origins may not ask this server; see --cors")
+            raise refusal(403, "pages of other origins may not send requests to this server; see --cors")
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
         text = headers.get(b"content-length", b"0")
@@ -168,7 +168,7 @@ def _host_name(host: str) -> str:
 
 
 def _too_large(settings: ServeSettings) -> HTTPException:
-    return refusal(413, f"a request has {settings.body} bytes at most")
+    return refusal(413, f"a request must have at most {settings.body} bytes")
 
 
 async def _refuse(send: Send, error: HTTPException) -> None:
@@ -251,7 +251,9 @@ class PatientProtocol(_Base):
         if not self._is_too_large:
             super().send_400_response(message)
             return
-        body = to_json({"message": f"a request's headers have {_HEAD} bytes, and are {_HEADERS}, at most"})
+        body = to_json(
+            {"message": f"a request must have at most {_HEADERS} headers, and {_HEAD} bytes of them"}
+        )
         head = (
             "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\n"
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"

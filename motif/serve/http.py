@@ -109,7 +109,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     app = FastAPI(
         title="motif",
         version=VERSION,
-        description="Evaluates backgammon positions, ranks plays, decides cubes, and says why.",
+        description="Evaluates backgammon positions, ranks plays, makes cube decisions, and explains them.",
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -207,7 +207,7 @@ def _warm_app(settings: ServeSettings) -> FastAPI:
     app.state.service.warm()
     app.state.exit_code = 0
     schema_of(app)  # made before the first request
-    # Objects that live as long as the server are no garbage; collecting would pause all requests.
+    # Objects that live as long as the server are never garbage, and collecting would pause all requests.
     gc.collect()
     gc.freeze()
     return app
@@ -452,7 +452,7 @@ def _sections(schema: Schema, base: str) -> str:
             for name, kind, about in fields(schema, route)
         )
         if rows:
-            lines.append(f"<details><summary>What it takes</summary><table>{rows}</table></details>")
+            lines.append(f"<details><summary>Parameters</summary><table>{rows}</table></details>")
     return "\n".join(lines)
 
 

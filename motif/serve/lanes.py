@@ -71,7 +71,7 @@ class Cancellation:
             )
 
     def run(self, work: Callable[[], _Result]) -> _Result:
-        """Do `work` in this thread."""
+        """Do `work` in the current thread."""
         self._end = thread_time() + self._seconds
         self.check()
         with stopped_by(self.check):
@@ -97,7 +97,7 @@ class Lane:
         server stops, and `OverdueError` if the work takes too long.
         """
         if self._waiting >= self._most:
-            raise BusyError(f"{self._waiting} requests are waiting already; try again later")
+            raise BusyError(f"{self._waiting} requests are already waiting; try again later")
         stop = Cancellation(self._seconds)
         self._stops.add(stop)
         self._waiting += 1

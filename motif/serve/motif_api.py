@@ -226,7 +226,7 @@ async def rollout(question: RolloutRequest, request: Request) -> Response:
     service = service_of(request)
     settings = question.settings()
     if settings.trials > service.settings.trials:
-        raise SettingError(f"trials must be {service.settings.trials} at most here, not {settings.trials}")
+        raise SettingError(f"trials must be at most {service.settings.trials}, not {settings.trials}")
     evaluator = await service.compute(service.static, question.player)
     work = _rollout_work(question, settings, evaluator)
     return await _worked(service, work, request, question.stream)
@@ -336,7 +336,7 @@ async def _fault(error: MotifError) -> AsyncIterator[bytes]:
 async def call_off(job: str, request: Request) -> Response:
     """Cancel a rollout or an analysis, whose stream begins with its ID."""
     if not service_of(request).cancel(job):
-        raise HTTPException(404, "no rollout or analysis under way has that ID")
+        raise HTTPException(404, "no running rollout or analysis has that ID")
     return json_answer({"job": job, "called_off": True})
 
 
@@ -349,7 +349,7 @@ async def _batch_answer(
 ) -> Response:
     service = service_of(request)
     if size > service.settings.batch:
-        raise SettingError(f"a batch has {service.settings.batch} positions at most here, not {size}")
+        raise SettingError(f"a batch must have at most {service.settings.batch} positions, not {size}")
     depth = (False, False) if isinstance(batch, EvaluateBatch) else (batch.fast, batch.deep)
     cost = service.cost(kind, batch.player, *depth, size)
     return LargeAnswer(await service.compute(work, service, batch, cost=cost), service)

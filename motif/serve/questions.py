@@ -26,7 +26,7 @@ Id = Annotated[
 ]
 Player = Annotated[
     str | None,
-    Field(max_length=100, description="Player who answers: a name of /api/v1/players, also with @1 or @2."),
+    Field(max_length=100, description="Player who evaluates: a name of /api/v1/players, also with @1 or @2."),
 ]
 Language = Annotated[
     str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")
@@ -34,13 +34,11 @@ Language = Annotated[
 Die = Annotated[int, Field(ge=1, le=6)]
 Dice = Annotated[
     tuple[Die, Die] | Annotated[str, Field(max_length=20)] | None,
-    Field(
-        description="The roll, as two numbers or a text such as 31; may be left out where the ID holds it."
-    ),
+    Field(description="The roll, as two numbers or a text such as 31; optional if the ID holds a roll."),
 ]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
-"""Of the items of a list only the first fault is looked for: there may be as many as items."""
+"""Validation of a list stops at its first fault, as there may be as many faults as items."""
 Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
 
 
@@ -51,7 +49,7 @@ class Question(BaseModel):
 
 
 class PositionQuestion(Question):
-    """A position, and the player who is asked."""
+    """A position, and the player who evaluates it."""
 
     id: Id
     player: Player = None
@@ -66,7 +64,7 @@ class EvaluateQuestion(PositionQuestion):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START}]})
     detailed: bool = Field(
-        default=False, description="Also the player's parameters of the position, by name."
+        default=False, description="Also return the player's parameters of the position, by name."
     )
 
 
@@ -156,7 +154,7 @@ class PlaysQuestion(_RollQuestion):
 
 
 class HintQuestion(_EvaluatedQuestion, _RollQuestion):
-    """A roll whose plays are to be ranked, or without a roll a cube decision."""
+    """A roll whose plays are to be ranked, or, without a roll, a cube decision."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -198,10 +196,10 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
     compare: Annotated[bool, Field(description="Roll out the best plays of the roll with the same dice.")] = (
         False
     )
-    candidates: Annotated[int, Field(ge=1, le=100, description="How many plays to compare.")] = 5
+    candidates: Annotated[int, Field(ge=1, le=100, description="Number of plays to compare.")] = 5
     play: Annotated[
         list[Annotated[str, Field(max_length=60)]],
-        Field(max_length=100, description="Compare these plays, not the best."),
+        Field(max_length=100, description="Plays to compare instead of the best ones."),
     ] = []
     stream: Annotated[bool, Field(description="Send the progress: a line of JSON for each event.")] = False
 
@@ -237,7 +235,9 @@ class HintBatch(_EvaluatorQuestion):
         json_schema_extra={"examples": [{"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3}]}
     )
     decisions: Annotated[list[BatchDecision], _FIRST_FAULT]
-    plays: Annotated[int | None, Field(ge=1, description="The best plays of each; all by default.")] = None
+    plays: Annotated[
+        int | None, Field(ge=1, description="Maximum number of plays per decision; all by default.")
+    ] = None
 
 
 class CubeBatch(_EvaluatorQuestion):

@@ -1,4 +1,4 @@
-"""Judgement of the answers to quiz questions."""
+"""Judging of answers to quiz questions."""
 
 from typing import NamedTuple
 

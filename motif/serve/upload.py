@@ -25,7 +25,7 @@ from motif.serve.lanes import OverdueError
 
 _FORM = "multipart/form-data"
 _PARTS, _PART_HEAD = 16, 4096
-"""Most parts of a form, and most bytes of the headers of one."""
+"""Maximum number of parts of a form, and maximum bytes of a part's headers."""
 _PIECE = 1 << 16
 _MEMORY = 120_000_000
 """Bytes that reading may use."""
@@ -105,12 +105,12 @@ class _Form:
     def _begin(self) -> None:
         self._parts, self._head = self._parts + 1, 0
         if self._parts > _PARTS:
-            raise RecordError(f"a form has {_PARTS} parts at most here")
+            raise RecordError(f"a form must have at most {_PARTS} parts")
 
     def _measure(self, size: int) -> None:
         self._head += size
         if self._head > _PART_HEAD:
-            raise RecordError(f"the headers of a form's part have at most {_PART_HEAD} bytes here")
+            raise RecordError(f"the headers of a form's part must have at most {_PART_HEAD} bytes")
 
     def _on_header(self, data: bytes, start: int, end: int) -> None:
         self._measure(end - start)
@@ -143,7 +143,7 @@ def read_upload(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord]:
     record = parse_match(content, name)
     rolls = rolls_of(record)
     if rolls > most_rolls:
-        raise RecordError(f"{name}: a match has {most_rolls} rolls at most here, not {rolls}")
+        raise RecordError(f"{name}: a match must have at most {most_rolls} rolls, not {rolls}")
     return name, record
 
 
@@ -187,9 +187,7 @@ class UploadReader:
         while not self._pipe.poll(_BETWEEN_LOOKS):
             checkpoint()
             if monotonic() > end:
-                raise OverdueError(
-                    f"reading a match file may take {seconds} s here, and this one takes longer"
-                )
+                raise OverdueError(f"reading this match file takes longer than {seconds} s, the limit")
         return self._pipe.recv()
 
     def _begin(self) -> None:

@@ -187,7 +187,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     kept(store)
     with sqlite3.connect(tmp_path / DATABASE) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(StorageError, match="the analyses here were kept by a newer version"):
+    with pytest.raises(StorageError, match="the stored analyses are from a newer version"):
         AnalysisStore(tmp_path).summaries()
 
 

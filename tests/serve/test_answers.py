@@ -83,11 +83,11 @@ def test_one_call_for_play_and_cube(client, question, action):
     [
         (
             {"id": OPENING, "dice": "31", "ply": 2},
-            "ply: how far to look ahead is in the player's name",
+            "ply: lookahead is part of the player's name",
         ),
-        ({"id": OPENING, "roll": "31"}, "roll: the roll is called dice"),
+        ({"id": OPENING, "roll": "31"}, "roll: the roll must be called dice"),
         ({"position": OPENING}, "id: is missing"),
-        ({"id": OPENING, "dise": "31"}, "dise: there is no such field; did you mean 'dice'?"),
+        ({"id": OPENING, "dise": "31"}, "dise: unknown field; did you mean 'dice'?"),
         ({"id": OPENING, "dice": [3, 7]}, "dice.1: Input should be less than or equal to 6"),
         (OPENING, "the body must be a JSON object, such as"),
     ],

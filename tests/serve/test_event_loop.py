@@ -69,15 +69,15 @@ ANALYSE, EVALUATE, HINT = "/api/v1/analyse?fast=true", "/api/v1/batches/evaluate
 DECISION = {"id": OPENING, "dice": [3, 1]}
 REFUSED = [
     (ANALYSE, "multipart/form-data; boundary=b0", nested, "the form has no file"),
-    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 57_000, "a form has 16 parts at most"),
-    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 500_000, "a form has 16 parts at most"),
+    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 57_000, "a form must have at most 16 parts"),
+    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 500_000, "a form must have at most 16 parts"),
     (ANALYSE, FORM, lambda: PART % (b"=?utf-8?q?a?= " * 10_000) + b"x\r\n--b--\r\n", "cannot be read"),
     (ANALYSE, FORM, lambda: PART % (b"=?utf-8?q?a?= " * 200_000) + b"x\r\n--b--\r\n", "cannot be read"),
     (
         ANALYSE,
         FORM,
         lambda: b'--b\r\nContent-Disposition: form-data; name="f"\r\n\r\nx\r\n' * 20_000,
-        "a form has 16 parts",
+        "a form must have at most 16 parts",
     ),
     (ANALYSE, FORM, lambda: b"--b\r\n" + b"X: y\r\n" * 300_000 + b"\r\n", "the form cannot be read"),
     (ANALYSE, FORM, lambda: PART % b"x.mat" + b"x" * 1000, "the form ends within its file"),
@@ -90,27 +90,27 @@ REFUSED = [
         lambda: b" 0 point match\n\n" + b"".join(GAME % k for k in range(500)) + b"\x00?" * 1000,
         "the record",
     ),
-    (EVALUATE, JSON, lambda: b'{"ids":[' + b"[]," * 1_300_000 + b"[]]}", "121000 values at most"),
-    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 1_300_000 + b"{}]}", "121000 values at most"),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"[]," * 1_300_000 + b"[]]}", "at most 121000 values"),
+    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 1_300_000 + b"{}]}", "at most 121000 values"),
     (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 9_000 + b"{}]}", "decisions.0.id: is missing"),
-    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 1_900_000 + b"1]}", "121000 values at most"),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 1_900_000 + b"1]}", "at most 121000 values"),
     (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 9_000 + b"1]}", "ids.0: Input should be a valid string"),
     (
         EVALUATE,
         JSON,
         lambda: json.dumps({f"k{number}": 0 for number in range(99_999)}).encode(),
-        "an object has 64 keys at most",
+        "an object may have at most 64 keys",
     ),
     (
         HINT,
         JSON,
         lambda: batch("decisions", [{f"k{number}": 0 for number in range(99_999)}]),
-        "an object has 64 keys at most",
+        "an object may have at most 64 keys",
     ),
     (EVALUATE, JSON, lambda: b"[" * 100_000, "the body must be a JSON object: "),
     (EVALUATE, JSON, lambda: b"1" * 3_900_000, "the body must be a JSON object: "),
     (EVALUATE, JSON, lambda: batch("ids", ["x" * 3_900_000]), "number 0: invalid position"),
-    (EVALUATE, JSON, lambda: batch("ids", [OPENING] * 10_001), "a batch has 10000 positions at most"),
+    (EVALUATE, JSON, lambda: batch("ids", [OPENING] * 10_001), "a batch must have at most 10000 positions"),
 ]
 
 

@@ -145,7 +145,7 @@ def test_two_pages_cannot_play_one_game_against_each_other(client):
         json={"revision": state["revision"], "do": "play", "play": "13/9 13/10"},
     )
     assert stale.status_code == 409
-    assert "gone on elsewhere" in stale.json()["message"]
+    assert "continued in another tab" in stale.json()["message"]
 
 
 def test_taking_back_shows_the_same_roll_again(client):
@@ -243,7 +243,7 @@ def test_a_new_game_pushes_out_none_in_progress(client, folder):
     answer = client.post(GAMES, json={"opponent": "pubeval"})
     assert (answer.status_code, answer.json()) == (
         503,
-        {"message": "2 games are in progress already: finish or remove one first"},
+        {"message": "2 games are already in progress: finish or delete one first"},
     )
     assert set(rows(folder)) == names
 

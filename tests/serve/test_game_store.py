@@ -91,7 +91,7 @@ def test_a_decision_that_another_server_has_overtaken_is_refused(folder, store):
     state, chance = begun(store), random.Random(1)
     other = GameStore(folder)
     after, _ = decided(other, other.state(state["game"]), chance)
-    with pytest.raises(GameWentOn, match="gone on elsewhere"):
+    with pytest.raises(GameWentOn, match="continued in another tab"):
         decided(store, state, chance)
     assert store.state(state["game"])["revision"] == after["revision"] > state["revision"]
 
@@ -201,7 +201,7 @@ def test_games_that_are_over_make_room_for_new_ones_the_oldest_first(folder):
 def test_a_game_in_progress_makes_room_for_none(folder):
     store = GameStore(folder, most=2)
     games = {begun(store, length=5)["game"], begun(store)["game"]}
-    with pytest.raises(NoRoomError, match=r"^2 games are in progress already: finish or remove one first$"):
+    with pytest.raises(NoRoomError, match=r"^2 games are already in progress: finish or delete one first$"):
         begun(store)
     assert set(rows(folder)) == games
     store.delete(games.pop())

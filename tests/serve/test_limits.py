@@ -170,10 +170,10 @@ def test_batches_and_trials_have_limits(strict):
     answer = strict.post("/api/v1/batches/evaluate", json={"ids": [OPENING] * 4})
     assert (answer.status_code, answer.json()["message"]) == (
         400,
-        "a batch has 3 positions at most here, not 4",
+        "a batch must have at most 3 positions, not 4",
     )
     answer = strict.post("/api/v1/rollout", json={"id": OPENING, "trials": 20_001})
-    assert "trials must be 20000 at most here" in answer.json()["message"]
+    assert "trials must be at most 20000" in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_one_rollout_at_a_time_until_it_is_cancelled(strict, endless):
         lines = stream.iter_lines()
         job = json.loads(next(lines))["job"]
         busy = strict.post("/api/v1/rollout", json={"id": OPENING, "trials": 36})
-        assert (busy.status_code, "under way already" in busy.json()["message"]) == (503, True)
+        assert (busy.status_code, "already running" in busy.json()["message"]) == (503, True)
         assert strict.delete(f"/api/v1/jobs/{job}").json() == {"job": job, "called_off": True}
         assert json.loads(list(lines)[-1]) == {"error": "cancelled"}
     until_free(strict)

@@ -196,7 +196,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         (
             "evaluate",
             {"id": OPENING, "detail": True},
-            "detail: there is no such field; did you mean",
+            "detail: unknown field; did you mean",
         ),
         ("plays", {"id": OPENING}, "dice: missing, and the ID holds no roll"),
         ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),

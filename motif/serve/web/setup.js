@@ -7,17 +7,17 @@ import { tried } from "./dialog.js";
 import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, saveAs, section, show } from "./dom.js";
 import { BAR, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { diceOf, formatOf, movesOf, scoreOf } from "./plays.js";
+import { diceOf, formatOf, movesOf, scoreOf, START } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { frame, RETRY } from "./view.js";
 
-const START = "4HPwATDgc/ABMA", LAST = "motif-position";
+const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
 const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
 export async function showSetup(view, id) {
   const setup = new Setup(view);
-  await setup.read({ text: id || sessionStorage.getItem(LAST) || START }, Boolean(id));
+  await setup.read({ text: id || sessionStorage.getItem(LAST) || OPENING }, Boolean(id));
   return setup;
 }
 
@@ -87,8 +87,12 @@ class Setup {
       if (inAddress) this.address();
     } catch (error) {
       show(this.fault, error.message);
+      if (!this.shown) {
+        this.shown = START;
+        this.draw();
+      }
       if (error.status === 0) setTimeout(() => this.fault.isConnected && this.read(asked, inAddress), RETRY);
-      else if (!this.place && asked.text !== START) await this.read({ text: START }, false).then(() => show(this.fault, error.message));
+      else if (!this.place && asked.text !== OPENING) await this.read({ text: OPENING }, false).then(() => show(this.fault, error.message));
     }
   }
 
@@ -161,7 +165,7 @@ class Setup {
   }
 
   async put(board) {
-    if (board === null) return this.read({ text: START }, true);
+    if (board === null) return this.read({ text: OPENING }, true);
     this.shown = board;
     this.draw();
     return this.ask();

@@ -35,7 +35,7 @@ PROBLEMS: dict[type[Exception], int] = {
 """Statuses of errors; all others are bad requests."""
 
 Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
-Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Seed of the dice; random by default.")]
+Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
 
 
 class NewGameQuestion(Question):

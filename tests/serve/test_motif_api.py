@@ -202,7 +202,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),
         ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score needs a match"),
         ("hint", {"id": OPENING, "dice": "31", "fast": True, "deep": True}, "fast"),
-        ("cube", {"id": OPENING, "cube": 3}, "cube shows 3"),
+        ("cube", {"id": OPENING, "cube": 3}, "must be a power of two up to 32768, not 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
         ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
         ("batches/evaluate", {"ids": [OPENING, "?"]}, "number 1: invalid position '?'"),

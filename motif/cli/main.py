@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
-from motif.cli.options import with_options
+from motif.cli.options import convert_only_if_needed, with_options
 from motif.cli.printing import complain, one_line
 from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
 
@@ -132,6 +132,9 @@ class _Program(TyperGroup):
     def __init__(self, **facts: Any) -> None:
         super().__init__(**{**facts, "commands": {}})
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return convert_only_if_needed(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the first words of `args` name; the longest name wins."""

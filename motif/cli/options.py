@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from glob import escape
 from importlib import import_module, resources
 from pathlib import Path
@@ -235,7 +235,30 @@ NORMAL_DEPTH = JudgeDepth()
 Command = Callable[..., None]
 
 
-def command(*examples: str, cls: type[TyperCommand] | None = None) -> Callable[[Command], Command]:
+def convert_only_if_needed(parameters: list[Any]) -> list[Any]:
+    """Make typer leave defaults and texts as they are: a conversion imports pydantic, which takes 0.1 s."""
+    for parameter in parameters:
+        if hasattr(parameter, "type_descriptor") and not isinstance(parameter.process_value, partial):
+            parameter.process_value = partial(_processed, parameter, parameter.process_value)
+    return parameters
+
+
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    is_text = isinstance(value, str) and parameter.type_descriptor.annotation in (str, str | None)
+    if not is_text and (value != parameter.default or parameter.required):
+        return convert(context, value)
+    return value if parameter.callback is None else parameter.callback(context, parameter, value)
+
+
+class OptionsCommand(TyperCommand):
+    """A command whose defaults and texts are not converted."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters of the command."""
+        return convert_only_if_needed(super().get_params(ctx))
+
+
+def command(*examples: str, cls: type[TyperCommand] = OptionsCommand) -> Callable[[Command], Command]:
     """Mark a function as a command; `examples` are command lines without the leading ``motif``."""
 
     def decorate(function: Command) -> Command:
@@ -280,7 +303,7 @@ def with_options(function: Command) -> Command:
 def optional_value(option: str, value: str) -> type[TyperCommand]:
     """Return a command class in which `option` without a value means ``option=value``."""
 
-    class OptionalValue(TyperCommand):
+    class OptionalValue(OptionsCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             following = [*args, "-"][1:]
             filled = [
@@ -295,7 +318,7 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
 def several_values(option: str) -> type[TyperCommand]:
     """Return a command class in which `option` takes all values that follow it: ``--from *.mat``."""
 
-    class SeveralValues(TyperCommand):
+    class SeveralValues(OptionsCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             spelt, is_open = [], False
             for word in args:

@@ -6,10 +6,11 @@ therefore measured by a rollout: of both plays with the same dice, or of the cub
 `explain` and the tutor all use these numbers.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,8 @@ LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=Tru
 """Settings for the rollout of each play with ``:rollout``."""
 ANSWERS = ("take", "pass", "drop", "beaver")
 """Actions of the player who is doubled."""
+DIGITS = 3
+"""Decimals of equities that are shown."""
 MORE_TRIALS = 4
 """Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _AT_ONCE = 4
@@ -78,6 +81,8 @@ class RolledCube(NamedTuple):
     """Standard error of the gain or loss."""
     trials: int
     """0 if the cube is dead; the decision is then lookahead's."""
+    equity_se: tuple[float, float] | None = None
+    """Standard errors of the equities of no double and double/take; None without a rollout."""
 
     @property
     def confirmed(self) -> float:
@@ -105,9 +110,68 @@ class ComparedPair(NamedTuple):
         return (self.better.equity, self.worse.equity) if self.rolled is None else self.rolled.equities
 
     @property
+    def shown_difference(self) -> float:
+        """The difference of the equities as shown, with `DIGITS` decimals."""
+        return difference_shown(*self.equities)
+
+    @property
     def source(self) -> str:
         """Source of the equities."""
         return self.worse.source if self.rolled is None else ROLLOUT
+
+    @property
+    def known(self) -> list[dict[str, Any]]:
+        """Both plays with rounded equities for JSON, as `known_pair` has them."""
+        errors = (None, None) if self.rolled is None else self.rolled.equity_se
+        return [
+            {
+                "done": one.play.notation,
+                "equity": round(equity, DIGITS),
+                "source": self.source,
+                "se": error,
+                "lookahead": one.equity,
+            }
+            for one, equity, error in zip((self.better, self.worse), self.equities, errors, strict=True)
+        ]
+
+
+class KnownPlay(NamedTuple):
+    """A play with an estimate that is already known."""
+
+    play: Play
+    equity: float
+    """Normalised equity for the mover."""
+    source: str
+    """Source of `equity`; see `motif.players.ranking.RankedPlay`."""
+    lookahead: float | None = None
+    """Equity by lookahead, if `equity` is from a rollout."""
+    se: float | None = None
+    """Standard error of an equity from a rollout."""
+
+
+def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> ComparedPair:
+    """Return the comparison of two plays by known estimates; `se` is the standard error of the difference."""
+    two = better, worse
+    looked = [
+        one.lookahead if one.source == ROLLOUT and one.lookahead is not None else one.equity for one in two
+    ]
+    source = worse.source if better.source == ROLLOUT else better.source
+    first, second = (
+        RankedPlay(one.play, value, value - looked[0], source) for one, value in zip(two, looked, strict=True)
+    )
+    if source != ROLLOUT:
+        # Plays from two sources are compared by lookahead.
+        return ComparedPair(first, second, None)
+    errors = (better.se or math.nan, worse.se or math.nan)
+    equities = better.equity, worse.equity
+    difference = better.equity - worse.equity
+    rolled = RolledPair(equities, errors, difference, math.nan if se is None else se, 0)
+    return ComparedPair(first, second, rolled)
+
+
+def difference_shown(first: float, second: float) -> float:
+    """Return the difference of two equities that are shown with `DIGITS` decimals."""
+    return round(round(first, DIGITS) - round(second, DIGITS), DIGITS)
 
 
 def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
@@ -289,4 +353,5 @@ def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: Judged
     assert result.difference_se is not None
     decision = rolled_decision(one.decision, result.no_double, result.double_take)
     se = result.double_take_se if one.done in ANSWERS else result.difference_se
-    return RolledCube(decision, decision.cost(one.done), se, result.trials)
+    both = float(result.se[-1]), result.double_take_se
+    return RolledCube(decision, decision.cost(one.done), se, result.trials, both)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.phrases import LANGUAGE, phrases
 from motif.analysis.position_records import evaluations
 from motif.board.match_state import MatchState
@@ -13,6 +14,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.doubling import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
 from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
+from motif.doubling.decision import BEAVERED, rolled_decision
 from motif.doubling.equities import efficiency_class
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
@@ -29,6 +31,44 @@ class CubeAnswer(NamedTuple):
     """Source of the probabilities."""
     evaluation: dict[str, Any]
     """The position's record from `evaluations`."""
+
+    def with_equities(self, no_double: float | None, double_take: float | None) -> "CubeAnswer":
+        """Return the answer with known equities, such as those of a rollout, where they are not None."""
+        decision = self.decision
+        assert decision.double_take is not None
+        none = decision.no_double if no_double is None else no_double
+        taken = decision.double_take if double_take is None else double_take
+        return self._replace(decision=rolled_decision(decision, none, taken))
+
+    def table(self, *, answer: bool = False) -> dict[str, Any]:
+        """Return the right action and the equities of the possible ones, for display.
+
+        They are those of the player who may double or, with `answer`, of the opponent who answers.  Each row
+        has the equity, the difference from the best action (None for that and for the opponent's mistakes),
+        and the chance of winning the match, if any.
+        """
+        decision = as_shown(self.decision)
+        taken, passed, double = decision.double_take, decision.double_pass, decision.double_name
+        mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
+        if taken is None or passed is None:
+            rows = [(f"no {double}", decision.no_double, mwc[0])]
+        elif answer:
+            rows = [("take", -taken, mwc[1] and 1 - mwc[1]), ("pass", -passed, mwc[2] and 1 - mwc[2])]
+            rows += [("beaver", -BEAVERED * taken, None)] * decision.should_beaver
+        else:
+            rows = [
+                (f"no {double}", decision.no_double, mwc[0]),
+                (f"{double}, take", taken, mwc[1]),
+                (f"{double}, pass", passed, mwc[2]),
+            ]
+        best = max(row[1] for row in rows) if answer else decision.value
+        listed = []
+        for name, equity, chance in rows:
+            less = difference_shown(equity, best)
+            listed.append(
+                {"action": name, "equity": equity, "difference": min(less, 0) or None, "mwc": chance}
+            )
+        return {"right": decision.answer if answer else decision.action, "rows": listed}
 
     def record(self) -> dict[str, Any]:
         """Return the JSON record."""
@@ -75,9 +115,14 @@ def decision_record(decision: CubeDecision) -> dict[str, Any]:
     return {**decision.to_dict(), "words": cube_words(decision)}
 
 
-def cube_words(decision: CubeDecision, language: str = LANGUAGE) -> str:
-    """Describe a decision in a `language` of `motif.analysis.phrases.languages`."""
-    table = phrases(language)
+def cube_words(decision: CubeDecision, language: str = LANGUAGE, *, answer: bool = False) -> str:
+    """Describe a decision in a `language` of `motif.analysis.phrases.languages`.
+
+    With `answer`, only the answer to the double is described.  Costs are differences of the equities as
+    shown.
+    """
+    table, decision = phrases(language), as_shown(decision)
+    verdicts = decision.verdicts[answer and decision.doubled is not None :]
     double = table.say("cube", "doubles", decision.double_name)
     return " ".join(
         table.say(
@@ -87,8 +132,17 @@ def cube_words(decision: CubeDecision, language: str = LANGUAGE) -> str:
             degree=verdict.degree and table.say("cube", "degrees", verdict.degree),
             double=double,
         )
-        for verdict in decision.verdicts
+        for verdict in verdicts
     )
+
+
+def as_shown(decision: CubeDecision) -> CubeDecision:
+    """Return a decision with equities of `DIGITS` decimals, if they decide alike and are not exact."""
+    if decision.double_take is None or decision.exact:
+        return decision
+    none, taken = round(decision.no_double, DIGITS), round(decision.double_take, DIGITS)
+    shown = rolled_decision(decision, none, taken)
+    return shown if shown.action == decision.action else decision
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
+from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
 from motif.board.notation import format_moves
 from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, Board, pack_many
@@ -25,6 +25,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import (
+    FULL_DEPTH,
     MONEY,
     CubeContext,
     Ranking,
@@ -202,13 +203,25 @@ def hint(
     evaluator: Evaluator,
     player: str,
     options: MatchOptions,
+    full_depth: int = FULL_DEPTH,
+    asked: Sequence[Play] = (),
 ) -> tuple[Ranking, Record]:
     """Return the ranked plays of a roll, the best with probabilities, and their JSON record.
 
-    Plays are valued at the score and cube given by `options` and by the ID's `match`.
+    Plays are valued at the score and cube given by `options` and by the ID's `match`, the `full_depth` best
+    and those `asked` for to full depth.
     """
     context, valued = for_match(evaluator, options, match)
-    ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=player)
+    ranking = rank_plays(
+        position,
+        roll,
+        evaluator,
+        context,
+        full_depth=full_depth,
+        asked=asked,
+        chances_for=SHOWN,
+        name=player,
+    )
     return ranking, {**ranking.to_dict(), **valued}
 
 

@@ -42,6 +42,8 @@ PR_RATINGS: tuple[tuple[float, str], ...] = (
 )
 """eXtreme Gammon's names for levels of play, each with its upper limit of the performance rating (PR)."""
 LOWEST_PR_RATING = "distracted"
+MIN_RATED = 20
+"""Decisions below which an error rate gets no name: fewer say little about a player."""
 
 
 def mark_of(error: float) -> Mark:

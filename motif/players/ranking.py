@@ -215,7 +215,7 @@ def rank_plays(
     asked
         Other plays that are evaluated to full depth.
     chances_for
-        Number of best plays to return with probabilities.
+        Number of best plays to return with probabilities, as those asked for.
     name
         Name to show for the evaluator, if not its own.
 
@@ -235,7 +235,9 @@ def rank_plays(
     for play in asked:
         rows |= (batch.boards == play.position.board).all(axis=1)
     estimates = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
-    return _ranking(position, roll, evaluator, context, batch, estimates, chances_for, name)
+    order = best_first(estimates.values, position.board[None], batch, evaluator)
+    shown = order[(np.arange(len(order)) < chances_for) | (rows[order] & (chances_for > 0))]
+    return _ranking(position, roll, evaluator, context, batch, estimates, order, shown, name)
 
 
 def estimate_plays(
@@ -335,12 +337,11 @@ def _ranking(
     context: CubeContext,
     batch: PlayBatch,
     estimates: PlayEstimates,
-    chances_for: int,
+    order: npt.NDArray[np.intp],
+    shown: npt.NDArray[np.intp],
     name: str,
 ) -> Ranking:
     values, sources = estimates
-    order = best_first(values, position.board[None], batch, evaluator)
-    shown = order[:chances_for]
     rows = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
     chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), rows.tolist(), strict=True)}
     best = float(values[order[0]])

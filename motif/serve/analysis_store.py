@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motif.analysis.position_records import Record
-from motif.board.marks import pr_rating
+from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError
 from motif.serve.database import Database
 
@@ -190,7 +190,10 @@ class AnalysisStore(Database):
     # --- Cards
 
     def next_card(self, kind: str, analysis: str | None = None, skip: Sequence[str] = ()) -> Record | None:
-        """Return the first card of a `kind` that is due, or any card of an `analysis`."""
+        """Return the first card of a `kind` that is due, or any card of an `analysis`.
+
+        Its ``player`` is the analyst, if any.
+        """
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
@@ -201,7 +204,13 @@ class AnalysisStore(Database):
                 "ORDER BY due, key LIMIT 1",
                 (*values, *skip),
             ).fetchone()
-        return None if row is None else _card(row)
+            if row is None:
+                return None
+            card = _card(row)
+            heading = connection.execute(
+                "SELECT heading FROM analyses WHERE id = ?", (card["analysis"],)
+            ).fetchone()
+        return card | {"player": heading and json.loads(heading[0]).get("player")}
 
     def knows_card(self, key: str) -> bool:
         """Return whether a question has been asked before."""
@@ -260,7 +269,12 @@ def _card(row: tuple[object, ...]) -> Record:
 
 def with_ratings(players: Sequence[Record]) -> list[Record]:
     """Return the totals of both players with eXtreme Gammon's words for their performance ratings."""
-    return [one | {"pr_word": None if one["pr"] is None else pr_rating(one["pr"])} for one in players]
+    return [one | {"pr_word": _pr_word(one["pr"], one["overall"]["decisions"])} for one in players]
+
+
+def _pr_word(pr: float | None, decisions: int) -> str | None:
+    """Return the word for a performance rating; None for fewer than `MIN_RATED` decisions."""
+    return None if pr is None or decisions < MIN_RATED else pr_rating(pr)
 
 
 def _facts(row: Sequence[object], heading: str) -> Record:
@@ -293,7 +307,7 @@ def _overall(summaries: Sequence[Record]) -> Record | None:
             theme["cost"] += costs["cost"]
     return {
         "pr": pr,
-        "pr_word": pr_rating(pr),
+        "pr_word": _pr_word(pr, decisions),
         "luck": sum(one["luck"]["total"] for one in rated) / len(rated),
         "analyses": [
             {"analysis": one["analysis"], "made": one["made"], "pr": one["pr"], "luck": one["luck"]["total"]}

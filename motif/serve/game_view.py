@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from motif.analysis.cube_records import as_shown
 from motif.analysis.position_records import Record
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
@@ -161,16 +162,16 @@ def objection_view(objection: Objection) -> Record:
         "player": default_advisor().name,
     }
     if choice is None:
-        return words
-    plays = choice.better.play, choice.worse.play
-    return {
-        **words,
-        "source": choice.source,
-        "plays": [
-            {"notation": play.notation, "equity": equity, "position": gnubg_id(play.position)}
-            for play, equity in zip(plays, choice.equities, strict=True)
-        ],
-    }
+        judged = objection.cube
+        assert judged is not None
+        equities = {"no_double": judged.decision.no_double, "double_take": judged.decision.double_take}
+        cost = as_shown(judged.decision).cost(objection.action)
+        return {**words, "cost": cost, "known": {**equities, "source": judged.source, "se": judged.se}}
+    plays = [
+        one | {"notation": one["done"], "position": gnubg_id(ranked.play.position)}
+        for one, ranked in zip(choice.known, (choice.better, choice.worse), strict=True)
+    ]
+    return {**words, "source": choice.source, "se": choice.rolled and choice.rolled.se, "plays": plays}
 
 
 def rolls_view(game: KeptGame) -> Record:

@@ -3,7 +3,8 @@
 Evaluations have a shortcut, as routing and validation take several times as long as the evaluation.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+import math
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from motif.analysis.confirmation import KnownPlay, difference_shown, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
@@ -27,8 +29,9 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
+from motif.players.ranking import EXACT, ROLLOUT, plies_of, source_words
 from motif.rollouts import RolloutSettings
-from motif.runtime.errors import MotifError, RecordError, SettingError
+from motif.runtime.errors import MotifError, PlayError, RecordError, SettingError
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint
 from motif.serve.answers import (
@@ -62,6 +65,7 @@ from motif.serve.questions import (
     ExplainQuestion,
     HintBatch,
     HintQuestion,
+    KnownEstimate,
     PlaysQuestion,
     RolloutRequest,
 )
@@ -167,7 +171,38 @@ def _hint(service: EngineService, question: HintQuestion) -> Record:
         return _cube(service, question)
     position, match, roll = question.decision()
     name, evaluator = service.judge(question.player, question.fast, question.deep)
-    return hint(position, roll, match, evaluator, name, question.options())[1]
+    legal = legal_plays(position, roll)
+    asked = [find_play(play, legal) for play in question.asked]
+    record = hint(position, roll, match, evaluator, name, question.options(), question.full_depth, asked)[1]
+    return (
+        {**record, "plays": _with_known(record["plays"], question.known_plays)} if question.shown else record
+    )
+
+
+def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list[Record]:
+    """Return ranked plays with the rollouts among `known` estimates first.
+
+    Each has its difference from the first play as shown; None if that is from another source.
+    """
+    rolled = {one.done: one for one in known if one.source == ROLLOUT}
+    merged = [
+        one
+        if (it := rolled.get(one["notation"])) is None
+        else {**one, "lookahead": one["equity"], **it.model_dump(exclude={"done"}, exclude_none=True)}
+        for one in plays
+    ]
+    if rolled:
+        merged.sort(key=lambda one: -one["equity"] if one["source"] == ROLLOUT else math.inf)
+    first = merged[0]
+    return [
+        one
+        | {
+            "difference": difference_shown(one["equity"], first["equity"])
+            if one["source"] == first["source"]
+            else None
+        }
+        for one in merged
+    ]
 
 
 @router.post("/cube", responses=answers(CubeDecisionAnswer))
@@ -197,7 +232,17 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
     answer = next(cube_answers([(position, state)], evaluator, name, jobs=1))
     if isinstance(question, HintQuestion):
         return answer.record()
-    return {**answer.record(), "words": cube_words(answer.decision, question.language)}
+    known = question.known
+    source: Record = {
+        "source": EXACT if answer.decision.exact else source_words(plies_of(evaluator)),
+        "se": None,
+    }
+    if known is not None and answer.decision.double_take is not None:
+        answer = answer.with_equities(known.no_double, known.double_take)
+        source = {"source": known.source, "se": known.se}
+    words = cube_words(answer.decision, question.language, answer=question.answer)
+    shown = {**source, "table": answer.table(answer=question.answer)} if question.shown else {}
+    return {**answer.record(), **shown, "words": words}
 
 
 @router.post("/explain", responses=answers(ExplanationAnswer))
@@ -208,13 +253,23 @@ async def explain(question: ExplainQuestion, request: Request) -> Response:
 
 def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
     position, match, roll = question.decision()
-    worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
+    legal = legal_plays(position, roll)
+    worse = None if question.versus is None else find_play(question.versus, legal)
+    choice = None
+    if question.known is not None:
+        better, other = (
+            KnownPlay(find_play(one.done, legal), one.equity, one.source, one.lookahead, one.se)
+            for one in question.known
+        )
+        if better.play.position == other.play.position:
+            raise PlayError(f"{other.play.notation!r} cannot be compared with itself; name another play")
+        choice = known_pair(better, other, question.known_se)
     _, evaluator = service.judge(question.player, question.fast, question.deep)
     context, valued = for_match(evaluator, question.options(), match)
     explanation = explain_play(
-        evaluator, position, roll, worse=worse, context=context, language=question.language
+        evaluator, position, roll, worse=worse, context=context, language=question.language, choice=choice
     )
-    return {**explanation.to_dict(), "judged_source": explanation.evidence.pair.source, **valued}
+    return {**explanation.to_dict(), **valued}
 
 
 @router.post("/rollout", responses=answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))

@@ -13,10 +13,12 @@ from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.board.rules import MAX_CUBE, MAX_SCORE
+from motif.players.ranking import FULL_DEPTH
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 
 _MAX_ID = 200
+_MAX_EQUITY = 1e6
 _START = "4HPwATDgc/ABMA"
 Id = Annotated[
     str,
@@ -40,6 +42,12 @@ Count = Annotated[int, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
 """Validation of a list stops at its first fault, as there may be as many faults as items."""
 Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
+Known = Annotated[float, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
+
+
+Shown = Annotated[
+    bool, Field(description="Add what a page shows: differences of rounded equities, with their source.")
+]
 
 
 class Question(BaseModel):
@@ -153,6 +161,16 @@ class PlaysQuestion(_RollQuestion):
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START, "dice": [3, 1]}]})
 
 
+class KnownEstimate(Question):
+    """The known estimate of a play, as an analysis has it."""
+
+    done: Annotated[str, Field(max_length=60, description="The play.")]
+    equity: Known
+    source: Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
+    se: Known | None = None
+    lookahead: Annotated[Known | None, Field(description="Equity by lookahead, before a rollout.")] = None
+
+
 class HintQuestion(_EvaluatedQuestion, _RollQuestion):
     """A roll whose plays are to be ranked, or, without a roll, a cube decision."""
 
@@ -164,6 +182,26 @@ class HintQuestion(_EvaluatedQuestion, _RollQuestion):
             ]
         }
     )
+    full_depth: Annotated[
+        int, Field(ge=1, le=100, description="Number of best plays that are evaluated to full depth.")
+    ] = FULL_DEPTH
+    asked: Annotated[
+        list[Annotated[str, Field(max_length=60)]],
+        Field(max_length=10, description="Other plays to evaluate to full depth."),
+    ] = []
+    shown: Shown = False
+    known_plays: Annotated[
+        list[KnownEstimate], Field(max_length=100, description="Rollouts of plays, as an analysis has them.")
+    ] = []
+
+
+class KnownCube(Question):
+    """The known equities of a cube decision for the player on roll, as an analysis has them."""
+
+    no_double: Known | None = None
+    double_take: Known | None = None
+    source: Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
+    se: Annotated[Known | None, Field(description="Standard error of the difference.")] = None
 
 
 class ExplainQuestion(HintQuestion):
@@ -176,6 +214,11 @@ class ExplainQuestion(HintQuestion):
         str | None,
         Field(max_length=60, description="The play to compare with the best; the second best by default."),
     ] = None
+    known: Annotated[
+        tuple[KnownEstimate, KnownEstimate] | None,
+        Field(description="Two plays to compare by these estimates, not by new ones."),
+    ] = None
+    known_se: Annotated[Known | None, Field(description="Standard error of their difference.")] = None
     language: Language = LANGUAGE
 
 
@@ -249,6 +292,12 @@ class CubeBatch(_EvaluatorQuestion):
 
 class CubeQuestion(_EvaluatedQuestion):
     """A cube decision."""
+
+    shown: Shown = False
+    known: Annotated[KnownCube | None, Field(description="Decide by these equities, not by new ones.")] = None
+    answer: Annotated[
+        bool, Field(description="The words are about the answer to a double, not about the double.")
+    ] = False
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"id": "dPexAAB07zMAAA", "length": 7, "score": [3, 5]}]}

@@ -4,14 +4,15 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from motif.analysis.confirmation import compare_with_best
-from motif.analysis.cube_records import cube_answers
+from motif.analysis.confirmation import DIGITS, compare_with_best, difference_shown
+from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision, parse_position
 from motif.evaluators import Evaluator
-from motif.players.ranking import rank_plays
+from motif.players.ranking import EXACT, plies_of, rank_plays, source_words
 from motif.runtime.errors import PlayError
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import Id
@@ -25,6 +26,9 @@ class JudgedAnswer(BaseModel):
 
     done: str
     equity: float
+    source: str = ""
+    se: float | None = None
+    lookahead: float | None = None
 
 
 class AskedQuestion(BaseModel):
@@ -33,7 +37,10 @@ class AskedQuestion(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     id: Id
     is_play: bool
+    done: str | None = None
     best: str | None = None
+    error_se: float | None = None
+    """Standard error of the cost of `done`, in millipoints."""
     action: str | None = None
     candidates: tuple[JudgedAnswer, ...] = ()
 
@@ -45,6 +52,12 @@ class QuizVerdict(NamedTuple):
     """Equity that the answer gives up, at least 0."""
     best: str
     """The best play, or the best cube action."""
+    source: str = ""
+    """Source of the cost: ``2-ply``, ``rollout`` ..."""
+    se: float | None = None
+    """Standard error of the cost by a rollout."""
+    known: list[Record] | Record | None = None
+    """The estimates behind the cost, for an explanation: those of two plays, or of a cube decision."""
 
     @property
     def is_right(self) -> bool:
@@ -57,11 +70,14 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVe
 
     Raises `PositionError` and `PlayError`.
     """
-    known = {one.done: one.equity for one in question.candidates}
     if not question.is_play:
-        return _judged_cube(question, answer, evaluator, known)
-    if answer in known and question.best is not None:
-        return QuizVerdict(max(question.candidates[0].equity - known[answer], 0.0), question.best)
+        return _judged_cube(question, answer, evaluator)
+    candidates = {one.done: one for one in question.candidates}
+    best, made = candidates.get(question.best or ""), candidates.get(answer)
+    if best is not None and made is not None and best.source == made.source:
+        cost = max(difference_shown(best.equity, made.equity), 0.0)
+        both = None if best is made else [best.model_dump(), made.model_dump()]
+        return QuizVerdict(cost, best.done, made.source, _se_of(question, answer), both)
     position, match, roll = parse_decision(question.id)
     if roll is None:
         raise PlayError("the ID of the question holds no roll")
@@ -69,26 +85,39 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVe
     context, _ = for_match(evaluator, MatchOptions(), match)
     ranking = rank_plays(position, roll, evaluator, context, asked=[play])
     pair = compare_with_best(ranking, evaluator, context, play)
-    return QuizVerdict(0.0 if pair is None else max(pair.difference, 0.0), ranking[0].play.notation)
+    if pair is None:
+        return QuizVerdict(0.0, ranking[0].play.notation, ranking[0].source)
+    cost, se = max(pair.shown_difference, 0.0), pair.rolled and pair.rolled.se
+    return QuizVerdict(cost, pair.better.play.notation, pair.source, se, pair.known)
 
 
-def _judged_cube(
-    question: AskedQuestion, answer: str, evaluator: Evaluator, known: dict[str, float]
-) -> QuizVerdict:
+def _se_of(question: AskedQuestion, answer: str) -> float | None:
+    """Return the standard error of the cost of an answer, if the analysis has it."""
+    return question.error_se / _MILLIPOINTS if question.error_se and answer == question.done else None
+
+
+def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
+    known = {one.done: one.equity for one in question.candidates}
+    source = question.candidates[0].source if question.candidates else ""
     action = question.action or ""
     if {"take", "pass"} <= known.keys():  # seen by the player who answers the double
         known = {"double, take": -known["take"], "double, pass": -known["pass"]}
     elif not set(_DOUBLES) <= known.keys():
         position, match = parse_position(question.id)
         asked = [(position, MatchOptions().state_of(match))]
-        decision = next(cube_answers(asked, evaluator, evaluator.name, jobs=1)).decision
+        decision = as_shown(next(cube_answers(asked, evaluator, evaluator.name, jobs=1)).decision)
+        source = EXACT if decision.exact else source_words(plies_of(evaluator))
         action = decision.action
-        equities = decision.no_double, decision.double_take, decision.double_pass
-        known = {name: one for name, one in zip(_DOUBLES, equities, strict=True) if one is not None}
+        three = decision.no_double, decision.double_take, decision.double_pass
+        known = {name: one for name, one in zip(_DOUBLES, three, strict=True) if one is not None}
     costs = _cube_costs(known)
     if answer not in costs:
         raise PlayError(f"answer must be one of {', '.join(costs)}, not {answer!r}")
-    return QuizVerdict(max(costs[answer], 0.0), action)
+    if answer in ("take", "pass"):
+        action = "pass" if known["double, take"] > known["double, pass"] else "take"
+    equities = {"no_double": known.get("no double"), "double_take": known.get("double, take")}
+    cost = round(max(costs[answer], 0.0), DIGITS)
+    return QuizVerdict(cost, action, source, _se_of(question, answer), equities | {"source": source})
 
 
 def _cube_costs(equities: dict[str, float]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """An evaluator's advice on plays and cube decisions at the score and cube of the game."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from motif.analysis.confirmation import (
     ComparedPair,
@@ -16,7 +16,7 @@ from motif.board.game_record import CubeKind
 from motif.board.moves import Play
 from motif.evaluators import Evaluator
 from motif.players.player import Player, cube_evaluator
-from motif.players.ranking import Ranking, rank_plays
+from motif.players.ranking import EXACT, ROLLOUT, Ranking, plies_of, rank_plays, source_words
 from motif.session.session import GameSession
 
 if TYPE_CHECKING:
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 
 _BEAVERED_CUBE = 4
 """Factor by which a double and a beaver together raise the cube."""
+
+
+class CubeCost(NamedTuple):
+    """A cube decision and the cost of an action."""
+
+    decision: "CubeDecision"
+    cost: float
+    """Normalised equity, at least 0."""
+    source: str
+    """Source of `cost`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    se: float | None = None
+    """Standard error of `cost` by a rollout."""
 
 
 class Advisor:
@@ -49,15 +61,16 @@ class Advisor:
         """Return the decision on a possible or offered double, or on a beaver."""
         return self._judged_cube(session).decision
 
-    def cube_cost(self, session: GameSession, action: str) -> "tuple[CubeDecision, float]":
+    def cube_cost(self, session: GameSession, action: str) -> CubeCost:
         """Return the decision on a double and the cost of `action`, from a rollout if it is doubtful."""
         chance = self._cube_chance(session)
         question = JudgedCube(chance.position, chance.state, self.cube(session), action)
         settings = confirming_rollout(self.evaluator)
         if settings is None or not question.is_doubtful:
-            return question.decision, question.decision.cost(action)
+            source = EXACT if question.decision.exact else source_words(plies_of(self.evaluator))
+            return CubeCost(question.decision, question.decision.cost(action), source)
         (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
-        return rolled.decision, rolled.confirmed
+        return CubeCost(rolled.decision, rolled.confirmed, ROLLOUT, rolled.se)
 
     def raccoons(self, session: GameSession) -> bool:
         """Return whether to double a beaver."""

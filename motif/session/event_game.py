@@ -7,9 +7,9 @@ the player who resigns, and ``["undo"]``.  Dice come from a seed or are typed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from motif.analysis.confirmation import ComparedPair
+from motif.analysis.confirmation import ANSWERS, ComparedPair
 from motif.board.moves import Play
 from motif.board.notation import find_play
 from motif.board.position import Position
@@ -17,12 +17,9 @@ from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
-from motif.session.advisor import Advisor, cube_advisor
+from motif.session.advisor import Advisor, CubeCost, cube_advisor
 from motif.session.resignations import is_accepted
 from motif.session.session import GameSession
-
-if TYPE_CHECKING:
-    from motif.doubling import CubeDecision
 
 Event = list[Any]
 Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "wait"]
@@ -58,7 +55,8 @@ class Objection:
     """The best play, or the right cube action."""
     choice: ComparedPair | None = None
     """The best play and the intended one; None for cube actions."""
-    decision: "CubeDecision | None" = None
+    cube: CubeCost | None = None
+    """The cube decision; None for plays."""
 
 
 class EventGame:
@@ -206,15 +204,18 @@ class EventGame:
             choice = advisor.compared(session, self.legal_play(detail))
             if choice is None or choice.difference <= limit:
                 return None
-            return Objection("play", choice.difference, choice.better.play.notation, choice)
+            return Objection("play", choice.shown_difference, choice.better.play.notation, choice)
         if session.can_raccoon and word in ("roll", "raccoon"):
             action = "raccoon" if word == "raccoon" else "no raccoon"
         elif (session.can_double and word in ("roll", "double")) or word in session.answers:
             action = "pass" if word == "drop" else word
         else:
             return None
-        decision, cost = advisor.cube_cost(session, action)
-        return Objection(action, cost, decision.action, decision=decision) if cost > limit else None
+        judged = advisor.cube_cost(session, action)
+        if judged.cost <= limit:
+            return None
+        right = judged.decision.answer if action in ANSWERS else judged.decision.action
+        return Objection(action, judged.cost, right, cube=judged)
 
     def go_on(self) -> None:
         """Carry out programs' decisions and forced actions until a person's turn or the end."""

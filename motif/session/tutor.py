@@ -103,8 +103,8 @@ class Tutor:
     def _explain(self, objection: Objection) -> None:
         if objection.choice is not None:
             self._why(objection.choice)
-        elif objection.decision is not None:
-            self._prompter.say(*decision_lines(objection.decision))
+        elif objection.cube is not None:
+            self._prompter.say(*decision_lines(objection.cube.decision))
 
     def reports(self) -> list[Report]:
         """Return the errors of each person, without undone decisions."""

@@ -230,7 +230,11 @@ def test_answers_to_an_error_are_judged_by_its_analysis(client):
     assert judged(question, "24/23 13/10")["cost"] == pytest.approx(0.05)
     assert judged(question, "8/5 6/5")["right"]
     doubled = {"id": ID, "is_play": False, "action": "double, take"}
-    doubled["candidates"] = [{"done": "take", "equity": -0.7}, {"done": "pass", "equity": -1}]
+    doubled |= {"done": "pass", "error_se": 10.0}
+    doubled["candidates"] = [
+        {"done": "take", "equity": -0.7, "source": "rollout"},
+        {"done": "pass", "equity": -1, "source": "rollout"},
+    ]
     assert judged(doubled, "take")["cost"] == 0
     assert judged(doubled, "pass") | {"key": "", "due": 0} == {
         "key": "",
@@ -238,8 +242,11 @@ def test_answers_to_an_error_are_judged_by_its_analysis(client):
         "box": 0,
         "days": 0,
         "cost": pytest.approx(0.3),
-        "best": "double, take",
+        "best": "take",
         "right": False,
+        "source": "rollout",
+        "se": pytest.approx(0.01),
+        "known": {"no_double": None, "double_take": pytest.approx(0.7), "source": "rollout"},
     }
     doubled["candidates"] = [
         {"done": "no double", "equity": 0.5},

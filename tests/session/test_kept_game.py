@@ -111,7 +111,7 @@ def test_the_tutor_warns_before_large_errors_only():
     worst = game.objection("play", "13/10 6/5", 0.05, default_advisor())
     assert worst.better == "8/5 6/5"
     assert worst.cost > 0.05
-    assert worst.choice.difference == worst.cost
+    assert worst.choice.shown_difference == worst.cost
     assert worst.choice.source == "rollout"
     assert game.revision == 1
 

@@ -22,8 +22,8 @@ from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import EVEN, CubeModel
-from motif.evaluators.probabilities import switched_equities
-from motif.players.ranking import EXACT
+from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
+from motif.players.ranking import EXACT, CubeContext
 
 LITTLE, _MUCH = 0.3, 1.3
 """Gammon values (1 in money play) below which gammons count for little, and above which for more."""
@@ -47,6 +47,10 @@ class Evidence:
     """The opponent's replies; None without lookahead or if a play ends the game."""
     played_out: bool
     """Whether lookahead played a late ending to its end."""
+    gammons: tuple[float, float]
+    """Gammons won and lost after the first play, less those after the second, by the static evaluation."""
+    is_match: bool
+    """Whether a match is played."""
 
     @property
     def ahead(self) -> tuple[float, float] | None:
@@ -85,7 +89,8 @@ class Evidence:
             return words.say("beyond", key, play=names[change < 0])
 
         if self.cubeful is not None:
-            change, phrase = _difference(self.cubeful) - known, self._score_phrase
+            change = _difference(self.cubeful) - known
+            phrase = self._score_phrase(change)
             rows.append(row(SCORE, change, said(phrase, change), phrase))
             known = _difference(self.cubeful)
         is_exact = EXACT in (self.pair.better.source, self.pair.worse.source)
@@ -103,14 +108,21 @@ class Evidence:
             rows.append(row(ROLLOUT, change, said("rollout", change)))
         return tuple(rows)
 
-    @property
-    def _score_phrase(self) -> str:
-        won, lost = gammon_worth(self.cube_model)
-        if max(won, lost) < LITTLE:
-            return "score_no_gammons"
-        if max(won, lost) > _MUCH:
-            return "score_gammon_go" if won >= lost else "score_gammon_save"
-        return "score"
+    def _score_phrase(self, change: float) -> str:
+        """Return the key of a phrase for a `change` that score and cube bring.
+
+        It names gammons only if they favour the same play.
+        """
+        worth, more = gammon_worth(self.cube_model), self.gammons
+        side = 1 if change >= 0 else -1
+        if max(worth) < LITTLE and side * (more[0] - more[1]) < 0:
+            return "score_no_gammons" if self.is_match else "cube_no_gammons"
+        if max(worth) > _MUCH:
+            if worth[0] >= worth[1] and side * more[0] > 0:
+                return "score_gammon_go"
+            if worth[0] < worth[1] and side * more[1] < 0:
+                return "score_gammon_save"
+        return "score" if self.is_match else "cube"
 
     def ahead_in_words(
         self, names: tuple[str, str], words: Phrases, static_difference: float
@@ -151,14 +163,17 @@ class Evidence:
 def gather_evidence(
     evaluator: Evaluator,
     pair: ComparedPair,
-    cube_model: CubeModel,
+    context: CubeContext,
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int],
 ) -> Evidence:
     """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `hits` and `risks`."""
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
-    static = evaluator.without_lookahead
+    static, cube_model = evaluator.without_lookahead, context.cube_model
+    chances = turned(static.evaluate_many(boards).astype(np.float64))
+    won, lost = (chances[0] - chances[1])[[OUTPUTS.index("win_gammon"), OUTPUTS.index("lose_gammon")]]
+    is_match = context.state is not None and context.state.length > 0
     valued, cubeful = static.with_cube(cube_model, side=1), None
     if valued is not static:
         first, second = switched_equities(valued.equity_many(boards)).tolist()
@@ -169,7 +184,17 @@ def gather_evidence(
         if not any(outcome(play.position) for play in plays):
             seen = replies(evaluator, *plays, cube_model, hits, risks)
     looks_ahead = isinstance(evaluator, LookaheadEvaluator)
-    return Evidence(evaluator.name, pair, cube_model, cubeful, looks_ahead, seen, played_out)
+    return Evidence(
+        evaluator.name,
+        pair,
+        cube_model,
+        cubeful,
+        looks_ahead,
+        seen,
+        played_out,
+        gammons=(float(won), float(lost)),
+        is_match=is_match,
+    )
 
 
 def gammon_worth(cube_model: CubeModel) -> tuple[float, float]:

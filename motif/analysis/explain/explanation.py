@@ -8,6 +8,7 @@ Half the difference of the two values measures how much better your checkers are
 terms as for plays; half their sum is the value of being on roll.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -30,7 +31,7 @@ from motif.analysis.explain.groups import (
     listed,
 )
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
-from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, shown_rows
+from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, shown_rows, with_shown
 from motif.analysis.explain.replies import hit_rolls
 from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import Terms, split
@@ -172,6 +173,12 @@ class Explanation(Tabular):
         return self.evidence.difference
 
     @property
+    def se(self) -> float | None:
+        """Standard error of the `difference` by a rollout; None for other sources."""
+        rolled = self.evidence.pair.rolled
+        return None if rolled is None or not math.isfinite(rolled.se) else rolled.se
+
+    @property
     def shown_reasons(self) -> tuple[Reason, ...]:
         """The `reasons` that do not round to 0."""
         return tuple(reason for reason in self.reasons if reason.amount >= SHOWN)
@@ -200,7 +207,7 @@ class Explanation(Tabular):
         """Return a reason's contribution in `unit`, such as ``+0.042``."""
         if self.static.parts.scale.win_only and self.evidence.cubeful is None:
             return self.words.signed(50 * reason.contribution, 1)
-        return self.words.signed(reason.contribution)
+        return self.words.signed(reason.shown)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -245,6 +252,8 @@ class Explanation(Tabular):
             "equity_difference": static.equity_difference,
             "judged": list(evidence.judged),
             "judged_difference": self.difference,
+            "judged_source": evidence.pair.source,
+            "judged_se": self.se,
             "unit": static.parts.scale.unit,
             "summary": self.summary,
             "reasons": [reason.to_dict() for reason in self.reasons],
@@ -304,7 +313,7 @@ def explain_play(
     situation = Situation(position.board, after, gammons_cost=gammon_worth(cube_model)[1] >= LITTLE)
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
     hits = hit_rolls(static, plays, cube_model)
-    evidence = gather_evidence(evaluator, choice, cube_model, hits, risks)
+    evidence = gather_evidence(evaluator, choice, context, hits, risks)
     comparison = _compared(static, plays, words)
     fewer = int((hits[1] - hits[0].astype(int)) @ ROLL_COUNTS)
     parts = parts_between(static, better, worse, fewer, situation)
@@ -321,9 +330,9 @@ def explain_play(
         worse=worse,
         static=comparison,
         evidence=evidence,
-        reasons=shown_rows(board, beyond, difference, names, words),
+        reasons=with_shown(shown_rows(board, beyond, difference, names, words), choice.shown_difference),
         parts=parts,
-        summary=_verdict(names, difference, in_chances, words),
+        summary=_verdict(names, difference if in_chances else choice.shown_difference, in_chances, words),
         gammons=_gammons(evaluator, plays, cube_model, difference, words),
         certainty=_certainty(evaluator.name, difference, words),
         words=words,

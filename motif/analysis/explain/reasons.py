@@ -49,6 +49,8 @@ class Reason:
     """Key of the phrase in `motif/data/phrases`."""
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Values of the phrase's placeholders."""
+    shown: float = field(default=0.0, compare=False)
+    """The contribution as shown: rounded so that the reasons of an explanation add up."""
 
     @property
     def is_weak(self) -> bool:
@@ -67,6 +69,7 @@ class Reason:
             "play": self.play,
             "amount": self.amount,
             "contribution": self.contribution,
+            "shown": self.shown,
             "sentence": self.sentence,
         }
 
@@ -172,6 +175,26 @@ def shown_rows(
         text = words.say("beyond", "rest", play=names[rest < 0])
         shown.append(row(REST, rest, text))
     return tuple(sorted(shown, key=lambda reason: (reason.concept == REST, -reason.amount)))
+
+
+def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
+    """Return `reasons` with the contributions to show, which add up to a `total` of three decimals.
+
+    Only reasons of `SHOWN` or more are shown.
+    """
+    exact = [1000 * reason.contribution for reason in reasons if reason.amount >= SHOWN]
+    whole = [round(value) for value in exact]
+    missing = round(1000 * total) - sum(whole)
+    step = 1 if missing > 0 else -1
+    # The amounts that rounding has changed most in the other direction are changed.
+    order = sorted(range(len(exact)), key=lambda k: step * (whole[k] - exact[k]))
+    for k in range(abs(missing) if order else 0):
+        whole[order[k % len(order)]] += step
+    amounts = iter(whole)
+    return tuple(
+        replace(reason, shown=next(amounts) / 1000) if reason.amount >= SHOWN else reason
+        for reason in reasons
+    )
 
 
 def counted_as_well(phrase: str, amount: float, board: Iterable[Reason]) -> bool:

@@ -165,6 +165,8 @@ class CubeAct:
     """Standard error of the loss by the rollout."""
     trials: int = 0
     """Number of trials of the rollout."""
+    equity_se: tuple[float, float] | None = None
+    """Standard errors of the equities of no double and double/take; None without a rollout."""
 
     @property
     def mistake(self) -> str | None:
@@ -470,4 +472,5 @@ def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
         source=ROLLOUT,
         se=rolled.se,
         trials=rolled.trials,
+        equity_se=rolled.equity_se,
     )

@@ -4,13 +4,14 @@ Marks and ratings are gnubg's (`motif.board.marks`).
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.match.decision_errors import (
     DOUBLE,
     KINDS,
@@ -24,7 +25,7 @@ from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
 from motif.board.identifiers import gnubg_id
-from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, SIGNS, Mark, mark_of, rating
+from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MIN_RATED, SIGNS, Mark, mark_of, rating
 from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import legal_plays
@@ -110,6 +111,47 @@ class MatchDecision:
     def roll(self) -> str:
         """The roll, such as ``31``; empty for a cube action."""
         return "{}{}".format(*self.moment.roll) if isinstance(self.moment, PlayedRoll) else ""
+
+    def rounded(self) -> "MatchDecision":
+        """Return the decision with equities of `DIGITS` decimals, and the error as their difference.
+
+        Lists and totals of rounded decisions add up as shown.
+        """
+        candidates = tuple(replace(one, equity=round(one.equity, DIGITS)) for one in self.candidates)
+        lost = self._difference_of({one.done: one for one in candidates}) if self.error else 0.0
+        error = round(self.error, DIGITS)
+        if lost is not None and abs(lost - self.error) <= 2 * 10**-DIGITS:
+            error = max(0.0, lost)
+        return replace(self, candidates=candidates, error=error)
+
+    def differences(self) -> list[float | None]:
+        """Return how much less the candidates are worth than the best one, as shown.
+
+        None for the best one, for estimates from another source, and for an opponent's mistake.
+        """
+        if not self.candidates:
+            return []
+        first, *others = self.candidates
+        best = first.equity
+        if self.kind == _DOUBLE and len(others) > 1:
+            best = max(best, min(one.equity for one in others))
+        return [
+            min(difference_shown(one.equity, best), 0) or None if one.source == first.source else None
+            for one in self.candidates
+        ]
+
+    def _difference_of(self, known: Mapping[str, Candidate]) -> float | None:
+        """Return the equity lost by the action among candidates of one source; None if there are none."""
+        if self.kind == _DOUBLE:
+            answers = [known[one].equity for one in ("double, take", "double, pass") if one in known]
+            if not answers or NO_DOUBLE not in known:
+                return None
+            gain = difference_shown(min(answers), known[NO_DOUBLE].equity)
+            return gain if self.done == NO_DOUBLE else -gain
+        best, done = known.get(self.best), known.get(self.done)
+        if best is None or done is None or best.source != done.source:
+            return None
+        return difference_shown(best.equity, done.equity)
 
     def line(self, name: str) -> str:
         """Return the decision of the player `name` in one line, without candidates."""
@@ -275,8 +317,12 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
     )
     # The equities are the doubler's.
     sign = -1 if answers else 1
+    none_se, taken_se = act.equity_se or (None, None)
+    errors = {"no double": none_se, "double, take": taken_se, "take": taken_se}
     candidates = [
-        Candidate(done, sign * value, source=act.source) for done, value in named if value is not None
+        Candidate(done, sign * value, source=act.source, se=errors.get(done))
+        for done, value in named
+        if value is not None
     ]
     if answers:
         candidates.sort(key=lambda one: one.equity, reverse=True)
@@ -385,8 +431,10 @@ class PlayerAnalysis:
 
     @property
     def rating(self) -> str | None:
-        """Rating of the overall error rate; None without decisions and for the analyst."""
-        return None if self.overall.rate is None or self.is_analyst else rating(self.overall.rate)
+        """Rating of the overall error rate; None for fewer than `MIN_RATED` decisions and for the analyst."""
+        if self.overall.rate is None or self.is_analyst or self.overall.decisions < MIN_RATED:
+            return None
+        return rating(self.overall.rate)
 
     @property
     def pr(self) -> float | None:

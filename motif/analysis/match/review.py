@@ -34,7 +34,7 @@ class ReviewedRoll:
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """Return the JSON record."""
         roll = self.luck.roll
-        known = {} if self.decision is None else self.decision.to_dict(names, in_match)
+        known = {} if self.decision is None else _record(self.decision, names, in_match)
         state = replace(roll.state, dice=roll.roll)
         return {
             "done": None,
@@ -63,8 +63,16 @@ class ReviewedCube:
 
     def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """Return the JSON record."""
-        decision = self.decision.to_dict(names, in_match)
-        more = {"is_play": False, "decider": self.decision.player, "action": self.action}
+        decision = _record(self.decision, names, in_match)
+        more: dict[str, Any] = {"is_play": False, "decider": self.decision.player, "action": self.action}
+        known = {one.done: one.equity for one in self.decision.candidates}
+        taken = -known["take"] if "take" in known else known.get("double, take")
+        more["known"] = {
+            "no_double": known.get("no double"),
+            "double_take": taken,
+            "source": self.decision.source,
+            "se": self.decision.se,
+        }
         return {**decision, **_shown(self.decision.moment), **more}
 
 
@@ -107,15 +115,20 @@ class Review:
         yield [act for chance in chances for act in self._cube(chance)]
 
     def records(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
-        """Return a part's JSON records."""
-        return [one.to_dict(self.record.players, bool(self.record.length)) for one in part]
+        """Return a part's JSON records, with rounded equities and errors."""
+        shown = (
+            one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
+        )
+        return [one.to_dict(self.record.players, bool(self.record.length)) for one in shown]
 
     def players(self) -> list[dict[str, Any]]:
-        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`."""
+        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
+
+        They are the sums of the rounded errors.
+        """
         record = self.record
-        both = both_players(
-            record.players, self.evaluator.name, self._decisions, self._lucks, result_of(record)
-        )
+        decisions = [one.rounded() for one in self._decisions]
+        both = both_players(record.players, self.evaluator.name, decisions, self._lucks, result_of(record))
         return [player.to_dict(bool(record.length)) for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
@@ -139,6 +152,14 @@ class Review:
         self._decisions += decisions
         action = acts[0].decision.action
         return [ReviewedCube(decision, action) for decision in decisions if decision.counts]
+
+
+def _record(decision: MatchDecision, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    """Return a decision's JSON record, with the candidates' differences from the best one."""
+    record = decision.to_dict(names, in_match)
+    for candidate, less in zip(record["candidates"], decision.differences(), strict=True):
+        candidate["difference"] = less
+    return record
 
 
 def _order(moment: Moment) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 // Advice: ranked plays, cube decisions, and why one play is better than another.
 
 import { post } from "./api.js";
-import { button, fault, figure, h, live, percent, plain, pointed, reveal, show, signed, source, table, working } from "./dom.js";
+import { button, fault, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, table, within, working } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { language, t } from "./texts.js";
 
@@ -24,29 +24,22 @@ export async function attempt(place, work, isRevealed = true) {
 }
 
 /** Shows the plays of a roll, ranked.  `point(play)` gets the row under the pointer or null, `pick(play)` the pressed one. */
-export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [] } = {}) {
+export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [], se } = {}) {
   await attempt(place, async () => {
-    const answer = await post("hint", question(about));
-    answer.plays = withKnown(answer.plays, known);
-    const best = answer.plays[0].equity;
+    const answer = await post("hint", { ...question(about), shown: true, full_depth: SHOWN, asked: made ? [made] : [], known_plays: known.map(estimate) });
+    const [best] = answer.plays;
     const rows = answer.plays.slice(0, SHOWN);
     const where = answer.plays.findIndex((one) => one.notation === made);
     if (where >= SHOWN) rows.push(answer.plays[where]);
     const whyPlace = live("why");
-    const why = async (one, isRevealed) => {
-      const judged = await showWhy(whyPlace, about, answer.plays[0].notation, one.notation, isRevealed);
-      if (one.source === "rollout" || !judged) return;
-      const cells = place.querySelectorAll("tbody tr")[rows.indexOf(one)].cells; // both plays are judged at one depth now
-      show(cells[2], signed(best - judged.gap), h("small", ` ${sourceWords(judged)}`));
-      show(cells[3], signed(-judged.gap));
-    };
+    const why = (one, isRevealed) => showWhy(whyPlace, about, best, one, one.notation === made ? se : null, isRevealed);
     const body = rows.map((one, k) => {
       const isMade = one.notation === made, name = playName(one.notation);
       return { class: isMade ? "made" : "", ...pointed(point, one), cells: [
         h("td", String(answer.plays.indexOf(one) + 1)),
         h("th", { scope: "row" }, plain(name, () => pick(one)), isMade && h("small", ` ${t(madeKey)}`), chancesOf(one)),
         h("td", { class: "equity" }, signed(one.equity), h("small", ` ${sourceWords(one)}`)),
-        k ? signed(one.equity - best) : "",
+        gap(one.difference),
         rows.length > 1 && button(t("why"), () => why(k ? one : answer.plays[1]), { small: true, "aria-label": t(k ? "why not this" : "why this", { play: name }) }),
       ] };
     });
@@ -56,16 +49,12 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
   });
 }
 
-/** Merges rollouts of an analysis into `plays` and puts those plays first. */
-function withKnown(plays, known) {
-  const rolled = new Map(known.filter((one) => one.source === "rollout").map((one) => [one.done, one]));
-  const better = plays.map((one) => (rolled.has(one.notation) ? { ...one, ...rolled.get(one.notation) } : one));
-  const rank = (one) => (rolled.has(one.notation) ? 0 : 1);
-  return rolled.size ? better.sort((a, b) => rank(a) - rank(b) || b.equity - a.equity) : better;
+function estimate({ done, notation, equity, source: from, se, lookahead }) {
+  return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
 }
 
 export function sourceWords(one) {
-  if (one.source === "rollout") return one.se === undefined ? t("rollout") : t("rollout se", { se: figure(one.se, 3) });
+  if (one.source === "rollout") return within(t("rollout"), one.se);
   return one.source === "exact" ? t("exact") : one.source;
 }
 
@@ -75,26 +64,21 @@ function chancesOf(one) {
   return h("span", { class: "chances" }, t("chances", figures));
 }
 
-/** Shows why a play is better than another; resolves to {gap, source}. */
-export async function showWhy(place, about, better, worse, isRevealed = true) {
-  let judged;
-  await attempt(place, async () => {
-    const answer = await post("explain", { ...question(about), language, versus: worse === better ? undefined : worse });
-    judged = { gap: answer.judged_difference, source: answer.judged_source };
-    show(place, whyPanel(answer));
-  }, isRevealed);
-  return judged;
+/** Explains the estimates of two plays, `se` of their difference; without plays, of the best two. */
+export function showWhy(place, about, better, worse, se, isRevealed = true) {
+  const known = better && [estimate(better), estimate(worse)];
+  return attempt(place, async () => show(place, whyPanel(await post("explain", { ...question(about), language, known, known_se: se }))), isRevealed);
 }
 
-function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid }) {
+function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid, judged_source: from, judged_se: se }) {
   const names = [playName(better.notation), playName(worse.notation)];
   const known = reasons ?? [], ahead = replies?.sentences ?? [];
   const said = (known.length ? [gammons, certainty] : sentences ?? []).filter(Boolean);
-  const total = known.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
+  const total = known.reduce((sum, one) => sum + one.shown, 0);
   const lines = (list) => list.map((one) => h("p", one));
   return h("section", { class: "why-panel" },
     h("h3", t("why head", { better: names[0], worse: names[1] })), h("p", summary), reasonBars(known, ...names), lines(said),
-    known.length > 0 && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
+    known.length > 0 && h("p", { class: "total" }, t("reasons in all", { total: signed(total) }), h("small", ` (${sourceWords({ source: from, se })})`)),
     grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", h("summary", t("looking ahead")), lines(ahead)));
 }
 
@@ -106,7 +90,7 @@ function reasonBars(reasons, better, worse) {
     h("h4", t("speaks for", { play: name })),
     h("ul", ones.map((one) => h("li", {},
       h("span", { class: "sentence" }, one.sentence), bar(one.amount, most, which === "better"),
-      h("span", { class: "amount" }, signed(which === "better" ? one.amount : -one.amount))))));
+      h("span", { class: "amount" }, signed(one.shown))))));
   const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
 }
@@ -132,26 +116,23 @@ function rollGrid(grid, better, worse) {
 }
 
 /** Shows a cube decision of `names`, who rolls and who answers; without its equities if an analysis shows them already. */
-export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false } = {}) {
+export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false, known, isAnswer = false } = {}) {
   await attempt(place, async () => {
-    const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra });
-    const double = answer.owner === "centre" ? "double" : "redouble";
-    const rows = [[`no ${double}`, answer.no_double, answer.mwc_no_double],
-      [`${double}, take`, answer.double_take, answer.mwc_double_take],
-      [`${double}, pass`, answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
-    const value = answer.should_double ? Math.min(answer.double_take ?? Infinity, answer.double_pass ?? Infinity) : answer.no_double;
-    const inMatch = answer.length > 0;
-    const heads = [names[0], t("equity"), t("difference"), ...(inMatch ? [t("match chance")] : [])];
-    const chances = [
-      [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
-      [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
+    const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra, known, answer: isAnswer, shown: true });
+    const inMatch = answer.length > 0, deciding = names[isAnswer ? 1 : 0], chance = 1 - answer.win, needed = answer.take_point;
+    const heads = [deciding, `${t("equity")} (${sourceWords(answer)})`, t("difference"), ...(inMatch ? [t("match chance")] : [])];
+    const sides = [[answer.win, answer.win_gammon, answer.win_backgammon], [chance, answer.lose_gammon, answer.lose_backgammon]];
+    if (isAnswer) sides.reverse();
+    const chances = sides.map((side, k) => [t(k ? "loses" : "wins"), ...side.map((share) => percent(share))]);
+    // Figures that round alike have a decimal more; a point that lookahead contradicts is not shown.
+    const digits = Math.abs(needed - chance) < 0.001 ? 2 : 1;
     show(place, h("section", { class: "cube-panel" },
-      !areKnown && [h("h3", actionWords(answer.action)), h("p", answer.words), table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
-        Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])]))],
-      answer.take_point !== null && answer.double_take !== null && h("p", {},
-        t("take point", { needed: percent(answer.take_point), name: names[1], chance: percent(1 - answer.win) })),
-      windowScale(answer),
-      table(t("chances of the player on roll"), [names[0], t("game"), t("gammon"), t("backgammon")], chances),
+      !areKnown && h("h3", actionWords(answer.table.right)), h("p", answer.words),
+      !areKnown && table(t("cube table"), heads, answer.table.rows.map((row) => [actionWords(row.action), signed(row.equity), gap(row.difference), ...(inMatch ? [row.mwc ? percent(row.mwc, 2) : ""] : [])])),
+      needed !== null && answer.should_take === chance >= needed && h("p", {},
+        t("take point", { needed: percent(needed, digits), name: names[1], chance: percent(chance, digits) })),
+      !isAnswer && windowScale(answer),
+      table(t("chances of the player on roll"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
       source(t("judged by", { player: answer.player }))));
   });
 }
@@ -160,6 +141,8 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
 function windowScale(answer) {
   const window = (answer.windows ?? []).find((one) => one.name === "efficiency");
   if (!window || answer.double_take === null) return null;
+  const { double_point: from, too_good_point: end } = window;
+  if (answer.should_double !== (from !== null && answer.win >= from && answer.win < (end ?? 1))) return null;
   const points = [["double from", window.double_point], ["cash from", window.cash_point], ["too good from", window.too_good_point]]
     .filter(([, at]) => at !== null && at < NEVER);
   const scale = h("div", { class: "scale", "aria-hidden": "true" });

@@ -5,7 +5,7 @@ import { post, stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
-import { announce, button, buttons, choice, fault, figure, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
+import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
@@ -150,7 +150,7 @@ export class Analysis {
     const known = (value, words) => (value === null ? "\u2013" : words(value));
     const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
     const rows = [
-      ["PR", (one) => known(one.pr, (pr) => `${figure(pr, 1)} (${t(`rating ${one.pr_word}`)})`)],
+      ["PR", (one) => known(one.pr, (pr) => `${figure(pr, 1)}${one.pr_word ? ` (${t(`rating ${one.pr_word}`)})` : ""}`)],
       [t("error rate"), (one) => known(one.error_rate, (rate) => figure(rate, 1))],
       [t("decisions"), (one) => String(one.overall.decisions)], [t("blunders"), (one) => String(one.overall.blunders)],
       [t("lost plays"), (one) => lost(one.chequer)], [t("lost cube"), (one) => lost(one.cube)],
@@ -252,14 +252,14 @@ export class Analysis {
   }
 
   costOf(one) {
-    return within(figure(one.error / MILLI, 3), one.error_se && one.error_se / MILLI);
+    return `${within(figure(one.error / MILLI, 3), one.error_se / MILLI)} (${sourceWords({ source: one.source })})`;
   }
 
   verdict(one) {
     const name = this.nameOf(one.decider), done = one.done === null ? "" : t(`did ${one.done}`);
     if (!one.is_play) {
       if (one.too_close) return t("cube too close", { name, done });
-      return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.action), cost: this.costOf(one) });
+      return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.kind === "take" ? one.best : one.action), cost: this.costOf(one) });
     }
     if (one.done === null) return "";
     if (!one.counts) return `${playName(one.done)} (${t("forced")}).`;
@@ -272,11 +272,10 @@ export class Analysis {
   showTable(one) {
     const candidates = one.candidates ?? [];
     if (!one.counts || !candidates.length) return show(this.candidates);
-    const best = candidates[0].equity;
-    const rows = candidates.map((each, k) => {
+    const rows = candidates.map((each) => {
       const made = one.is_play ? each.done === one.done : false;
       const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done);
-      return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), k ? signed(each.equity - best) : "", sourceWords(each)] };
+      return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), gap(each.difference), sourceWords(each)] };
     });
     return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
   }
@@ -302,8 +301,9 @@ export class Analysis {
   explain() {
     const one = this.decisions[this.at];
     if (!one) return null;
-    if (!one.is_play) return showCube(this.advice, this.about(one), { names: [one.on_roll, 1 - one.on_roll].map((k) => this.nameOf(k)), areKnown: Boolean(one.candidates?.length) });
-    if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, this.about(one), one.best, one.done);
+    if (!one.is_play) return showCube(this.advice, this.about(one), { names: [one.on_roll, 1 - one.on_roll].map((k) => this.nameOf(k)), areKnown: Boolean(one.candidates?.length), known: one.known, isAnswer: one.kind === "take" });
+    const [best, done] = [one.best, one.done].map((play) => one.candidates?.find((each) => each.done === play));
+    if (best && done && best !== done) return showWhy(this.advice, this.about(one), best, done, one.error_se / MILLI);
     return this.hint();
   }
 
@@ -317,7 +317,7 @@ export class Analysis {
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
     return showHint(place, this.about(one), {
       point: (play) => this.draw(play ? [[play.notation, play.notation === one.done ? "played" : "hint"]] : null),
-      pick: (play) => this.draw([[play.notation, "hint"]]), made: one.done, known: one.candidates ?? [],
+      pick: (play) => this.draw([[play.notation, "hint"]]), made: one.done, known: one.candidates ?? [], se: one.error_se / MILLI,
     });
   }
 

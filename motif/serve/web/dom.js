@@ -121,6 +121,10 @@ export function signed(value, digits = 3) {
   return (isNegative ? "\u2212" : "+") + figure(Math.abs(value), digits);
 }
 
+export function gap(value) {
+  return value ? signed(value) : "";
+}
+
 export function within(words, se) {
   return se ? `${words} \u00b1 ${figure(se, 3)}` : words;
 }

@@ -38,7 +38,7 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
     const size = STRIP / 2 * Math.abs(one.luck) / widest, isLucky = one.luck > 0;
     return s("rect", { x: x(k) - 3, y: isLucky ? middle - size : middle, width: 6, height: size, class: isLucky ? "lucky" : "unlucky" });
   });
-  const words = t("pr in all", { pr: figure(pr, 1), word: t(`rating ${word}`), count: analyses.length, luck: signed(luck, 2) });
+  const words = t("pr in all", { pr: figure(pr, 1), word: word ? ` (${t(`rating ${word}`)})` : "", count: analyses.length, luck: signed(luck, 2) });
   return [h("h2", t("pr over time")), h("p", words),
     wide(t("pr over time"), s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "group", "aria-label": words },
       [0, most / 2, most].map((value) => axis(left, width - right, y(value), figure(value, 0))), axis(left, width - right, middle, t("luck")), bars,

@@ -1,8 +1,8 @@
 // A quiz of the reader's errors, opening rolls and replies, bearoffs and cube decisions.
 
-import { showCube, showWhy } from "./advice.js";
+import { showCube, showWhy, sourceWords } from "./advice.js";
 import { get, post } from "./api.js";
-import { announce, button, buttons, fault, figure, h, linkTo, live, percent, positionLink, show, source, working } from "./dom.js";
+import { announce, button, buttons, fault, figure, h, linkTo, live, percent, positionLink, show, source, within, working } from "./dom.js";
 import { turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -117,18 +117,18 @@ class Quiz {
     if (board) this.mover.show({ ...this.shown, board });
     show(this.actions);
     try {
-      const { right, cost, best, days } = await post("learn", { key, kind: this.kind, question, answer });
+      const { right, cost, best, days, source: from, se, known } = await post("learn", { key, kind: this.kind, question, answer });
       this.answered = true;
       this.asked += 1;
       this.right += right;
       this.skip.push(key);
-      this.pair = isPlay ? [best, answer] : null;
+      Object.assign(this, { known, se });
       if (isPlay) {
         const arrow = (play, kind) => ({ moves: movesOf(play), board: question.board, kind });
         this.mover.show({ ...this.shown, dice: diceOf(question.dice, "me"), arrows: right ? [arrow(answer, "better")] : [arrow(answer, "played"), arrow(best, "better")] });
       }
       const name = isPlay ? playName : actionWords;
-      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: figure(cost, 3) });
+      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: `${within(figure(cost, 3), se)} (${sourceWords({ source: from })})` });
       show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(right ? "comes again" : "comes soon", { count: days })));
       show(this.message, words);
       announce(words);
@@ -140,9 +140,8 @@ class Quiz {
   }
 
   explain(isRevealed) {
-    const { id } = this.card.question;
-    if (!this.pair) return showCube(this.why, { id });
-    const [best, play] = this.pair;
-    return showWhy(this.why, { id }, best, best === play ? undefined : play, isRevealed);
+    const { known, se, isTake, card: { player, question: { id, is_play: isPlay } } } = this, about = { id, player };
+    const names = [t("you"), t("opponent")];
+    return isPlay ? showWhy(this.why, about, ...(known ?? [null, null]), se, isRevealed) : showCube(this.why, about, { known, isAnswer: isTake, names: isTake ? names.reverse() : names });
   }
 }

@@ -1,15 +1,15 @@
-import { showCube, showWhy } from "./advice.js";
-import { announce, button, buttons, figure, h, live, plain, pointed, show, signed } from "./dom.js";
+import { showWhy, sourceWords } from "./advice.js";
+import { announce, button, buttons, figure, h, live, plain, pointed, show, signed, within } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
-export function objected(game, { plays, better, cost }, { anyway, again }) {
+export function objected(game, { plays, better, cost, se, known }, { anyway, again }) {
   const why = live("why");
-  const words = t("tutor says", { cost: figure(cost, 3), better: plays ? playName(better) : actionWords(better) });
+  const words = t("tutor says", { cost: `${within(figure(cost, 3), se)} (${sourceWords({ source: (known ?? plays[0]).source })})`, better: plays ? playName(better) : actionWords(better) });
   const row = (one) => h("li", pointed((pointedAt) => game.point(pointedAt), one),
     plain(playName(one.notation), () => game.mover.take(one.notation)), ` ${signed(one.equity)}`);
   const about = { id: game.state.id, dice: game.state.roll };
-  const explain = () => (plays ? showWhy(why, about, plays[0].notation, plays[1].notation) : showCube(why, about));
+  const explain = () => (plays ? showWhy(why, about, ...plays, se) : game.cubeAdvice(why, known));
   show(game.sheet, h("h2", t("tutor head")), h("p", words), plays && h("ul", { class: "two-plays" }, plays.map(row)),
     buttons(button(t("think again"), again, { primary: true, id: "think-again" }), button(t("anyway"), anyway, { id: "anyway" }), button(t("why"), explain, { id: "tutor-why" })), why);
   game.panel.scrollTop = 0;

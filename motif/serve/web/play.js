@@ -368,10 +368,10 @@ export class Game {
     }));
   }
 
-  cubeAdvice() {
+  cubeAdvice(place = this.advice, known = undefined) {
     return this.advise(({ showCube }) => {
       const names = [t("you"), this.opponent], { cube: { offered }, rules: { beavers }, id } = this.state;
-      return showCube(this.advice, { id }, { names: offered ? names.toReversed() : names, extra: beavers ? { beavers } : {} });
+      return showCube(place, { id }, { names: offered ? names.toReversed() : names, extra: beavers ? { beavers } : {}, known, isAnswer: offered });
     });
   }
 

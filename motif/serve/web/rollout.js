@@ -5,7 +5,8 @@ import { button, fault, h, percent, reveal, show, signed, source, table, within 
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
-const STEPS = [36, 144, 576, 1296], MOST = 20736;
+const STEPS = [144, 576, 1296], MOST = 20736;
+const SETTINGS = { cut: 12, stop_at_bearoff: true, stratified: true };
 
 /** A button that rolls out `about()` into `place`: plays of a roll if `isPlay`. */
 export function rolloutButton(place, about, isPlay) {
@@ -29,7 +30,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   try {
     for (const [step, trials] of steps.entries()) {
       if (stopped) break;
-      const asked = { ...about, trials, cubeful: true, compare: isPlay, play, stream: true };
+      const asked = { ...about, ...SETTINGS, trials, cubeful: !isPlay, compare: isPlay, play, stream: true };
       let error = null;
       await stream("rollout", asked, (line) => {
         if (line.job) ({ job } = line);
@@ -54,7 +55,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
 
 function playsTable({ plays, player, trials }) {
   const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), within(signed(one.equity), one.se.equity),
-    k ? within(signed(one.difference), one.difference_se) : "", percent(one.mean.win)]);
+    k ? [within(signed(one.equity.toFixed(3) - plays[0].equity.toFixed(3)), one.difference_se), -one.difference < 2 * one.difference_se && h("small", ` ${t("too close")}`)] : "", percent(one.mean.win)]);
   return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
 }
 

@@ -243,7 +243,8 @@ TOLD = {
     ("4LsdAAbhzuADIA", "22", "13/9(2)", "13/9 8/6(2)"): [
         "Makes the 9 point: only 14 rolls free the opponent's rearmost checker, not 28.",
         "Keeps the 8 point.",
-        "Leaves no shot, while 15 rolls hit after 13/9 8/6(2), not counting blots in the opponent's home board.",
+        "Leaves no shot, while 15 rolls hit after 13/9 8/6(2), "
+        "not counting blots in the opponent's home board.",
     ],
     ("bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"): [
         "Has 10 pips to play before a point breaks, instead of 2.",

@@ -1,4 +1,4 @@
-"""Quadratic forms and sums with vector instructions, added in the same order on every machine.
+"""Weighted sums with vector instructions, added in the same order on every machine.
 
 Float32 is for play, for one or a few boards; float64 is for fits, for many rows.
 
@@ -19,7 +19,9 @@ from numba.extending import intrinsic
 IntArray = npt.NDArray[np.int64]
 
 LANES = 8
-"""Columns of a tile; features and weights are padded to a multiple of it."""
+"""Lanes of a vector of float32."""
+GROUP = 2 * LANES
+"""Number of columns that a head's sums are stored in together: see `grouped_dot`."""
 ALIGNMENT = 64
 """Alignment in bytes at which arrays load fastest; it is not required."""
 WIDTH = 8 * LANES
@@ -35,8 +37,6 @@ SQUASH_LIMIT = 3.0
 """See `sums_of_squashed`."""
 OUTPUT_COUNT = 5
 """Number of sums of `sums_of_squashed`."""
-_CHAINS = 4
-"""Number of parallel sums, which hide the latency of a multiply-add."""
 FORM_ROWS = 64 if _HAS_LONG_VECTORS else 32
 """Number of rows whose forms are summed together: see `add_run`."""
 COLUMNS = 8 if _HAS_LONG_VECTORS else 2
@@ -46,24 +46,6 @@ _FEW = LANES // 2
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
 _INT, _LANE = ir.IntType(64), ir.IntType(32)
 _BYTES = {_FLOAT: 4, _DOUBLE: 8}
-
-
-def tile_floats(size: int) -> int:
-    """Return the length of the tiles of a triangle over `size` features: see `weighted_form`."""
-    blocks = blocks_of(size)
-    return LANES * LANES * blocks * (blocks + 1) // 2
-
-
-def blocks_of(size: int) -> int:
-    """Return the number of blocks of `LANES` that hold `size` features."""
-    return -(-size // LANES)
-
-
-def tile_places(rows: IntArray, columns: IntArray) -> IntArray:
-    """Return where `weighted_form` expects the weights of feature pairs (row, column), columns <= rows."""
-    block, column_block = rows // LANES, columns // LANES
-    tile = block * (block + 1) // 2 + column_block
-    return (tile * LANES + rows % LANES) * LANES + columns % LANES
 
 
 def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
@@ -121,58 +103,6 @@ def _lane_sum(builder: Any, vector: Any) -> Any:
     return lanes[0]
 
 
-@intrinsic
-def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, blocks: Any) -> Any:
-    """Return sum_j linear_j f_j + sum_{j <= i} weight_ij f_i f_j, a float32.
-
-    All arrays are float32 and contiguous.  `features` and `linear` have `blocks` times `LANES` numbers.
-    `tiles` holds the lower triangle of weight_ij in square tiles of `LANES`, row by row of tiles
-    (`tile_places`), with 0 above the diagonal; if it is empty, the form is linear.
-    """
-    signature = types.float32(features, linear, tiles, blocks)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        f, w0, w = (
-            _data(context, builder, kind, value)
-            for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
-        )
-        tile_array = context.make_array(signature.args[2])(context, builder, arguments[2])
-        count = builder.sext(arguments[3], _INT) if arguments[3].type.width < 64 else arguments[3]
-        fma = _multiply_add(builder, LANES)
-        zero, width = ir.Constant(_INT, 0), ir.Constant(_INT, LANES)
-        total = cgutils.alloca_once_value(builder, ir.Constant(_vector(LANES), [0.0] * LANES))
-        with cgutils.for_range(builder, count) as column:
-            first = builder.mul(column.index, width)
-            pair = [_load(builder, w0, first), _load(builder, f, first)]
-            builder.store(builder.call(fma, [*pair, builder.load(total)]), total)
-        is_quadratic = builder.icmp_signed(">", tile_array.nitems, zero)
-        place = cgutils.alloca_once_value(builder, zero)
-        with cgutils.for_range(builder, builder.select(is_quadratic, count, zero)) as rows:
-            first_row = builder.mul(rows.index, width)
-            spread = [
-                _spread(builder, builder.load(builder.gep(f, [builder.add(first_row, ir.Constant(_INT, k))])))
-                for k in range(LANES)
-            ]
-            with cgutils.for_range(builder, builder.add(rows.index, ir.Constant(_INT, 1))) as column:
-                tile = builder.load(place)
-                sums = []
-                for k in range(LANES):
-                    weights = _load(builder, w, builder.add(tile, ir.Constant(_INT, LANES * k)))
-                    if k < _CHAINS:
-                        sums.append(builder.fmul(weights, spread[k]))
-                    else:
-                        sums[k % _CHAINS] = builder.call(fma, [weights, spread[k], sums[k % _CHAINS]])
-                while len(sums) > 1:
-                    half = len(sums) // 2
-                    sums = [builder.fadd(sums[k], sums[k + half]) for k in range(half)]
-                features_here = _load(builder, f, builder.mul(column.index, width))
-                builder.store(builder.call(fma, [sums[0], features_here, builder.load(total)]), total)
-                builder.store(builder.add(tile, ir.Constant(_INT, LANES * LANES)), place)
-        return _lane_sum(builder, builder.load(total))
-
-    return signature, codegen
-
-
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
     return [
         context.make_array(kind)(context, builder, value)
@@ -186,26 +116,27 @@ def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
 
 
 @intrinsic
-def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
+def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, begins: Any, sums: Any) -> Any:
     """Add to each of `sums` float32 (TOGETHER, s) the sum over i of factors_ki rows_ip, for p < w.
 
     `rows` float32 (n, w), with w a multiple of `WIDTH` and at most s, and `factors` (TOGETHER, at least n)
-    are contiguous.  Each row is read once for all sums.
+    are contiguous.  `begins` int64 (w / `GROUP`,) does not decrease: rows before ``begins[g]`` are 0 in group
+    g of `GROUP` columns and in later groups.  Each row is read once for all sums.
     """
-    return types.void(factors, rows, sums), _weighting(TOGETHER, _COLUMNS)
+    return types.void(factors, rows, begins, sums), _weighting(TOGETHER, _COLUMNS)
 
 
 @intrinsic
-def add_weighted_to_first(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
+def add_weighted_to_first(typing_context: Any, factors: Any, rows: Any, begins: Any, sums: Any) -> Any:
     """Do the same as `add_weighted_rows` for the first of the sums only, with the same bits."""
-    return types.void(factors, rows, sums), _weighting(1, WIDTH)
+    return types.void(factors, rows, begins, sums), _weighting(1, WIDTH)
 
 
 def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], Any]:
     """Return code that weights rows for `together` sums, with `columns` of each in registers."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        factor_array, row_array, sum_array = _arrays(context, builder, signature, arguments)
+        factor_array, row_array, begin_array, sum_array = _arrays(context, builder, signature, arguments)
         fma = _multiply_add(builder, _LONG)
         apart, sums_apart = (
             cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
@@ -224,13 +155,16 @@ def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], An
             flat = [total for own in totals for total in own]
             for total, place in zip(flat, places, strict=True):
                 builder.store(_load(builder, sum_array.data, place, _LONG), total)
-            with cgutils.for_range(builder, length) as row:
-                start = builder.add(builder.mul(row.index, across), first)
+            group = builder.udiv(first, ir.Constant(_INT, GROUP))
+            begin = builder.load(builder.gep(begin_array.data, [group]))
+            with cgutils.for_range(builder, builder.sub(length, begin)) as step_of_row:
+                row = builder.add(begin, step_of_row.index)
+                start = builder.add(builder.mul(row, across), first)
                 weights = [
                     _load(builder, row_array.data, builder.add(start, offset), _LONG) for offset in offsets
                 ]
                 for k, own in enumerate(totals):
-                    place = builder.add(builder.mul(apart, ir.Constant(_INT, k)), row.index)
+                    place = builder.add(builder.mul(apart, ir.Constant(_INT, k)), row)
                     number = builder.load(builder.gep(factor_array.data, [place]))
                     factor = _spread(builder, number, _LONG)
                     for total, weight in zip(own, weights, strict=True):
@@ -240,6 +174,35 @@ def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], An
         return context.get_dummy_value()
 
     return codegen
+
+
+@intrinsic
+def grouped_dot(typing_context: Any, features: Any, sums: Any, first: Any, stride: Any, blocks: Any) -> Any:
+    """Return the dot product of `features` and every `stride`-th group of `sums` from `first` on, a float32.
+
+    Both arrays are float32 and contiguous; `features` has `blocks` groups of `GROUP` numbers.
+    """
+    signature = types.float32(features, sums, types.int64, types.int64, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        f, s = (
+            _data(context, builder, kind, value)
+            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        first, stride, blocks = arguments[2:]
+        fma = _multiply_add(builder, GROUP)
+        width = ir.Constant(_INT, GROUP)
+        total = cgutils.alloca_once_value(builder, ir.Constant(_vector(GROUP), [0.0] * GROUP))
+        with cgutils.for_range(builder, blocks) as block:
+            group = builder.add(first, builder.mul(block.index, stride))
+            pair = [
+                _load(builder, array, builder.mul(place, width), GROUP)
+                for array, place in ((f, block.index), (s, group))
+            ]
+            builder.store(builder.call(fma, [*pair, builder.load(total)]), total)
+        return _lane_sum(builder, builder.load(total))
+
+    return signature, codegen
 
 
 @intrinsic
@@ -274,9 +237,9 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
 
 
 def _squashed(builder: Any, x: Any) -> Any:
-    """Return the squash of `sums_of_squashed` of each lane."""
+    """Return the squash of `sums_of_squashed` of each of `GROUP` lanes."""
     high, low, a, b = (
-        ir.Constant(_vector(LANES), [number] * LANES) for number in (SQUASH_LIMIT, -SQUASH_LIMIT, 27, 9)
+        ir.Constant(_vector(GROUP), [number] * GROUP) for number in (SQUASH_LIMIT, -SQUASH_LIMIT, 27, 9)
     )
     x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
     x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
@@ -285,17 +248,9 @@ def _squashed(builder: Any, x: Any) -> Any:
     return builder.fdiv(above, builder.fadd(a, builder.fmul(b, square)))
 
 
-def _in_order(builder: Any, lanes: Any) -> Any:
-    """Return the sum of the lanes, added in order."""
-    found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
-    for k in range(1, LANES):
-        found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))
-    return found
-
-
 @intrinsic
 def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, results: Any) -> Any:
-    """Write sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `LANES`, to results_h.
+    """Write sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `GROUP`, to results_h.
 
     s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`SQUASH_LIMIT` to `SQUASH_LIMIT`, and -1 or 1 beyond.
     `amounts` float32 (`OUTPUT_COUNT`, n), `sums` float32 and `results` float64 are contiguous.
@@ -309,18 +264,18 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
         )
         result_data = _data(context, builder, signature.args[3], arguments[3])
         across = cgutils.unpack_tuple(builder, amount_array.shape)[-1]
-        zero = ir.Constant(_vector(LANES), [0.0] * LANES)
+        zero = ir.Constant(_vector(GROUP), [0.0] * GROUP)
         totals = [cgutils.alloca_once_value(builder, zero) for _ in range(OUTPUT_COUNT)]
-        step = ir.Constant(_INT, LANES)
+        step = ir.Constant(_INT, GROUP)
         with cgutils.for_range(builder, builder.udiv(arguments[2], step)) as block:
             first = builder.mul(block.index, step)
-            squashed = _squashed(builder, _load(builder, sum_array.data, first))
+            squashed = _squashed(builder, _load(builder, sum_array.data, first, GROUP))
             for k, total in enumerate(totals):
                 place = builder.add(builder.mul(across, ir.Constant(_INT, k)), first)
-                part = builder.fmul(_load(builder, amount_array.data, place), squashed)
+                part = builder.fmul(_load(builder, amount_array.data, place, GROUP), squashed)
                 builder.store(builder.fadd(builder.load(total), part), total)
         for k, total in enumerate(totals):
-            found = builder.fpext(_in_order(builder, builder.load(total)), _DOUBLE)
+            found = builder.fpext(_lane_sum(builder, builder.load(total)), _DOUBLE)
             builder.store(found, builder.gep(result_data, [ir.Constant(_INT, k)]))
         return context.get_dummy_value()
 

@@ -27,7 +27,7 @@ from motif.compiler.jit import (
     lean_kernel,
     words_of,
 )
-from motif.compiler.simd import TOGETHER, weighted_form
+from motif.compiler.simd import TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.cube_model import (
@@ -35,7 +35,8 @@ from motif.evaluators.cube_model import (
     held_and_taken,
     value_for_side,
 )
-from motif.evaluators.hidden_layer import add_hidden_layer, load_board
+from motif.evaluators.forms import ABSENT, add_forms
+from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
@@ -57,31 +58,15 @@ from motif.runtime.streams import next_below
 
 RANDOM, TABLE, WEIGHTS = range(3)
 """Kinds of model."""
-ABSENT = -1
-"""Marks a head that a class does not have, in place of the number of its weights."""
 SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 """Sources of a value; the first one that applies is used."""
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
-_COMPLETE = np.int64(-1)
-"""Marks a score to which no hidden layer must be added, in place of a class."""
-_NOWHERE = (np.uint64(0), np.uint64(0))
 RIVALS_WITHIN = 0.2
 """A play that is worse than another play of the same roll by more than this, in cubeless money equity, is
 assumed to be worse at every score and cube.
 """
-
-
-@inline_kernel
-def _head(model, position_class, head, features):
-    """Return the raw sum of a head that the class has."""
-    heads = model.heads
-    number = heads.numbers[position_class, head]
-    tiles = heads.tiles[number]
-    if not heads.quadratic[number]:
-        tiles = tiles[:0]
-    return np.float64(heads.bias[number] + weighted_form(features, heads.linear[number], tiles, heads.blocks))
 
 
 @inline_kernel
@@ -91,19 +76,32 @@ def _has_hidden_layer(model, position_class):
 
 
 @inline_kernel
-def _read_heads(model, words, position_class, features, raws):
-    """Write the raw sums of the five probabilities of an unfinished position to `raws`.
-
-    The hidden layer is not included. The raw sum of an impossible result is minus infinity.
-    """
-    own_off = CHECKERS - checkers_on_board(words, 0)
-    opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
+def _load_board(model, words, packed, position_class, points_of_both, space, k):
+    """Store the inputs of the heads of a measured board as board `k` of the batch."""
+    batch = space.batch
+    for i in range(model.ranking.rows.shape[1]):
+        batch.features[k, i] = space.features[i]
+    if _has_hidden_layer(model, position_class):
+        load_point_rows(batch, k, position_class, packed, points_of_both)
+    own_is_off = checkers_on_board(words, 0) < CHECKERS
+    opponent_is_off = checkers_on_board(words, PACKED_WORDS // 2) < CHECKERS
+    for head in range(EQUITY_HEAD + 1):
+        batch.raws[k, head] = 0.0
     for head in range(EQUITY_HEAD):
-        raws[head] = -np.inf
-        is_of_loss = head >= LOSE_GAMMON
-        is_possible = head == WIN or (own_off if is_of_loss else opponent_off) == 0
-        if is_possible and model.heads.numbers[position_class, head] != ABSENT:
-            raws[head] = _head(model, position_class, head, features)
+        is_impossible = head != WIN and (own_is_off if head >= LOSE_GAMMON else opponent_is_off)
+        if is_impossible or model.chances.first[position_class, head] == ABSENT:
+            batch.raws[k, head] = -np.inf
+
+
+@inline_kernel
+def _add_chances(model, position_class, space, boards):
+    """Add the raw sums of the probabilities of the first `boards` boards of the batch.
+
+    The raw sum of an impossible result stays minus infinity.
+    """
+    add_forms(model.chances, position_class, space.batch, boards, 0)
+    if _has_hidden_layer(model, position_class):
+        add_hidden_layer(model.hidden, position_class, space.batch, boards)
 
 
 @inline_kernel
@@ -120,25 +118,26 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
 
     Their raw sums are written to ``space.raws``, except those of impossible results.
     """
-    batch, k = space.hidden, TOGETHER
-    if _has_hidden_layer(model, position_class):
-        k = 0
-        load_board(model.hidden, batch, 0, position_class, packed, points_of_both, space.features)
-        _read_heads(model, words, position_class, space.features, batch.raws[0])
-        add_hidden_layer(model.hidden, position_class, batch, 1)
-    else:
-        _read_heads(model, words, position_class, space.features, batch.raws[TOGETHER])
+    raws = space.batch.raws[0]
+    _load_board(model, words, packed, position_class, points_of_both, space, 0)
+    _add_chances(model, position_class, space, 1)
     for head in range(EQUITY_HEAD):
-        if batch.raws[k, head] != -np.inf:
-            space.raws[head] = batch.raws[k, head]
-    _squash_heads(batch.raws[k], row)
+        if raws[head] != -np.inf:
+            space.raws[head] = raws[head]
+    _squash_heads(raws, row)
+
+
+@inline_kernel
+def _has_ranking_head(model, position_class):
+    return model.ranking.first[position_class, 0] != ABSENT
 
 
 @inline_kernel
 def _agree_with_ranking(model, position_class, space, row):
     """Move the five probabilities towards the equity that ranks plays, as far as consistency allows."""
-    if model.heads.numbers[position_class, EQUITY_HEAD] != ABSENT and not model.win_only:
-        space.raws[EQUITY_HEAD] = _head(model, position_class, EQUITY_HEAD, space.features)
+    if _has_ranking_head(model, position_class) and not model.win_only:
+        add_forms(model.ranking, position_class, space.batch, 1, EQUITY_HEAD)
+        space.raws[EQUITY_HEAD] = space.batch.raws[0, EQUITY_HEAD]
         agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
 
 
@@ -191,65 +190,61 @@ def _source(model, words, packed):
 
 
 @inline_kernel
-def _weights_score(model, words, packed, space):
-    """Score a board by a weights model for the player on roll: higher is better.
-
-    Also return the class whose hidden layer must still be added, or `_COMPLETE`, and the masks of occupied
-    points.
-    """
-    source, points = _source(model, words, packed)
+def _known_score(model, source, points, words, packed, space):
+    """Return the score of a finished game, or of a position in the bearoff tables."""
     if source == FINISHED:
-        score = _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
-        return score, _COMPLETE, _NOWHERE
-    if source == TABLES:
-        bearoff_probabilities(model.bearoff, words, packed, space.row)
-        score = probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
-        return score, _COMPLETE, _NOWHERE
-    position_class, points_of_both = _measured(model, words, packed, space)
-    if model.win_only:
-        raw = _head(model, position_class, WIN, space.features)
-        score = calibrated(model.knots[position_class], raw) if model.knots.shape[0] > 0 else raw
-        return score, _COMPLETE, _NOWHERE
-    if model.heads.numbers[position_class, EQUITY_HEAD] != ABSENT:
-        return _head(model, position_class, EQUITY_HEAD, space.features), _COMPLETE, _NOWHERE
-    if _has_hidden_layer(model, position_class):
-        return 0.0, np.int64(position_class), points_of_both
-    _fill_probabilities(model, words, packed, position_class, points_of_both, space, space.row)
-    _calibrate(model, position_class, space.row)
-    return equity_to_raw(equity_of(space.row)), _COMPLETE, _NOWHERE
+        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+    bearoff_probabilities(model.bearoff, words, packed, space.row)
+    return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
 
 
 @inline_kernel
 def _score_batch(model, position_class, count, space, scores):
     """Write the scores of the first `count` boards of the batch, all of one class."""
-    batch = space.hidden
-    add_hidden_layer(model.hidden, position_class, batch, count)
+    batch = space.batch
+    if _has_ranking_head(model, position_class):
+        add_forms(model.ranking, position_class, batch, count, EQUITY_HEAD)
+    else:
+        _add_chances(model, position_class, space, count)
     for k in range(count):
-        _squash_heads(batch.raws[k], space.row)
-        _calibrate(model, position_class, space.row)
-        scores[batch.boards[k]] = equity_to_raw(equity_of(space.row))
+        score = batch.raws[k, EQUITY_HEAD]
+        if model.win_only:
+            if model.knots.shape[0] > 0:
+                score = calibrated(model.knots[position_class], score)
+        elif not _has_ranking_head(model, position_class):
+            _squash_heads(batch.raws[k], space.row)
+            _calibrate(model, position_class, space.row)
+            score = equity_to_raw(equity_of(space.row))
+        scores[batch.boards[k]] = score
 
 
 @inline_kernel
 def _score_boards(model, words, boards, order, count, space, scores):
-    """Write the scores of the first `count` boards, or of those in `order` if it is not empty."""
-    batch, waiting, waiting_class = space.hidden, 0, 0
-    for k in range(count):
-        place = order[k] if order.shape[0] > 0 else k
-        scores[k], position_class, points_of_both = _weights_score(model, words[place], boards[place], space)
-        if position_class == _COMPLETE:
-            continue
-        if waiting == TOGETHER or (waiting > 0 and position_class != waiting_class):
-            _score_batch(model, waiting_class, waiting, space, scores)
-            waiting = 0
-        load_board(
-            model.hidden, batch, waiting, position_class, boards[place], points_of_both, space.features
-        )
-        _read_heads(model, words[place], position_class, space.features, batch.raws[waiting])
-        batch.boards[waiting] = k
-        waiting, waiting_class = waiting + 1, position_class
-    if waiting > 0:
-        _score_batch(model, waiting_class, waiting, space, scores)
+    """Write the scores of the first `count` boards, or of those in `order` if it is not empty.
+
+    A score ranks positions for the player on roll: higher is better.
+    """
+    k = 0
+    while k < count:
+        waiting, batch_class = 0, 0
+        while k < count and waiting < TOGETHER:
+            place = order[k] if order.shape[0] > 0 else k
+            board_words, board = words[place], boards[place]
+            source, points = _source(model, board_words, board)
+            if source != BY_WEIGHTS:
+                scores[k] = _known_score(model, source, points, board_words, board, space)
+                k += 1
+                continue
+            position_class, points_of_both = _measured(model, board_words, board, space)
+            if waiting > 0 and position_class != batch_class:
+                break
+            _load_board(model, board_words, board, position_class, points_of_both, space, waiting)
+            space.batch.boards[waiting] = k
+            batch_class = position_class
+            waiting += 1
+            k += 1
+        if waiting > 0:
+            _score_batch(model, batch_class, waiting, space, scores)
 
 
 @inline_kernel

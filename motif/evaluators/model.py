@@ -9,39 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
-from motif.compiler.simd import ALIGNMENT, LANES, blocks_of
+from motif.compiler.simd import ALIGNMENT
 from motif.evaluators.bearoff import BearoffTables, no_tables
-from motif.evaluators.hidden_layer import HiddenBatch, HiddenTables, new_hidden_batch, no_hidden_layers
-from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
+from motif.evaluators.forms import MAX_ROW, BoardBatch, FormTables, new_board_batch
+from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
+from motif.evaluators.kernels import RANDOM, TABLE
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.named_sets import OwnSet
 from motif.parameters.own_measures import OwnFunctions, no_functions
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import KNOWN, MAX_PARAMETERS
+from motif.parameters.sets import KNOWN
 
-MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
-"""Features are padded with zeros to this length."""
-MIN_ROW = 72
-"""Minimum length of padded linear weights: datasets identify models by fingerprints of such rows."""
 MAX_KEPT = 32
-
-
-class HeadTables(NamedTuple):
-    """The weights of all heads by number, for kernels."""
-
-    blocks: int = 0
-    """Features of the parameter set, in blocks of `LANES`."""
-    numbers: npt.NDArray[np.int16] = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
-    """(classes, heads): number of the weights of each head, or ABSENT."""
-    quadratic: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
-    """(numbers,): whether these weights have second-degree terms."""
-    bias: npt.NDArray[np.float32] = np.zeros(0, np.float32)
-    """(numbers,): biases."""
-    linear: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, at least MIN_ROW): linear weights."""
-    tiles: npt.NDArray[np.float32] = np.zeros((0, LANES), np.float32)
-    """(numbers, length): second-degree weights in the form for `motif.compiler.simd.weighted_form`."""
 
 
 class Model(NamedTuple):
@@ -53,8 +33,10 @@ class Model(NamedTuple):
     """Whether ``win`` is the only head: plays are ranked by its raw sum."""
     kept: int = 0
     """Number of plays that the move filter keeps for the full evaluation; 0 for all."""
-    heads: HeadTables = HeadTables()
-    """The weights of the heads."""
+    ranking: FormTables = FormTables()
+    """The form of the head that ranks plays: the equity, or the win probability if that is the only head."""
+    chances: FormTables = FormTables()
+    """The forms of the five probabilities."""
     tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
     """(classes, 2, 25, 16): the point tables, or those of the move filter, in units."""
     steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
@@ -114,7 +96,7 @@ class Workspace(NamedTuple):
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
-    hidden: HiddenBatch
+    batch: BoardBatch
 
 
 def new_workspace() -> Workspace:
@@ -129,7 +111,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),
-        new_hidden_batch(MAX_ROW),
+        new_board_batch(MAX_UNITS),
     )
 
 

@@ -12,14 +12,14 @@ from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, as_boards
-from motif.compiler.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
+from motif.compiler.simd import GROUP, WIDTH
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.forms import form_tables
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
-    ABSENT,
     SOURCES,
     WEIGHTS,
     cube_pairs_packed,
@@ -30,8 +30,6 @@ from motif.evaluators.kernels import (
 )
 from motif.evaluators.model import (
     MAX_KEPT,
-    MIN_ROW,
-    HeadTables,
     Model,
     Workspace,
     aligned,
@@ -43,40 +41,18 @@ from motif.evaluators.model import (
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
+    EQUITY_HEAD,
     HEADS,
     OUTPUTS,
     WIN,
     switched_equities,
 )
-from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
-
-
-class HeadIndex(NamedTuple):
-    """The weights of all heads by number; classes may share them."""
-
-    numbers: npt.NDArray[np.int16]
-    """(classes, heads): number of the head's weights, or ABSENT."""
-    weights: tuple[HeadWeights, ...]
-
-
-def head_index(weights: WeightFile) -> HeadIndex:
-    """Return the numbered heads of a weight file; a class without weights uses contact's."""
-    numbers = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16)
-    known: dict[int, int] = {}
-    heads: list[HeadWeights] = []
-    for code, class_name in enumerate(CLASS_NAMES):
-        for name, head in weights.heads_of(class_name).items():
-            if id(head) not in known:
-                known[id(head)] = len(heads)
-                heads.append(head)
-            numbers[code, HEADS.index(name)] = known[id(head)]
-    return HeadIndex(numbers, tuple(heads))
-
 
 BEAROFF_SUFFIX = "+bearoff"
 _thread = local()
@@ -191,27 +167,15 @@ class StaticEvaluator(Evaluator):
 
 def weights_model(weights: WeightFile) -> Model:
     """Return the compiled form of a weight file; the parameters' scales are folded into the weights."""
-    size, (numbers, heads) = len(weights.parameters), head_index(weights)
-    linear = np.zeros((len(heads), max(MIN_ROW, LANES * blocks_of(size))), np.float32)
-    tiles = np.zeros((len(heads), tile_floats(size)), np.float32)
-    scales = weights.parameters.scales
-    for k, head in enumerate(heads):
-        linear[k, :size] = head.linear * scales
-        low, high = head.pairs[:, 0], head.pairs[:, 1]
-        tiles[k, tile_places(high, low)] = head.quadratic * scales[low] * scales[high]
+    classes, scales = [weights.heads_of(name) for name in CLASS_NAMES], weights.parameters.scales
+    win_only = weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers
     model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
     model = model._replace(
         kind=WEIGHTS,
         set_code=code_of(weights.parameters),
-        win_only=weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers,
-        heads=HeadTables(
-            blocks_of(size),
-            numbers,
-            np.array([len(head.pairs) > 0 for head in heads]),
-            np.array([head.bias for head in heads], np.float32),
-            aligned(linear),
-            aligned(tiles),
-        ),
+        win_only=win_only,
+        ranking=form_tables(classes, OUTPUTS[:1] if win_only else HEADS[EQUITY_HEAD:], scales),
+        chances=form_tables(classes, OUTPUTS, scales),
         knots=knot_tables(weights.calibration, CLASS_NAMES),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         places=weights.parameters.places,
@@ -240,13 +204,14 @@ def hidden_tables(weights: WeightFile) -> HiddenTables:
         inputs[code, :, own] = (layer.inputs * weights.parameters.scales).T
         points[code, ..., own] = np.moveaxis(tables_of(layer.points), 0, -1)
         outputs[code, :, own] = layer.outputs
-    return HiddenTables(padded, *map(aligned, (bias, inputs, points, outputs)))
+    begins = np.zeros(longest // GROUP, np.int64)
+    return HiddenTables(padded, bias, aligned(inputs), begins, aligned(points), aligned(outputs))
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
     """Return `model` with aligned arrays, and this thread's working memory, for fast kernels."""
-    heads = model.heads._replace(linear=aligned(model.heads.linear), tiles=aligned(model.heads.tiles))
-    return model._replace(heads=heads), thread_workspace()
+    ranking, chances = (form._replace(rows=aligned(form.rows)) for form in (model.ranking, model.chances))
+    return model._replace(ranking=ranking, chances=chances), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:
@@ -258,8 +223,8 @@ def model_fingerprint(model: Model) -> str:
             continue
         # Bearoff tables, if present, are always the same.
         known = len(value.rows) > 0 if name == "bearoff" else value
-        if name in ("heads", "hidden"):
-            for array in value if name == "heads" or len(value.counts) else ():
+        if name in ("ranking", "chances", "hidden"):
+            for array in value if name != "hidden" or len(value.counts) else ():
                 digest.update(np.ascontiguousarray(array).tobytes())
             continue
         if name == "own_functions" and (own_set := own_set_of(model)) is not None:

@@ -1,4 +1,4 @@
-"""Quadratic forms in vector instructions, compared with sums in float64 or in the documented order."""
+"""Weighted sums in vector instructions, compared with sums in float64 or in the documented order."""
 
 from fractions import Fraction
 
@@ -11,6 +11,7 @@ from motif.compiler.jit import kernel
 from motif.compiler.simd import (
     COLUMNS,
     FORM_ROWS,
+    GROUP,
     LANES,
     OUTPUT_COUNT,
     TOGETHER,
@@ -18,25 +19,28 @@ from motif.compiler.simd import (
     add_rows,
     add_run,
     add_weighted_rows,
-    blocks_of,
+    add_weighted_to_first,
     column_sums,
+    grouped_dot,
     sums_of_squashed,
-    tile_floats,
-    tile_places,
     transpose_tile,
-    weighted_form,
 )
 from motif.evaluators.model import aligned
 
 
 @kernel
-def form(features, linear, tiles, blocks):
-    return weighted_form(features, linear, tiles, blocks)
+def dot_of_groups(features, sums, first, stride, blocks):
+    return grouped_dot(features, sums, first, stride, blocks)
 
 
 @kernel
-def weighted_rows_added(factors, rows, sums):
-    add_weighted_rows(factors, rows, sums)
+def weighted_rows_added(factors, rows, begins, sums):
+    add_weighted_rows(factors, rows, begins, sums)
+
+
+@kernel
+def weighted_rows_added_to_first(factors, rows, begins, sums):
+    add_weighted_to_first(factors, rows, begins, sums)
 
 
 @kernel
@@ -69,82 +73,34 @@ def fused(a: float, b: float, c: float) -> float:
     return float(Fraction(a) * Fraction(b) + Fraction(c))
 
 
-def padded(values: np.ndarray) -> np.ndarray:
-    """`values` followed by zeros up to whole blocks."""
-    room = np.zeros(LANES * blocks_of(len(values)), np.float32)
-    room[: len(values)] = values
-    return room
-
-
-def tiles_of(weights: np.ndarray) -> np.ndarray:
-    """The tiles of a lower triangle."""
-    tiles = np.zeros(tile_floats(len(weights)), np.float32)
-    rows, columns = np.tril_indices(len(weights))
-    tiles[tile_places(rows, columns)] = weights[rows, columns]
-    return tiles
-
-
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 19, 54, 64])
-def test_the_form_is_the_sum_of_its_terms(size):
-    rng = np.random.default_rng(size)
-    features, linear = rng.normal(size=(2, size)).astype(np.float32)
-    weights = np.tril(rng.normal(size=(size, size))).astype(np.float32)
-    f, w0, w = (array.astype(np.float64) for array in (features, linear, weights))
-    found = form(padded(features), padded(linear), tiles_of(weights), blocks_of(size))
-    assert found == pytest.approx(w0 @ f + f @ w @ f, abs=1e-4)
-    without_pairs = form(padded(features), padded(linear), tiles_of(weights)[:0], blocks_of(size))
-    assert without_pairs == pytest.approx(w0 @ f, abs=1e-5)
-
-
-def test_every_pair_has_a_place_of_its_own():
-    rows, columns = np.tril_indices(54)
-    places = tile_places(rows, columns)
-    assert len(set(places.tolist())) == len(places)
-    assert places.min() >= 0
-    assert places.max() < tile_floats(54)
+@pytest.mark.parametrize(
+    ("first", "stride", "blocks"), [(0, 1, 1), (0, 1, 4), (1, 3, 3), (2, 2, 5), (4, 1, 0)]
+)
+def test_the_dot_product_of_groups_is_summed_in_sixteen_lanes(first, stride, blocks):
+    rng = np.random.default_rng(6)
+    features, sums = rng.normal(size=5 * GROUP), rng.normal(size=12 * GROUP)
+    lanes = np.zeros(GROUP)
+    for block in range(blocks):
+        f, s = (array.astype(np.float32).reshape(-1, GROUP) for array in (features, sums))
+        # Exact: the product of two float32 has 48 bits, and the sum is rounded once, in long double.
+        lanes = (f[block].astype(np.longdouble) * s[first + block * stride] + lanes).astype(np.float32)
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    found = dot_of_groups(features.astype(np.float32), sums.astype(np.float32), first, stride, blocks)
+    assert found == lanes[0]
 
 
 def test_where_arrays_begin_does_not_change_a_bit():
     rng = np.random.default_rng(5)
-    features, linear = padded(rng.normal(size=54)), padded(rng.normal(size=54))
-    tiles = tiles_of(np.tril(rng.normal(size=(54, 54))))
-    expected = form(features, linear, tiles, 7)
+    features, sums = rng.normal(size=(2, 6 * GROUP)).astype(np.float32)
+    expected = dot_of_groups(features, sums, 1, 2, 2)
     for shift in range(1, 9):
         arrays = []
-        for array in (features, linear, tiles):
+        for array in (features, sums):
             room = np.zeros(len(array) + shift, np.float32)
             room[shift:] = array
             arrays.append(room[shift:])
-        assert form(*arrays, 7) == expected
-
-
-def test_sums_follow_the_written_order():
-    """Each product is fused into its sum and rounded once, in the order that the module describes."""
-    size = 16
-    rng = np.random.default_rng(6)
-    features, linear = padded(rng.normal(size=size)), padded(rng.normal(size=size))
-    weights = np.tril(rng.normal(size=(size, size))).astype(np.float32)
-
-    def fused(a, b, c):
-        # Exact: the product of two float32 has 48 bits, and the sum is rounded once, in long double.
-        return (a.astype(np.longdouble) * b + c).astype(np.float32)
-
-    total = np.zeros(LANES, np.float32)
-    for block in range(2):
-        here = slice(LANES * block, LANES * (block + 1))
-        total = fused(linear[here], features[here], total)
-    for row_block in range(2):
-        for block in range(row_block + 1):
-            here = slice(LANES * block, LANES * (block + 1))
-            rows = weights[LANES * row_block :, here]
-            f = features[LANES * row_block :]
-            chains = [rows[k] * f[k] for k in range(4)]
-            chains = [fused(rows[k + 4], np.repeat(f[k + 4], LANES), chains[k]) for k in range(4)]
-            pairs = [chains[0] + chains[2], chains[1] + chains[3]]
-            total = fused(pairs[0] + pairs[1], features[here], total)
-    halves = total[:4] + total[4:]
-    quarters = halves[:2] + halves[2:]
-    assert form(features, linear, tiles_of(weights), 2) == quarters[0] + quarters[1]
+        assert dot_of_groups(*arrays, 1, 2, 2) == expected
 
 
 def test_aligned_copies_only_what_needs_it():
@@ -156,15 +112,20 @@ def test_aligned_copies_only_what_needs_it():
     assert moved.ctypes.data % 64 == 0
 
 
-def test_rows_are_weighted_for_several_sums_at_a_time():
+def test_rows_are_weighted_for_several_sums_together():
     rng = np.random.default_rng(3)
     factors, rows = rng.normal(size=(TOGETHER, 9)), rng.normal(size=(7, 2 * WIDTH)).astype(np.float32)
+    begins = np.array([0, 0, 0, 2, 2, 5, 7, 7])
+    for group, begin in enumerate(begins):
+        rows[:begin, group * GROUP : (group + 1) * GROUP] = 0
     sums = rng.normal(size=(TOGETHER, 2 * WIDTH + 5)).astype(np.float32)
-    untouched = sums[:, 2 * WIDTH :].copy()
-    expected = sums[:, : 2 * WIDTH] + factors[:, :7] @ rows
-    weighted_rows_added(factors.astype(np.float32), rows, sums)
+    before, expected = sums.copy(), sums[:, : 2 * WIDTH] + factors[:, :7] @ rows
+    weighted_rows_added(factors.astype(np.float32), rows, begins, sums)
     assert sums[:, : 2 * WIDTH] == pytest.approx(expected, abs=1e-5)
-    assert (sums[:, 2 * WIDTH :] == untouched).all()
+    assert (sums[:, 2 * WIDTH :] == before[:, 2 * WIDTH :]).all()
+    weighted_rows_added_to_first(factors.astype(np.float32), rows, begins, before)
+    assert (before[0] == sums[0]).all()
+    assert (before[1:] != sums[1:]).any()
 
 
 def test_picked_rows_of_a_table_are_added():
@@ -179,20 +140,19 @@ def test_picked_rows_of_a_table_are_added():
 
 def test_squashed_sums_are_added_lane_by_lane():
     rng = np.random.default_rng(7)
-    amounts = rng.normal(size=(OUTPUT_COUNT, 3 * LANES)).astype(np.float32)
-    sums = rng.normal(size=3 * LANES).astype(np.float32)
+    amounts = rng.normal(size=(OUTPUT_COUNT, 3 * GROUP)).astype(np.float32)
+    sums = rng.normal(size=3 * GROUP).astype(np.float32)
     sums[:4] = 1e9, -1e9, 3.0, np.inf
     three, nine, all27 = (np.float32(number) for number in (3, 9, 27))
     x = np.clip(sums, -three, three)
     results = np.zeros(OUTPUT_COUNT)
-    squashed_sums(amounts, sums, 3 * LANES, results)
+    squashed_sums(amounts, sums, 3 * GROUP, results)
     for row, result in zip(amounts, results, strict=True):
         parts = row * (x * (all27 + x * x) / (all27 + nine * (x * x)))
-        lanes = parts[:LANES] + parts[LANES : 2 * LANES] + parts[2 * LANES :]
-        total = lanes[0]
-        for lane in lanes[1:]:
-            total = total + lane
-        assert result == total
+        lanes = parts[:GROUP] + parts[GROUP : 2 * GROUP] + parts[2 * GROUP :]
+        while len(lanes) > 1:
+            lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+        assert result == lanes[0]
         assert parts[[0, 1, 2, 3]] == pytest.approx(row[:4] * [1, -1, 1, 1])
 
 
@@ -209,8 +169,8 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
 
     # Compiled here and not stored: the files on disk are for this machine's vector length.
     @njit
-    def both(factors, rows, picked, sums):
-        add_weighted_rows(factors, rows, sums)
+    def both(factors, rows, begins, picked, sums):
+        add_weighted_rows(factors, rows, begins, sums)
         add_rows(picked, rows, sums[0])
 
     for row in range(70):
@@ -218,7 +178,7 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
         expected = exact.astype(np.float32)
     for row in picked:
         expected[0] += rows[row]
-    both(factors, rows, picked, sums)
+    both(factors, rows, np.zeros(2 * WIDTH // GROUP, np.int64), picked, sums)
     assert (sums == expected).all()
 
 

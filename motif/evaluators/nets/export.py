@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
 from motif.compiler.simd import SQUASH_LIMIT
-from motif.evaluators.kernels import ABSENT
 from motif.evaluators.nets.net import (
     BY_EQUITY,
     BY_WIN,
@@ -46,7 +45,6 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.static import head_index
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, WeightFile
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import PlayerError
@@ -156,7 +154,7 @@ def exported(weights: WeightFile) -> bytes:
             f"{weights.name}: a calibration cannot be exported; export the weight file without it"
         )
     graph = GraphBuilder()
-    numbers, heads = head_index(weights)
+    numbers, heads = _numbered_heads(weights)
     reads_checkers = bool(weights.hidden_layers)
     win_only = weights.head_names() == (OUTPUTS[WIN],)
     finished, points = _finished(graph)
@@ -193,6 +191,23 @@ def exported(weights: WeightFile) -> bytes:
     kind = CHECKERS_INPUTS if reads_checkers else EVALUATOR_INPUTS
     bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None
     return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
+
+
+def _numbered_heads(weights: WeightFile) -> tuple[npt.NDArray[np.int16], list[HeadWeights]]:
+    """Return the number of each head by class (classes, heads), -1 if absent, and the heads.
+
+    Classes may share heads.
+    """
+    numbers = np.full((len(CLASS_NAMES), len(HEADS)), -1, np.int16)
+    known: dict[int, int] = {}
+    heads: list[HeadWeights] = []
+    for code, class_name in enumerate(CLASS_NAMES):
+        for name, head in weights.heads_of(class_name).items():
+            if id(head) not in known:
+                known[id(head)] = len(heads)
+                heads.append(head)
+            numbers[code, HEADS.index(name)] = known[id(head)]
+    return numbers, heads
 
 
 def _inputs(weights: WeightFile) -> dict[str, tuple[npt.DTypeLike, tuple[int | str, ...]]]:
@@ -292,7 +307,7 @@ def _raw_sums(graph: GraphBuilder, numbers: npt.NDArray[np.int16], sums: str) ->
     own = _class(graph)
     own_numbers = graph.add("Gather", graph.constant(np.maximum(numbers, 0)), own, axis=0)
     raw = graph.add("GatherElements", sums, own_numbers, axis=1)
-    present = graph.constant((numbers != ABSENT).astype(np.float64))
+    present = graph.constant((numbers >= 0).astype(np.float64))
     return raw, graph.add("Gather", present, own, axis=0)
 
 

@@ -1,0 +1,150 @@
+"""The quadratic forms of a position class: the part of a raw sum that parameters and pairs contribute.
+
+The raw sum of a head h is b_h + sum_j l_hj z_j + sum_{j <= i} w_hij z_i z_j over the parameters z.  The
+kernels compute it as b_h + sum_j s_hj z_j with the column sums s_hj = l_hj + sum_{i >= j} w_hij z_i, for
+several boards and heads together.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import CHECKERS
+from motif.compiler.jit import inline_kernel
+from motif.compiler.simd import GROUP, TOGETHER, WIDTH, add_weighted_rows, add_weighted_to_first, grouped_dot
+from motif.evaluators.probabilities import HEADS
+from motif.evaluators.weight_file import HeadWeights
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.sets import MAX_PARAMETERS
+
+ABSENT = -1
+"""First group of a head that a class does not have."""
+MAX_ROW = GROUP * -(-MAX_PARAMETERS // GROUP)
+"""Features are padded with zeros to this length."""
+_MAX_COLUMNS = len(HEADS) * MAX_ROW + 2 * WIDTH
+
+
+class FormTables(NamedTuple):
+    """The forms of some heads in every class, for kernels, in groups of `GROUP` columns.
+
+    Group `first` + k `stride` of a head holds its parameters from k `GROUP` on.
+    """
+
+    bias: npt.NDArray[np.float64] = np.zeros((len(CLASS_NAMES), 0))
+    """(classes, heads)"""
+    first: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    """(classes, heads): the head's first group, or ABSENT."""
+    stride: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    """(classes, heads)"""
+    linear: npt.NDArray[np.float32] = np.zeros((len(CLASS_NAMES), 0), np.float32)
+    """(classes, columns): linear weights; the columns are a multiple of `WIDTH`."""
+    rows: npt.NDArray[np.float32] = np.zeros((len(CLASS_NAMES), 0, 0), np.float32)
+    """(classes, n, columns): weights of the products of the n parameters with each column's parameter."""
+    begins: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    """(classes, groups): the first row that is not 0 in a group or in a later one."""
+
+
+def form_tables(
+    heads: Sequence[Mapping[str, HeadWeights]], names: Sequence[str], scales: npt.NDArray[np.floating[Any]]
+) -> FormTables:
+    """Return the forms of the heads `names` of each class, for features multiplied by `scales` (n,)."""
+    size, classes = len(scales), range(len(CLASS_NAMES))
+    blocks, wide = -(-size // GROUP), WIDTH // GROUP
+    bias = np.zeros((len(classes), len(names)))
+    first, stride = np.full(bias.shape, ABSENT), np.zeros(bias.shape, np.int64)
+    ends = []
+    for code in classes:
+        present = [head for head, name in enumerate(names) if name in heads[code]]
+        paired = [head for head in present if len(heads[code][names[head]].pairs)]
+        linear = [head for head in present if head not in paired]
+        end = 0
+        for kind in (paired, linear):
+            first[code, kind] = end + np.arange(len(kind))
+            stride[code, kind] = len(kind)
+            end += wide * -(-blocks * len(kind) // wide)
+        ends.append(end)
+    groups = max(ends)
+    tables = FormTables(
+        bias,
+        first,
+        stride,
+        np.zeros((len(classes), groups * GROUP), np.float32),
+        np.zeros((len(classes), size, groups * GROUP), np.float32),
+        np.full((len(classes), groups), size),
+    )
+    for code in classes:
+        for head, name in enumerate(names):
+            if first[code, head] == ABSENT:
+                continue
+            weights = heads[code][name]
+            own = first[code, head] + stride[code, head] * np.arange(blocks)
+            columns = (own[:, None] * GROUP + np.arange(GROUP)).reshape(-1)[:size]
+            low, high = weights.pairs[:, 0], weights.pairs[:, 1]
+            bias[code, head] = np.float32(weights.bias)
+            tables.linear[code, columns] = weights.linear * scales
+            tables.rows[code, high, columns[low]] = weights.quadratic * scales[low] * scales[high]
+            if len(low):
+                tables.begins[code, own] = GROUP * np.arange(blocks)
+    return tables
+
+
+class BoardBatch(NamedTuple):
+    """Up to `TOGETHER` boards of one class that are evaluated together."""
+
+    boards: npt.NDArray[np.int64]
+    """(TOGETHER,): the caller's numbers of the boards."""
+    features: npt.NDArray[np.float32]
+    """(TOGETHER, MAX_ROW)"""
+    column_sums: npt.NDArray[np.float32]
+    """(TOGETHER, columns): the sums of `FormTables`."""
+    point_rows: npt.NDArray[np.int64]
+    """(TOGETHER, 2 CHECKERS): rows of the hidden layer's point tables that each board reads."""
+    point_row_counts: npt.NDArray[np.int64]
+    """(TOGETHER,)"""
+    unit_sums: npt.NDArray[np.float32]
+    """(TOGETHER, MAX_UNITS): the sums of hidden units, before the squash."""
+    unit_outputs: npt.NDArray[np.float64]
+    """(5,): what the hidden units of one board add."""
+    raws: npt.NDArray[np.float64]
+    """(TOGETHER, heads): raw sums, in the order of `HEADS`."""
+
+
+def new_board_batch(max_units: int) -> BoardBatch:
+    """Return an empty batch for hidden layers of at most `max_units` units."""
+    return BoardBatch(
+        np.zeros(TOGETHER, np.int64),
+        np.zeros((TOGETHER, MAX_ROW), np.float32),
+        np.zeros((TOGETHER, _MAX_COLUMNS), np.float32),
+        np.zeros((TOGETHER, 2 * CHECKERS), np.int64),
+        np.zeros(TOGETHER, np.int64),
+        np.zeros((TOGETHER, max_units), np.float32),
+        np.zeros(len(HEADS) - 1),
+        np.zeros((TOGETHER, len(HEADS))),
+    )
+
+
+@inline_kernel
+def add_forms(forms, position_class, batch, boards, first_head):
+    """Add the forms of a class to ``batch.raws`` of the first `boards` boards, from `first_head` on.
+
+    Each sum has the same bits in any batch.
+    """
+    linear, rows = forms.linear[position_class], forms.rows[position_class]
+    begins = forms.begins[position_class]
+    for board in range(boards):
+        for column in range(linear.shape[0]):
+            batch.column_sums[board, column] = linear[column]
+    if boards == 1:
+        add_weighted_to_first(batch.features, rows, begins, batch.column_sums)
+    else:
+        add_weighted_rows(batch.features, rows, begins, batch.column_sums)
+    blocks = (rows.shape[0] + GROUP - 1) // GROUP
+    for board in range(boards):
+        features, sums = batch.features[board], batch.column_sums[board]
+        for head in range(forms.first.shape[1]):
+            first = forms.first[position_class, head]
+            if first != ABSENT:
+                form = grouped_dot(features, sums, first, forms.stride[position_class, head], blocks)
+                batch.raws[board, first_head + head] += forms.bias[position_class, head] + np.float64(form)

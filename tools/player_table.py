@@ -72,7 +72,11 @@ PLAYERS = (
     Entry("keith-v1", "the next version, learned from rollouts by `keith-v0`"),
     Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
-    Entry("motif-v14", "learned from lookahead by `motif-v13`: pairs and one hidden layer", _MOST),
+    Entry(
+        "motif-v15",
+        "learned from lookahead by `motif-v13` and `motif-v14`: pairs and one hidden layer",
+        _MOST,
+    ),
     _known("wildbg"),
     _known("gnubg", _SOME),
 )

@@ -94,7 +94,7 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
 
 
 def test_one_decision_has_one_number(tmp_path):
-    assert check(analysed(tmp_path, "motif-v14@1", 1), "motif-v14@1") > 20
+    assert check(analysed(tmp_path, "motif-v15@1", 1), "motif-v15@1") > 20
 
 
 @pytest.mark.slow

@@ -299,7 +299,7 @@ def test_each_ply_sees_the_plays_that_its_filter_lets_through(depth):
 
 def test_a_play_that_was_left_behind_returns_when_the_best_turn_out_worse():
     base = load_static("motif-v15")
-    boards, rolls = decisions(150, seed=15)
+    boards, rolls = decisions(400, seed=15)
     (plays,) = play_batches(boards, rolls)
     static = base.play_equities(boards, plays)
     narrow = LookaheadEvaluator(base, 1, "narrow")

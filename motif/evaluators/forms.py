@@ -5,8 +5,7 @@ kernels compute it as b_h + sum_j s_hj z_j with the column sums s_hj = l_hj + su
 several boards and heads together.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from motif.board.packed import CHECKERS
 from motif.compiler.jit import inline_kernel
 from motif.compiler.simd import GROUP, TOGETHER, WIDTH, add_weighted_rows, add_weighted_to_first, grouped_dot
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.weight_file import HeadWeights
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import MAX_PARAMETERS
 
@@ -44,50 +42,6 @@ class FormTables(NamedTuple):
     """(classes, n, columns): weights of the products of the n parameters with each column's parameter."""
     begins: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, groups): the first row that is not 0 in a group or in a later one."""
-
-
-def form_tables(
-    heads: Sequence[Mapping[str, HeadWeights]], names: Sequence[str], scales: npt.NDArray[np.floating[Any]]
-) -> FormTables:
-    """Return the forms of the heads `names` of each class, for features multiplied by `scales` (n,)."""
-    size, classes = len(scales), range(len(CLASS_NAMES))
-    blocks, wide = -(-size // GROUP), WIDTH // GROUP
-    bias = np.zeros((len(classes), len(names)))
-    first, stride = np.full(bias.shape, ABSENT), np.zeros(bias.shape, np.int64)
-    ends = []
-    for code in classes:
-        present = [head for head, name in enumerate(names) if name in heads[code]]
-        paired = [head for head in present if len(heads[code][names[head]].pairs)]
-        linear = [head for head in present if head not in paired]
-        end = 0
-        for kind in (paired, linear):
-            first[code, kind] = end + np.arange(len(kind))
-            stride[code, kind] = len(kind)
-            end += wide * -(-blocks * len(kind) // wide)
-        ends.append(end)
-    groups = max(ends)
-    tables = FormTables(
-        bias,
-        first,
-        stride,
-        np.zeros((len(classes), groups * GROUP), np.float32),
-        np.zeros((len(classes), size, groups * GROUP), np.float32),
-        np.full((len(classes), groups), size),
-    )
-    for code in classes:
-        for head, name in enumerate(names):
-            if first[code, head] == ABSENT:
-                continue
-            weights = heads[code][name]
-            own = first[code, head] + stride[code, head] * np.arange(blocks)
-            columns = (own[:, None] * GROUP + np.arange(GROUP)).reshape(-1)[:size]
-            low, high = weights.pairs[:, 0], weights.pairs[:, 1]
-            bias[code, head] = np.float32(weights.bias)
-            tables.linear[code, columns] = weights.linear * scales
-            tables.rows[code, high, columns[low]] = weights.quadratic * scales[low] * scales[high]
-            if len(low):
-                tables.begins[code, own] = GROUP * np.arange(blocks)
-    return tables
 
 
 class BoardBatch(NamedTuple):

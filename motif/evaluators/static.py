@@ -1,6 +1,7 @@
 """Static evaluators, which use a compiled model without lookahead, and their creation from weight files."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import local
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.forms import form_tables
+from motif.evaluators.forms import ABSENT, FormTables
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     SOURCES,
@@ -47,7 +48,7 @@ from motif.evaluators.probabilities import (
     WIN,
     switched_equities,
 )
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -182,6 +183,50 @@ def weights_model(weights: WeightFile) -> Model:
         hidden=hidden_tables(weights),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
+
+
+def form_tables(
+    heads: Sequence[Mapping[str, HeadWeights]], names: Sequence[str], scales: npt.NDArray[np.floating[Any]]
+) -> FormTables:
+    """Return the forms of the heads `names` of each class, for features multiplied by `scales` (n,)."""
+    size, classes = len(scales), range(len(CLASS_NAMES))
+    blocks, wide = -(-size // GROUP), WIDTH // GROUP
+    bias = np.zeros((len(classes), len(names)))
+    first, stride = np.full(bias.shape, ABSENT), np.zeros(bias.shape, np.int64)
+    ends = []
+    for code in classes:
+        present = [head for head, name in enumerate(names) if name in heads[code]]
+        paired = [head for head in present if len(heads[code][names[head]].pairs)]
+        linear = [head for head in present if head not in paired]
+        end = 0
+        for kind in (paired, linear):
+            first[code, kind] = end + np.arange(len(kind))
+            stride[code, kind] = len(kind)
+            end += wide * -(-blocks * len(kind) // wide)
+        ends.append(end)
+    groups = max(ends)
+    tables = FormTables(
+        bias,
+        first,
+        stride,
+        np.zeros((len(classes), groups * GROUP), np.float32),
+        np.zeros((len(classes), size, groups * GROUP), np.float32),
+        np.full((len(classes), groups), size),
+    )
+    for code in classes:
+        for head, name in enumerate(names):
+            if first[code, head] == ABSENT:
+                continue
+            weights = heads[code][name]
+            own = first[code, head] + stride[code, head] * np.arange(blocks)
+            columns = (own[:, None] * GROUP + np.arange(GROUP)).reshape(-1)[:size]
+            low, high = weights.pairs[:, 0], weights.pairs[:, 1]
+            bias[code, head] = np.float32(weights.bias)
+            tables.linear[code, columns] = weights.linear * scales
+            tables.rows[code, high, columns[low]] = weights.quadratic * scales[low] * scales[high]
+            if len(low):
+                tables.begins[code, own] = GROUP * np.arange(blocks)
+    return tables
 
 
 def hidden_tables(weights: WeightFile) -> HiddenTables:

@@ -11,7 +11,7 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
-from motif.board.rules import gammons_count
+from motif.board.rules import RESIGNATIONS, gammons_count
 from motif.doubling import CubeDecision, cube_decision_by
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.decision import BEAVERED
@@ -126,6 +126,9 @@ class Opponent:
 
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
         """Return whether the opponent should accept when the player on roll offers to lose `points` cubes."""
+        certain = certain_loss(position, None)
+        if certain is not None and points >= RESIGNATIONS[certain]:
+            return True
         value = self._equity(position, state)
         worth = cube_model_for(state).equities[0, 0, 0, EVEN - points]
         return bool(worth <= value + _ROUNDING)

@@ -62,13 +62,18 @@ class Advisor:
         return self._judged_cube(session).decision
 
     def cube_cost(self, session: GameSession, action: str) -> CubeCost:
-        """Return the decision on a double and the cost of `action`, from a rollout if it is doubtful."""
+        """Return the decision on a double and the cost of `action`.
+
+        As in match analysis, a doubtful error is measured by a rollout, and a smaller one counts as 0.
+        """
         chance = self._cube_chance(session)
         question = JudgedCube(chance.position, chance.state, self.cube(session), action)
         settings = confirming_rollout(self.evaluator)
-        if settings is None or not question.is_doubtful:
+        if settings is None or question.decision.exact:
             source = EXACT if question.decision.exact else source_words(plies_of(self.evaluator))
             return CubeCost(question.decision, question.decision.cost(action), source)
+        if not question.is_doubtful:
+            return CubeCost(question.decision, 0.0, source_words(plies_of(self.evaluator)))
         (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
         return CubeCost(rolled.decision, rolled.confirmed, ROLLOUT, rolled.se)
 

@@ -46,6 +46,9 @@ def _points(boards: Board) -> npt.NDArray[np.int8]:
 
 def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
     """Return the expected cubeless loss, -3 to 3, of the player on roll, before or after `roll`."""
+    certain = certain_loss(position, roll)
+    if certain is not None:
+        return RESIGNATIONS[certain]
     board = position.board[None]
     if roll is None:
         return float(switched_equities(evaluator.equity_many(board))[0])

@@ -131,7 +131,7 @@ def test_one_procedure_compares_two_plays():
     same = judged.choice(roll)
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
-    close = compare_plays(START, (6, 4), load_evaluator("latest@2"), context_of(roll.state))
+    close = compare_plays(START, (4, 3), load_evaluator("latest@2"), context_of(roll.state))
     assert 0 <= close.difference < DOUBTFUL
     assert close.source == "2-ply"
 

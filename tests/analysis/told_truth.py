@@ -336,7 +336,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
 BEYOND = frozenset(
     {
         *("score", "score_gammon_go", "score_gammon_save", "score_no_gammons", "rollout", "rest"),
-        *("rolls", "ahead", "ending", "exact"),
+        *("cube", "cube_no_gammons", "rolls", "ahead", "ending", "exact"),
     }
 )
 """Phrases that say nothing of the board but which play they speak for."""

@@ -53,7 +53,7 @@ def test_text_shows_both_boards_and_words(motif):
 
 def test_detailed_adds_formula_groups_and_terms(motif):
     out = motif("explain", START, "31", "--versus", "24/20", "--detailed").out
-    for said in ("3 tanh x", "looks ahead: ", "Your home points: 2, not 1.", "pip_count"):
+    for said in ("3 tanh x", "looks ahead: ", "Your blots outside: 0, not 2.", "pip_count"):
         assert said in out
     assert len(out.splitlines()) < 75
     assert re.search(
@@ -79,7 +79,7 @@ def test_reasons_are_reported_in_other_languages(motif, motif_json):
 def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
     record = motif_json("explain", START, 6, 5, "--versus", "24/18 13/8")
     assert {tuple(reason) for reason in record["reasons"]} == {
-        ("concept", "play", "amount", "contribution", "sentence")
+        ("concept", "play", "amount", "contribution", "shown", "sentence")
     }
     assert all(reason["amount"] >= 0 for reason in record["reasons"])
     total = sum(reason["contribution"] for reason in record["reasons"])

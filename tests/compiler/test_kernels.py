@@ -173,7 +173,7 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
     changed(folder, "runtime/errors.py", "class PositionError", "# reworded\nclass PositionError")
     changed(folder, "parameters/position_class.py", '"""Position classes (', '"""Other words (')
     changed(folder, "parameters/position_class.py", "@kernel\n", "def plain():\n    return 1\n\n\n@kernel\n")
-    changed(folder, "parameters/position_class.py", '"""Return classes', '"""Return those')
+    changed(folder, "parameters/position_class.py", '"""Return the index', '"""Return that index')
     assert compiled(folder, cache) == []
 
 

@@ -62,7 +62,7 @@ def test_the_figures_of_both_players_are_shown(analysis):
     found = dict(sections(analysis))
     assert list(found) == ["All decisions", "Checker plays", "Cube", "Luck", "By kind of decision"]
     rows = {name: figures for name, *figures in found["All decisions"]}
-    assert rows["rating"] == [player.rating for player in analysis.players]
+    assert rows["rating"] == [player.rating or "-" for player in analysis.players]
     assert rows["decisions"] == [str(player.overall.decisions) for player in analysis.players]
     first = analysis.players[0].overall
     assert rows["error rate"][0] == f"{first.rate:.1f} ± {first.se:.1f}"

@@ -280,7 +280,7 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
 
 def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Iterator[str]:
     moment = play.moment
-    yield f"{number}. {play.heading}: loses {loss_text(play.error, play.cost, in_match)}"
+    yield f"{number}. {play.heading}: loses {loss_text(play.shown, play.cost, in_match)}"
     yield f" {gnubg_id(moment.position)}:{match_id(moment.state)}"
     made, better = (
         [f" {caption}", *_board(after)]
@@ -352,7 +352,7 @@ def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
 def _play_decision(play: WorstPlay, in_match: bool) -> ShownDecision:
     drawn = play.played.moves, play.better.moves
     return ShownDecision(
-        f"{play.heading}: loses {_unbroken(loss_text(play.error, play.cost, in_match))}",
+        f"{play.heading}: loses {_unbroken(loss_text(play.shown, play.cost, in_match))}",
         play.moment.position,
         play.moment.state,
         list(zip(play_text(play), drawn, strict=True)),

@@ -70,6 +70,8 @@ class WorstPlay:
     better: Play
     error: float
     """Normalised equity."""
+    shown: float
+    """The error as the difference of the equities shown."""
     cost: float
     """Points in money play, or match winning chances in a match."""
     why: Why
@@ -82,7 +84,7 @@ class WorstPlay:
     @property
     def line(self) -> str:
         """The decision in one line."""
-        loss = f"{MILLIPOINTS * self.error:.0f} millipoints"
+        loss = f"{MILLIPOINTS * self.shown:.0f} millipoints"
         return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
 
     def to_dict(self, in_match: bool) -> dict[str, Any]:
@@ -170,7 +172,18 @@ def worst_plays(
         choice = judgements[row].choice(roll)
         why = _why(evaluator, roll, choice, context_of(roll.state, cube))
         cost = error * units[row]
-        plays.append(WorstPlay(roll, names[roll.player], roll.play, choice.better.play, error, cost, why))
+        plays.append(
+            WorstPlay(
+                roll,
+                names[roll.player],
+                roll.play,
+                choice.better.play,
+                error,
+                choice.shown_difference,
+                cost,
+                why,
+            )
+        )
     return plays
 
 

@@ -71,7 +71,7 @@ class Game:
 
     @property
     def position(self) -> Position:
-        """The position with its match state, seen by the player on roll: ``motif.rank(game.position)``."""
+        """The position with its match state, as seen by the player on roll: ``motif.rank(game.position)``."""
         state = self._session.state() if self._game.events else None
         return Position(self._session.position.board, state)
 

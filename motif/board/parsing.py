@@ -30,7 +30,7 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     Returns
     -------
     position : Position
-        The position, seen by the player on roll.
+        The position, as seen by the player on roll.
     state : MatchState or None
         Match, cube and dice.
 

@@ -171,7 +171,7 @@ class Objective:
         return 2 * (self.term_sums(rows) + self._pulled(direction))
 
     def _pulled(self, away: FloatArray) -> FloatArray:
-        """Return half the derivative of the ridge for weights `away` from 0."""
+        """Return half the derivative of the ridge penalty; `away` has the weights minus their centres."""
         return self.penalty * away
 
     def _raw(self, weights: FloatArray) -> FloatArray:

@@ -329,7 +329,7 @@ class CancelledAnswer(Answer):
 class PlacedAnswer(CubeStateAnswer):
     """A position in every form, with its match state."""
 
-    board: list[int] = Field(description="26 numbers, seen by the player on roll.")
+    board: list[int] = Field(description="26 numbers, from the perspective of the player on roll.")
     id: str = Field(description="PositionID:MatchID, as gnubg has it.")
     gnubg: str
     xgid: str

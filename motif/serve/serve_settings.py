@@ -56,7 +56,9 @@ class ServeSettings(ServeAddress):
     )
     patience: int = setting(30, "Maximum time for a client to send a request or read an answer, in seconds.")
     workers: int = setting(1, "Number of processes, each with these limits; a process that dies is replaced.")
-    games: str = setting("", "Folder for games played on the page; by default, a folder of this user.")
+    games: str = setting(
+        "", "Folder for games played on the page; by default, a folder in your home directory."
+    )
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""

@@ -34,7 +34,7 @@ class GameStep:
     """The player who acted."""
     event: Event
     position: Position
-    """The position after the event, seen by the player on roll."""
+    """The position after the event, as seen by the player on roll."""
     on_roll: int
     roll: tuple[int, int] | None
     """The roll before the event."""

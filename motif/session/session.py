@@ -233,7 +233,7 @@ class GameSession:
         )
 
     def context(self) -> CubeContext:
-        """Return the cube context, seen by the player on roll."""
+        """Return the cube context, as seen by the player on roll."""
         return CubeContext(replace(self.state(), dice=None), self.rules.cube)
 
     def begin(self, dice: tuple[int, int]) -> None:

@@ -216,7 +216,7 @@ def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A position and its value, seen by the player on roll."""
+    """A position and its value, as seen by the player on roll."""
 
     position: Position
     inputs: FormInputs

@@ -181,7 +181,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
 
 
 def _shown(moment: Moment) -> dict[str, Any]:
-    """Return what a board display needs, seen by the player on roll."""
+    """Return what a board display needs, as seen by the player on roll."""
     state = moment.state
     return {
         "game": moment.game,

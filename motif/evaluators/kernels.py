@@ -190,10 +190,25 @@ def _source(model, words, packed):
 
 
 @inline_kernel
+def _class_of(words, packed):
+    return classify(words, packed, occupied(words, 0), occupied(words, PACKED_WORDS // 2))
+
+
+@inline_kernel
+def _table_raw(model, packed, position_class):
+    """Return the raw sum of the win probability by a point table."""
+    score = switch_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
+    intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
+    return intercept + slope * score
+
+
+@inline_kernel
 def _known_score(model, source, points, words, packed, space):
-    """Return the score of a finished game, or of a position in the bearoff tables."""
+    """Return the score of a position that the weights do not evaluate."""
     if source == FINISHED:
         return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+    if source == BY_TABLE:
+        return _table_raw(model, packed, _class_of(words, packed))
     bearoff_probabilities(model.bearoff, words, packed, space.row)
     return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
 
@@ -245,11 +260,6 @@ def _score_boards(model, words, boards, order, count, space, scores):
             k += 1
         if waiting > 0:
             _score_batch(model, batch_class, waiting, space, scores)
-
-
-@inline_kernel
-def _class_of(words, packed):
-    return classify(words, packed, occupied(words, 0), occupied(words, PACKED_WORDS // 2))
 
 
 @inline_kernel
@@ -453,10 +463,8 @@ def trace_value(model, words, packed, space, row):
     elif source == TABLES:
         bearoff_probabilities(model.bearoff, words, packed, row)
     else:
-        score = switch_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
-        intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
         certain(0, row)
-        row[WIN] = squash_probability(intercept + slope * score)
+        row[WIN] = squash_probability(_table_raw(model, packed, position_class))
     return source, position_class
 
 
@@ -487,7 +495,7 @@ def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
 
 @lean_kernel(NOTHING)
 def score_packed(model, packed, space, scores):
-    """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll, by weights."""
+    """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll."""
     words, everything = words_of(packed), space.filter_kept[:0]
     score_boards(model, words, packed, everything, packed.shape[0], space, scores)
 

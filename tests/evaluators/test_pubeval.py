@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from motif.benchmarks.speed import midgame_boards
 from motif.board.packed import OWN_BAR, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import load_static
+from motif.evaluators.kernels import score_packed
+from motif.evaluators.named import load_static
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
+from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import PreFilter
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
@@ -130,3 +134,12 @@ def test_the_tables_of_a_move_filter(decisions):
                     if n > 0:
                         expected += (first, second, third)[min(n, 3) - 1] + more * max(n - 3, 0)
             assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_of_a_point_table_are_raw_sums_of_its_win_probabilities():
+    boards = midgame_boards()[:50]
+    model, space = prepared(load_static("pubeval").model)
+    scores = np.empty(len(boards))
+    score_packed(model, pack_many(boards), space, scores)
+    wins = load_static("pubeval").evaluate_many(boards)[:, 0]
+    np.testing.assert_allclose((np.tanh(scores) + 1) / 2, wins, atol=1e-6)

@@ -10,7 +10,6 @@ from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import load_static
 from motif.evaluators.kernels import score_packed
-from motif.evaluators.named import load_static
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import PreFilter

@@ -155,8 +155,7 @@ def shown_rows(
 ) -> tuple[Reason, ...]:
     """Return the reasons to show, largest first; with the rest they add up to the `difference`.
 
-    `board` has the reasons from the board, `beyond` those from score, lookahead and rollout.  The rest comes
-    last.
+    `board` has the reasons from the board, `beyond` those from score, lookahead and rollout.
     """
     counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
     board = [reason for reason in board if reason.concept not in counted]
@@ -174,7 +173,7 @@ def shown_rows(
     if abs(rest) > _NOTHING:
         text = words.say("beyond", "rest", play=names[rest < 0])
         shown.append(row(REST, rest, text))
-    return tuple(sorted(shown, key=lambda reason: (reason.concept == REST, -reason.amount)))
+    return tuple(sorted(shown, key=lambda reason: -reason.amount))
 
 
 def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:

@@ -28,8 +28,7 @@ _ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
 """Settings of a dataset with rollouts that do not give the standard error of a probability."""
 NOT_KNOWN = (
     "Truncated rollouts, and rollouts with stratified dice, give a standard error only for the equity, not "
-    "for "
-    "probabilities; a single trial gives none at all."
+    "for probabilities; a single trial gives none at all."
 )
 
 

@@ -141,7 +141,7 @@ def test_a_whole_run(tmp_path):
     assert "strength_games: 100" in page.text
     assert "noise of the labels \N{EN DASH} \N{EN DASH} without label noise \N{EN DASH}" in page.text
     assert "noise of the labels 0.3172 0.3172 without label noise 0.1260 0.1160" in page.text
-    assert "truncated or stratified rollouts have no standard error" in page.text
+    assert "Truncated rollouts, and rollouts with stratified dice" in page.text
     assert "head race win gammon race win gammon weights 210 210 positions 4,321 4,321" in page.text
     assert "SciPy's least squares 0.071111 0.071111" in page.text
     assert "of the objective 3.0e-09 3.0e-09" in page.text

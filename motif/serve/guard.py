@@ -91,7 +91,7 @@ class Guard:
     def _check_origin(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Refuse requests of other origins that change or compute something.
 
-        Browsers send the origin of a page, or at least that it is another one; programs send nothing.
+        Browsers send the origin of the page, or at least mark a request as cross-site.  Programs do neither.
         """
         if "*" in self._origins or not (scope["method"] not in _SAFE or scope["path"].startswith(_COSTLY)):
             return

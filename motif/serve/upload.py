@@ -163,7 +163,7 @@ class UploadReader:
         self._lock = Lock()
 
     def read(self, upload: Upload) -> tuple[str, MatchRecord]:
-        """Return name and record of the match file in `upload`; for one thread at a time.
+        """Return the name and record of the match file in `upload`; not thread-safe.
 
         Raises the errors of `read_upload`, `RecordError` where reading takes too much memory, and
         `OverdueError`.

@@ -17,6 +17,8 @@ from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 
+_PARTS = "overall", "chequer", "cube"
+"""Keys of a player's totals."""
 _AT_ONCE = 8
 """Number of rolls per batch."""
 
@@ -124,10 +126,19 @@ class Review:
     def players(self) -> list[dict[str, Any]]:
         """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
 
-        They are the sums of the rounded errors.
+        ``total`` is the sum of the rounded errors, as listed; rates are those of a match analysis.
         """
+        records, shown = (
+            self._totals(decisions)
+            for decisions in (self._decisions, [one.rounded() for one in self._decisions])
+        )
+        for record, rounded in zip(records, shown, strict=True):
+            for part in _PARTS:
+                record[part]["total"] = rounded[part]["total"]
+        return records
+
+    def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
         record = self.record
-        decisions = [one.rounded() for one in self._decisions]
         both = both_players(record.players, self.evaluator.name, decisions, self._lucks, result_of(record))
         return [player.to_dict(bool(record.length)) for player in both]
 

@@ -23,7 +23,7 @@ from motif.benchmarks.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import BrasEvaluator
-from motif.evaluators.hidden_layer import slopes_of_units, squash_units
+from motif.evaluators.hidden_layer import secants_of_units, slopes_of_units, squash_units
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX, weights_of
 from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
@@ -48,7 +48,6 @@ others."""
 
 _DIGITS = ".6g"
 """Features are float32, so more digits would be noise."""
-_NO_STEP = 1e-9
 _QUANTILES = (5, 25, 50, 75, 95)
 _PERCENT = 100
 _FEW_UNITS = 10
@@ -407,21 +406,11 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         if layer is None or outputs is None:
             continue
         sums, bias = layer.sums(rows[here], packed[here]), layer.bias.astype(np.float64)
-        units, tangents = squash_units(sums), slopes_of_units(sums)
-        raw[here] += units @ outputs
-        slope[here] += (tangents * outputs) @ layer.inputs
-        secants = _secants(sums - bias, units - squash_units(bias), tangents)
-        parts[here] += rows[here] * ((secants * outputs) @ layer.inputs)
+        raw[here] += squash_units(sums) @ outputs
+        slope[here] += (slopes_of_units(sums) * outputs) @ layer.inputs
+        parts[here] += rows[here] * ((secants_of_units(sums, bias) * outputs) @ layer.inputs)
         hidden_units += len(layer.names)
     return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, hidden_units)
-
-
-def _secants(
-    steps: Floats, rises: npt.NDArray[np.floating[Any]], tangents: npt.NDArray[np.floating[Any]]
-) -> Floats:
-    """Return `rises` divided by `steps`, or the `tangents` where a step is 0."""
-    nothing = np.abs(steps) < _NO_STEP
-    return np.asarray(np.where(nothing, tangents, rises / np.where(nothing, 1, steps)))
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:

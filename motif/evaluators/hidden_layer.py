@@ -31,6 +31,8 @@ MAX_UNITS = 512
 """Maximum number of hidden units of a class."""
 _ONE = np.uint64(1)
 _LIMIT = np.float32(SQUASH_LIMIT)
+_EQUAL = 1e-9
+"""Difference of sums below which the slope replaces the secant."""
 
 
 class HiddenTables(NamedTuple):
@@ -71,6 +73,13 @@ def slopes_of_units(sums: _Floats) -> _Floats:
     """Return the slope of `squash_units`: (9 - x^2)^2 / (9 (3 + x^2)^2)."""
     square = np.minimum(sums * sums, _LIMIT * _LIMIT)
     return np.asarray(((9 - square) / (3 + square)) ** 2 / 9)
+
+
+def secants_of_units(first: _Floats, second: _Floats) -> _Floats:
+    """Return the slopes of the secants of `squash_units` between sums; its slope where they are equal."""
+    steps, rises = first - second, squash_units(first) - squash_units(second)
+    equal = np.abs(steps) < _EQUAL
+    return np.where(equal, slopes_of_units((first + second) / 2), rises / np.where(equal, 1, steps))
 
 
 @inline_kernel

@@ -7,7 +7,7 @@ and false of the other.  The `Situation` determines which fact describes an even
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from motif.analysis.explain.concepts import Counted, Event, Moves
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import (
     BACK,
+    MIDPOINT,
     OFF,
+    PIPS_A_ROLL,
     PRIME,
     Situation,
     meets,
@@ -27,78 +29,36 @@ from motif.analysis.explain.situation import (
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.runtime.streams import THROWS
 
-CONCEPTS: Mapping[str, str] = {
-    "win": "bear_off",
-    "save_gammon": "save_gammon",
-    "bear_off": "bear_off",
-    "hit": "hit",
-    "hit_home": "hit",
-    "hit_on_bar": "hit",
-    "hit_rather": "hit",
-    "hit_there": "hit",
-    "not_hit": "safety",
-    "hit_and_make": "hit",
-    "hit_two": "hit",
-    "hit_more": "hit",
-    "close_out": "home_board",
-    "home_point": "home_board",
-    "home_point_rather": "home_board",
-    "home_point_against_bar": "home_board",
-    "keep_home_point": "home_board",
-    "prime": "prime",
-    "keep_prime": "prime",
-    "contain": "containing",
-    "bar_point": "block",
-    "block": "block",
-    "bar_point_contains": "block",
-    "block_contains": "block",
-    "keep_block": "block",
-    "keep_bar_point": "block",
-    "midpoint": "safety",
-    "landing_point": "safety",
-    "keep_midpoint": "safety",
-    "anchor": "anchor",
-    "keep_anchor": "keep_anchor",
-    "escape": "escape",
-    "run_on": "escape",
-    "pass": "escape",
-    "clear": "clear_rear",
-    "past": "safety",
-    "no_shot": "shots",
-    "fewer_shots": "shots",
-    "no_shot_outside": "shots",
-    "fewer_shots_outside": "shots",
-    "next_rolls": "next_rolls",
-    "even": "clear_rear",
-    "to_safety": "safety",
-    "no_blot": "safety",
-    "in_play": "distribution",
-    "unstack": "stack",
-    "step_up": "mobility",
-    "stay_back": "timing",
-    "timing": "timing",
-    "builder": "builder",
-    "keep_builder": "builder",
-    "slot": "make_point",
-    "bring_home": "distribution",
-    "home_safely": "safety",
-    "home_for_gammon": "save_gammon",
-    "pips_for_gammon": "save_gammon",
-    "hurry": "save_gammon",
-    "fill_gap": "distribution",
-    "lighter": "distribution",
-    "place": "distribution",
-    "move": "distribution",
-    "hold": "distribution",
-    "keep_from_off": "distribution",
-    "place_bar": "escape",
-}
-"""Concept of each phrase."""
 UNNAMED = "unnamed"
 """The phrase of an event that has no short description."""
 WEAK = ("hold", "place", "move", "keep_from_off")
 """Phrases that only give the place of a checker."""
-_BAR_POINT, _MIDPOINT = 7, 13
+_PHRASES = {
+    "bear_off": "win bear_off",
+    "save_gammon": "save_gammon home_for_gammon pips_for_gammon hurry",
+    "hit": "hit hit_home hit_on_bar hit_rather hit_there hit_and_make hit_two hit_more",
+    "shots": "no_shot fewer_shots no_shot_outside fewer_shots_outside",
+    "next_rolls": "next_rolls",
+    "safety": "not_hit midpoint landing_point keep_midpoint past to_safety no_blot home_safely",
+    "home_board": "close_out home_point home_point_rather home_point_against_bar keep_home_point",
+    "prime": "prime keep_prime",
+    "containing": "contain",
+    "block": "bar_point block bar_point_contains block_contains keep_block keep_bar_point",
+    "anchor": "anchor",
+    "keep_anchor": "keep_anchor",
+    "escape": "escape run_on pass place_bar",
+    "clear_rear": "clear even",
+    "distribution": "in_play bring_home fill_gap lighter hold place move keep_from_off",
+    "stack": "unstack",
+    "mobility": "step_up",
+    "timing": "stay_back timing",
+    "builder": "builder keep_builder",
+    "make_point": "slot",
+}
+"""Phrases by concept."""
+CONCEPTS = {phrase: concept for concept, phrases in _PHRASES.items() for phrase in phrases.split()}
+"""Concept of each phrase."""
+_BAR_POINT = 7
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """Highest point where a checker is buried; minimum number of checkers in a stack."""
@@ -110,7 +70,6 @@ _HELD = 18
 """Minimum number of rolls that a contained checker cannot play in full."""
 _SOON = 3
 """A point breaks soon if the spare pips last for at most this number of rolls."""
-_PIPS_A_ROLL = 49 / 6
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
 """The points, in the order in which they are named if several are made at once."""
 
@@ -119,40 +78,24 @@ class BoardFact(NamedTuple):
     """A phrase and the values of its placeholders."""
 
     phrase: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, int]
 
 
-Kinds = tuple[str, ...]
-_FIGHT: Kinds = (
-    *("borne_off", "hit", "far_out", "made", "cleared", "escaped", "passed", "shots", "kept", "in_play"),
-    *("home", "brought", "timed", "placed"),
-)
-_CONTAIN: Kinds = (
-    *("borne_off", "hit", "made", "contained", "kept", "far_out", "escaped", "timed", "cleared", "passed"),
-    *("shots", "in_play", "home", "brought", "placed"),
-)
-_BACK_GAME: Kinds = (
-    *("borne_off", "hit", "made", "kept", "timed", "escaped", "brought", "in_play", "cleared", "home"),
-    "placed",
-)
-_BRING_IN: Kinds = (
-    *("won", "hit", "closed", "shots", "cleared", "borne_off", "safer", "evened", "made", "kept", "passed"),
-    *("home", "timed", "placed"),
-)
-_SAVE: Kinds = ("borne_off", "hit", "saved", "made", "kept", "shots", "escaped", "home", "brought", "placed")
-_RACE: Kinds = ("borne_off", "saved", "home", "smoothed", "placed")
-
-
-def kinds_of(situation: Situation) -> Kinds:
-    """Return the kinds of facts that matter in a situation, most important first."""
-    orders = (
-        (situation.is_race, _RACE),
-        (situation.is_saving_gammon, _SAVE),
-        (situation.is_back_game, _BACK_GAME),
-        (situation.is_bringing_in, _BRING_IN),
-        (situation.is_containing, _CONTAIN),
-    )
-    return next((kinds for is_so, kinds in orders if is_so), _FIGHT)
+_KINDS = {
+    "is_race": "borne_off saved home smoothed placed",
+    "is_saving_gammon": "borne_off hit saved made kept shots escaped home brought placed",
+    "is_back_game": "borne_off hit made kept timed escaped brought in_play cleared home placed",
+    "is_bringing_in": (
+        "won hit closed shots cleared borne_off safer evened made kept passed home timed placed"
+    ),
+    "is_containing": (
+        "borne_off hit made contained kept far_out escaped timed cleared passed shots in_play home brought "
+        "placed"
+    ),
+}
+"""The kinds of facts that matter in a situation, most important first; the first one that holds counts."""
+_FIGHT = "borne_off hit far_out made cleared escaped passed shots kept in_play home brought timed placed"
+"""The kinds of facts that matter in all other situations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +120,8 @@ class EventView:
 
     def facts(self) -> Iterator[BoardFact]:
         """Yield at least one fact about the event, most important first."""
-        for kind in kinds_of(self.situation):
+        kinds = next((kinds for name, kinds in _KINDS.items() if getattr(self.situation, name)), _FIGHT)
+        for kind in kinds.split():
             yield from getattr(self, f"_{kind}")()
 
     @cached_property
@@ -268,7 +212,7 @@ class EventView:
                 yield BoardFact("bar_point", {})
             elif point in _BLOCKS:
                 yield BoardFact("block", {"point": point})
-            elif point == _MIDPOINT:
+            elif point == MIDPOINT:
                 yield BoardFact("midpoint", {})
             else:
                 yield BoardFact("landing_point" if point < BACK else "anchor", {"point": point})
@@ -302,7 +246,7 @@ class EventView:
         for point in self._points(new=False):
             if (length := self._prime(point)) >= PRIME:
                 yield BoardFact("keep_prime", {"length": length})
-            elif point in (_BAR_POINT, _MIDPOINT):
+            elif point in (_BAR_POINT, MIDPOINT):
                 yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
             elif point >= BACK:
                 yield BoardFact("keep_anchor", {"point": point})
@@ -343,7 +287,7 @@ class EventView:
         yield from self._out(BACK)
 
     def _far_out(self) -> Iterator[BoardFact]:
-        yield from self._out(_MIDPOINT - 1)
+        yield from self._out(MIDPOINT - 1)
 
     def _out(self, least: int) -> Iterator[BoardFact]:
         """Yield checkers that this play brings out of the opponent's home board to `least` or beyond."""
@@ -364,15 +308,11 @@ class EventView:
 
     def _passed(self) -> Iterator[BoardFact]:
         """Yield checkers that only this play brings past the opponent's rearmost checker."""
-        behind = [_behind(own, board) for own, board in self._both]
+        behind = _behind(self._own, self.board), _behind(self._other, self.other_board)
         last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
         past = any(OFF < to < last < at for at, to in self.event.moves)
         if past and behind[0] < behind[1]:
             yield BoardFact("past", {"count": behind[1] - behind[0]})
-
-    @property
-    def _both(self) -> tuple[tuple[npt.NDArray[np.int64], Board], ...]:
-        return (self._own, self.board), (self._other, self.other_board)
 
     def _shots(self) -> Iterator[BoardFact]:
         if self.gain.safe >= _MIN_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
@@ -416,14 +356,8 @@ class EventView:
                 yield BoardFact("step_up", {"point": to})
             elif to > at and OWN_BAR > to > BACK and more and not is_new:
                 yield BoardFact("stay_back", {"point": to})
-            if (
-                to in _SLOTS
-                and at > to
-                and self._own[to] == 1
-                and self._had[to] == 0
-                and more
-                and self._contact
-            ):
+            is_blot = self._own[to] == 1 and self._had[to] == 0
+            if to in _SLOTS and at > to and is_blot and more and self._contact:
                 yield BoardFact("slot", {"point": to})
             stacked = OFF < at < OWN_BAR and self._other[at] >= _STACK
             if stacked and self._own[at] < min(self._other[at], self._had[at]):
@@ -433,7 +367,7 @@ class EventView:
         """Yield more pips to play before a point breaks, if it would break soon after the other play."""
         own, other = self.counted
         enough = min(self.gain.spare, own.spare - other.spare) >= _MIN_SPARE
-        if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
+        if self._contact and enough and other.spare <= _SOON * PIPS_A_ROLL:
             yield BoardFact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
     def _saved(self) -> Iterator[BoardFact]:
@@ -455,7 +389,7 @@ class EventView:
             return
         if not self._contact:
             yield BoardFact("bring_home", {"count": more})
-        elif np.flatnonzero(self._own).max() <= _MIDPOINT:
+        elif np.flatnonzero(self._own).max() <= MIDPOINT:
             yield BoardFact("home_safely", {"count": more})
 
     def _smoothed(self) -> Iterator[BoardFact]:

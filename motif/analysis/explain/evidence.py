@@ -2,22 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.confirmation import ComparedPair
-from motif.analysis.explain.reasons import (
-    LOOKAHEAD,
-    LOOKAHEAD_HITS,
-    ROLLOUT,
-    SCORE,
-    Reason,
-    counted_as_well,
-    row,
-)
-from motif.analysis.explain.replies import Replies, replies
+from motif.analysis.explain.reasons import LOOKAHEAD, ROLLOUT, SCORE, Reason, counted_as_well, row
+from motif.analysis.explain.replies import BestReplies, Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
@@ -60,7 +50,7 @@ class Evidence:
     @property
     def rolled(self) -> tuple[float, float] | None:
         """Equities of both plays by a rollout; None without a rollout."""
-        return None if self.pair.rolled is None else self.pair.rolled.equities
+        return self.pair.rolled and self.pair.rolled.equities
 
     @property
     def judged(self) -> tuple[float, float]:
@@ -101,7 +91,9 @@ class Evidence:
                 phrase = "exact" if is_exact else "ending"
                 rows.append(row(LOOKAHEAD, change, said(phrase, change), phrase))
             else:
-                rows.append(_of_replies(self.replies, change, board, names, words))
+                reply = self.replies.main_reason(change, names, words)
+                is_known = counted_as_well(reply, board)
+                rows.append(self.replies.of_rolls(change, names, words) if is_known else reply)
             known = reached
         if self.rolled is not None:
             change = self.difference - known
@@ -147,9 +139,9 @@ class Evidence:
         facts = {"first": first, "second": second, "difference": difference, "player": self.player}
         return words.say("detail", key, better=names[0], worse=names[1], **facts)
 
-    def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, object]:
         """Return the JSON record."""
-        facts: dict[str, Any] = {} if self.cubeful is None else {"staked": list(self.cubeful)}
+        facts: dict[str, object] = {} if self.cubeful is None else {"staked": list(self.cubeful)}
         if self.ahead is None or self.replies is None:
             return facts
         sentences = list(self.ahead_in_words(names, words, static_difference))
@@ -164,36 +156,31 @@ def gather_evidence(
     evaluator: Evaluator,
     pair: ComparedPair,
     context: CubeContext,
-    hits: npt.NDArray[np.bool_],
+    replied: BestReplies,
     risks: tuple[int, int],
 ) -> Evidence:
-    """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `hits` and `risks`."""
+    """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `risks`."""
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
     static, cube_model = evaluator.without_lookahead, context.cube_model
     chances = turned(static.evaluate_many(boards).astype(np.float64))
     won, lost = (chances[0] - chances[1])[[OUTPUTS.index("win_gammon"), OUTPUTS.index("lose_gammon")]]
-    is_match = context.state is not None and context.state.length > 0
     valued, cubeful = static.with_cube(cube_model, side=1), None
     if valued is not static:
         first, second = switched_equities(valued.equity_many(boards)).tolist()
         cubeful = first, second
-    seen, played_out = None, False
-    if isinstance(evaluator, LookaheadEvaluator):
-        played_out = bool(evaluator.plays_out(boards).any())
-        if not any(outcome(play.position) for play in plays):
-            seen = replies(evaluator, *plays, cube_model, hits, risks)
-    looks_ahead = isinstance(evaluator, LookaheadEvaluator)
+    ahead = evaluator if isinstance(evaluator, LookaheadEvaluator) else None
+    is_over = any(outcome(play.position) for play in plays)
     return Evidence(
-        evaluator.name,
-        pair,
-        cube_model,
-        cubeful,
-        looks_ahead,
-        seen,
-        played_out,
+        player=evaluator.name,
+        pair=pair,
+        cube_model=cube_model,
+        cubeful=cubeful,
+        looks_ahead=ahead is not None,
+        replies=None if ahead is None or is_over else replies(ahead, replied, cube_model, risks),
+        played_out=ahead is not None and bool(ahead.plays_out(boards).any()),
         gammons=(float(won), float(lost)),
-        is_match=is_match,
+        is_match=context.state is not None and context.state.length > 0,
     )
 
 
@@ -206,13 +193,3 @@ def gammon_worth(cube_model: CubeModel) -> tuple[float, float]:
 
 def _difference(two: Sequence[float]) -> float:
     return two[0] - two[1]
-
-
-def _of_replies(
-    seen: Replies, change: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
-) -> Reason:
-    reply = seen.main_reason(change, names, words)
-    if counted_as_well(reply.phrase, abs(change), board):
-        reply = seen.of_rolls(change, names, words)
-    concept = LOOKAHEAD_HITS if reply.phrase == "hits" else LOOKAHEAD
-    return row(concept, change, reply.sentence, reply.phrase, **reply.facts)

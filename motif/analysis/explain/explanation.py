@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -30,9 +29,9 @@ from motif.analysis.explain.groups import (
     grouped,
     listed,
 )
-from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
+from motif.analysis.explain.judged import Judged, both_races, bound_of, explainable, judged
 from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, shown_rows, with_shown
-from motif.analysis.explain.replies import hit_rolls
+from motif.analysis.explain.replies import best_replies
 from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import Terms, split
 from motif.analysis.judge import known_error_rate
@@ -57,6 +56,8 @@ from motif.runtime.streams import THROWS
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 """Minimum points of equity due to gammons, and their minimum share of a difference, for a sentence on
 gammons."""
+_SUMMED_UP = 5
+"""Maximum number of groups in the summary of a position."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
 """Minimum ratio of a difference to the average error for each word (docs/how-to/explain.md)."""
 
@@ -91,19 +92,23 @@ class WeighedTerms:
         """The `groups` that do not round to 0."""
         return tuple(group for group in self.groups if self.scale.counts(group[1]))
 
-    def to_dict(self, sentences: Sequence[str]) -> dict[str, Any]:
-        """Return the JSON record with `sentences`; `amount` is in the unit of `scale`."""
+    def term_records(self) -> list[dict[str, object]]:
+        """Return the JSON record of each nonzero term."""
         about = self.term_words
+        return [
+            {"name": name, "contribution": value, **({"words": about[name]} if name in about else {})}
+            for name, value in self.terms
+        ]
+
+    def to_dict(self, sentences: Sequence[str]) -> dict[str, object]:
+        """Return the JSON record with `sentences`; `amount` is in the unit of `scale`."""
         return {
             "sentences": list(sentences),
             "groups": [
                 {"name": name, "contribution": value, "amount": self.scale.amount(value)}
                 for name, value in self.groups
             ],
-            "terms": [
-                {"name": name, "contribution": value, **({"words": about[name]} if name in about else {})}
-                for name, value in self.terms
-            ],
+            "terms": self.term_records(),
         }
 
 
@@ -221,9 +226,9 @@ class Explanation(Tabular):
         beyond = self.evidence.in_words(self.names, self.words, self.static.equity_difference)
         return self.static.in_words(self.words), *beyond, *self.static.parts.sentences
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return one row per nonzero term."""
-        return list(self.to_dict()["terms"])
+        return self.static.parts.term_records()
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
@@ -235,7 +240,7 @@ class Explanation(Tabular):
         ]
         return side_by_side(*boards) + html_lines(self.lines)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record; `amount` is a contribution in `unit`."""
         static, evidence = self.static, self.evidence
         better, worse = (
@@ -277,7 +282,7 @@ class PositionExplanation:
     parts: WeighedTerms
     summary: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record; `amount` is a contribution in `unit`."""
         facts = {"x": self.x, "on_roll": self.on_roll, "unit": self.parts.scale.unit, "summary": self.summary}
         return {**facts, **self.parts.to_dict(self.parts.sentences)}
@@ -312,11 +317,11 @@ def explain_play(
     after = better.position.switch_sides().board, worse.position.switch_sides().board
     situation = Situation(position.board, after, gammons_cost=gammon_worth(cube_model)[1] >= LITTLE)
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
-    hits = hit_rolls(static, plays, cube_model)
-    evidence = gather_evidence(evaluator, choice, context, hits, risks)
+    replied = best_replies(static, plays, cube_model)
+    evidence = gather_evidence(evaluator, choice, context, replied, risks)
     comparison = _compared(static, plays, words)
-    fewer = int((hits[1] - hits[0].astype(int)) @ ROLL_COUNTS)
-    parts = parts_between(static, better, worse, fewer, situation)
+    hits = replied.hits @ ROLL_COUNTS
+    parts = parts_between(static, better, worse, int(hits[1] - hits[0]), situation)
     exposures = Exposure.of(after[0]), Exposure.of(after[1])
     board = reasons_of(parts, situation, exposures, risks, plays, words)
     beyond = evidence.rows(comparison.equity_difference, board, names, words)
@@ -333,7 +338,7 @@ def explain_play(
         reasons=with_shown(shown_rows(board, beyond, difference, names, words), choice.shown_difference),
         parts=parts,
         summary=_verdict(names, difference if in_chances else choice.shown_difference, in_chances, words),
-        gammons=_gammons(evaluator, plays, cube_model, difference, words),
+        gammons=_gammons(evaluator, plays, names, cube_model, difference, words),
         certainty=_certainty(evaluator.name, difference, words),
         words=words,
     )
@@ -341,30 +346,36 @@ def explain_play(
 
 def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases) -> StaticComparison:
     """Compare two plays statically, by terms and groups."""
-    _, weights = explainable(static)
-    two = first, second = judged(static, plays[0].position), judged(static, plays[1].position)
-    pieces = split(weights, first, second, of_other_player=True)
-    scale = AmountScale.between(first, second, bound_of(static))
+    first, second = (judged(static, play.position) for play in plays)
     # The opponent's checkers come first after a play and differ only by hits.
     hit = not np.array_equal(first.inputs.checkers[0], second.inputs.checkers[0])
     view = Viewpoint(you_are_on_roll=False, race=both_races(first, second), hit=hit)
+    x, values = switched_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
+    parts = _weighed(static, (first, second), view, words)
+    return StaticComparison((x[0], x[1]), (values[0], values[1]), parts)
+
+
+def _weighed(
+    static: StaticEvaluator, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+) -> WeighedTerms:
+    """Return the parts of the difference of two plays, or of half that of a position and its mirror image."""
+    _, weights = explainable(static)
+    of_one, scale = view.you_are_on_roll, AmountScale.between(*two, bound_of(static))
+    pieces = split(weights, *two, of_other_player=not of_one)
+    pieces = pieces.halved if of_one else pieces
     groups = grouped(weights.parameters, pieces, view)
 
     def facts(group: Group) -> list[str]:
-        measured = group_facts(group, pieces.cause, weights.parameters, two, view, words)
-        return [fact.sentence(words, "compared") for fact in measured]
+        news: list[Measurement] = []
+        for fact in group_facts(group, pieces.cause, weights.parameters, two, view, words):
+            # Skip the same measurement seen from the other side.
+            if not of_one or all((fact.second, fact.first) != (it.first, it.second) for it in news):
+                news.append(fact)
+        return [fact.sentence(words, "of_one" if of_one else "compared") for fact in news]
 
-    x, values = switched_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
-    return StaticComparison(
-        (x[0], x[1]),
-        (values[0], values[1]),
-        WeighedTerms(
-            pieces.terms,
-            tuple((group.name, group.contribution) for group in groups),
-            tuple(group_lines(groups, scale, words, facts)),
-            scale,
-            weights,
-        ),
+    amounts = tuple((group.name, group.contribution) for group in groups)
+    return WeighedTerms(
+        pieces.terms, amounts, tuple(group_lines(groups, scale, words, facts)), scale, weights
     )
 
 
@@ -374,7 +385,12 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
 
 
 def _gammons(
-    evaluator: Evaluator, plays: tuple[Play, Play], cube_model: CubeModel, difference: float, words: Phrases
+    evaluator: Evaluator,
+    plays: tuple[Play, Play],
+    names: tuple[str, str],
+    cube_model: CubeModel,
+    difference: float,
+    words: Phrases,
 ) -> str:
     """Return a sentence on gammons won or lost, if these make up much of the `difference`.
 
@@ -390,9 +406,8 @@ def _gammons(
     if abs(worth[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):
         return ""
     first, second = (f"{100 * share:.0f}" for share in two[which])
-    better, worse = _named(plays, words)
     key = "lost" if which else "won"
-    return words.say("gammons", key, better=better, worse=worse, first=first, second=second)
+    return words.say("gammons", key, better=names[0], worse=names[1], first=first, second=second)
 
 
 def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words: Phrases) -> str:
@@ -420,43 +435,25 @@ def explain_position(
 
     Raises `PlayerError` unless the evaluator is a weight file, bras or phase.
     """
-    static, weights = explainable(evaluator)
+    static, _ = explainable(evaluator)
     words = phrases(language)
-    two = judged(static, position), judged(static, position.switch_sides())
+    two = first, second = judged(static, position), judged(static, position.switch_sides())
     view = Viewpoint(you_are_on_roll=True, race=both_races(*two))
-    pieces = split(weights, *two, of_other_player=False)
-    scale = AmountScale.between(*two, bound_of(static))
-    groups = grouped(weights.parameters, pieces, view)
-    half = AmountScale(scale.per_x / 2, scale.win_only)
-
-    def facts(group: Group) -> list[str]:
-        news: list[Measurement] = []
-        for fact in group_facts(group, pieces.cause, weights.parameters, two, view, words):
-            # Skip the same measurement seen from the other side.
-            if all((fact.second, fact.first) != (other.first, other.second) for other in news):
-                news.append(fact)
-        return [fact.sentence(words, "of_one") for fact in news]
+    parts = _weighed(static, two, view, words)
 
     def of_values(value: float) -> str:
-        return AmountScale(1.0, scale.win_only).in_words(value, words)
+        return AmountScale(1.0, parts.scale.win_only).in_words(value, words)
 
-    on_roll = f"{words.say('position', 'on_roll')} {of_values((two[0].value + two[1].value) / 2)}"
+    on_roll = f"{words.say('position', 'on_roll')} {of_values((first.value + second.value) / 2)}"
     summary = words.say(
         "position",
         "summary",
-        even=words.say("position", "even_chances" if scale.win_only else "even_game"),
-        value=of_values(two[0].value),
-        unit=scale.unit_in(words),
-        parts=", ".join([on_roll, *listed(groups, half, words)]),
+        even=words.say("position", "even_chances" if parts.scale.win_only else "even_game"),
+        value=of_values(first.value),
+        unit=parts.scale.unit_in(words),
+        parts=", ".join([on_roll, *listed(parts.shown_groups[:_SUMMED_UP], parts.scale, words)]),
     )
-    parts = WeighedTerms(
-        tuple((name, value / 2) for name, value in pieces.terms),
-        tuple((group.name, group.contribution / 2) for group in groups),
-        tuple(group_lines(groups, half, words, facts)),
-        scale,
-        weights,
-    )
-    return PositionExplanation(two[0].x, (two[0].x + two[1].x) / 2, parts, summary)
+    return PositionExplanation(first.x, (first.x + second.x) / 2, parts, summary)
 
 
 def _chosen(

@@ -4,13 +4,14 @@ Amounts are points of equity, or per cent of winning chances.  After a play the 
 reader has just moved.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from motif.analysis.explain.judged import TABLES, Judged
-from motif.analysis.explain.split import CLASS, END, LIMITS, Split
+from motif.analysis.explain.split import CLASS, END, LIMITS, Split, secant
 from motif.analysis.phrases import Phrases, capitalized
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
@@ -25,10 +26,8 @@ _GROUPS = {"back game": BACK_CHECKERS}
 """Groups that are shown under another name."""
 _MIN_SHARE = 0.2
 """Minimum size of a measurement relative to the largest of its group."""
-_SAME = 1e-9
 _MAX_GROUPS, _LEFT_UNTOLD = 5, 0.1
 """Maximum number of groups, and the share of the total that may be left out."""
-_SUMMED_UP = 5
 _MAX_FACTS = 3
 """Maximum number of measurements of a group."""
 _CHANCES_PER_VALUE = 50
@@ -130,17 +129,18 @@ class Group:
     @property
     def telling(self) -> list[Parameter]:
         """The parameters with the largest contributions of the group's sign, largest first."""
-        side = 1 if self.contribution >= 0 else -1
-        for_it = sorted((side * value, k) for k, (_, value) in enumerate(self.parameters) if side * value > 0)
-        least = _MIN_SHARE * for_it[-1][0] if for_it else 0.0
-        return [self.parameters[k][0] for value, k in reversed(for_it) if value >= least]
+        return [self.parameters[k][0] for k in self._telling([value for _, value in self.parameters])]
 
     @property
     def telling_points(self) -> list[tuple[int, int]]:
         """The points with the largest contributions of the group's sign, largest first."""
-        side = 1 if self.contribution >= 0 else -1
-        for_it = sorted((-side * value, owner, k) for owner, k, value in self.points if side * value > 0)
-        return [(owner, point) for value, owner, point in for_it if value <= _MIN_SHARE * for_it[0][0]]
+        return [self.points[k][:2] for k in self._telling([value for *_, value in self.points])]
+
+    def _telling(self, values: Sequence[float]) -> list[int]:
+        """Return the indices of the largest `values` of the group's sign, largest first."""
+        sizes = np.array(values) if self.contribution >= 0 else -np.array(values)
+        least = _MIN_SHARE * max(sizes.max(initial=0), np.finfo(float).tiny)
+        return [k for k in np.argsort(-sizes, kind="stable").tolist() if sizes[k] >= least]
 
 
 @dataclass(frozen=True)
@@ -154,12 +154,7 @@ class AmountScale:
     @classmethod
     def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
         """Return the secant of the squash between two positions; values reach `bound`, 3 or 1."""
-        step = first.x - second.x
-        if abs(step) > _SAME:
-            slope = (first.value - second.value) / step
-        else:
-            slope = bound * (1 - (first.value / bound) ** 2)
-        return cls(slope, bound == 1)
+        return cls(secant(lambda x: bound * math.tanh(x), first.x, second.x), bound == 1)
 
     @property
     def unit(self) -> str:
@@ -231,18 +226,15 @@ def group_lines(
         count += 1
     if counting[count:]:
         rest = scale.in_words(sum(group.contribution for group in groups[count:]), words)
-        names = ", ".join(_with_amount(group, scale, words) for group in counting[count:])
+        names = ", ".join(
+            listed([(group.name, group.contribution) for group in counting[count:]], scale, words)
+        )
         yield words.say("detail", "rest", amount=rest, groups=names)
 
 
-def listed(groups: Sequence[Group], scale: AmountScale, words: Phrases) -> list[str]:
-    """Return the largest groups with their amounts, such as ``safety +0.061``."""
-    counting = [group for group in groups if scale.counts(group.contribution)]
-    return [_with_amount(group, scale, words) for group in counting[:_SUMMED_UP]]
-
-
-def _with_amount(group: Group, scale: AmountScale, words: Phrases) -> str:
-    return f"{words.group(group.name)} {scale.in_words(group.contribution, words)}"
+def listed(groups: Sequence[tuple[str, float]], scale: AmountScale, words: Phrases) -> list[str]:
+    """Return the names of groups with their contributions as amounts, such as ``safety +0.061``."""
+    return [f"{words.group(name)} {scale.in_words(value, words)}" for name, value in groups]
 
 
 def group_facts(

@@ -20,7 +20,7 @@ from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import calibrated, calibrated_chances
-from motif.evaluators.hidden_layer import slopes_of_units, squash_units
+from motif.evaluators.hidden_layer import secants_of_units, squash_units
 from motif.evaluators.kernels import SOURCES
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place, tables_of
 from motif.evaluators.probabilities import (
@@ -43,8 +43,6 @@ EQUITY = "equity"
 _WIN_NAME = OUTPUTS[WIN]
 
 FloatArray = npt.NDArray[np.float64]
-_SAME = 1e-9
-"""Difference of sums below which the secant is replaced by the tangent."""
 _KEPT = 8
 """Number of cached hidden layers."""
 
@@ -113,12 +111,8 @@ class UnitTerms:
     def secants(self, to: FormInputs, since: FormInputs) -> tuple[FloatArray, FloatArray]:
         """Return each unit's change (m,) from `since` to `to`, and its secant (m,)."""
         sums = self.sums(np.stack([to.features, since.features]), np.stack([to.checkers, since.checkers]))
-        steps = sums[0] - sums[1]
-        squashed = squash_units(sums)
-        change = squashed[0] - squashed[1]
-        near = np.abs(steps) < _SAME
-        rises = np.where(near, slopes_of_units(sums.mean(axis=0)), change / np.where(near, 1, steps))
-        return self.amounts * change, self.amounts * rises
+        change = squash_units(sums[0]) - squash_units(sums[1])
+        return self.amounts * change, self.amounts * secants_of_units(sums[0], sums[1])
 
 
 @lru_cache(maxsize=_KEPT)
@@ -187,14 +181,18 @@ class Form:
             self.quadratic * products,
             tuple(units),
             slope * step,
-            _looked_up(table, to) - _looked_up(table, since),
+            looked_up(table, to.checkers) - looked_up(table, since.checkers),
             table,
         )
 
 
-def _looked_up(table: FloatArray, inputs: FormInputs) -> FloatArray:
-    """Return the entries (2, 25) of `table` (2, 25, 16) for a position's checkers."""
-    return np.take_along_axis(table, inputs.checkers[..., None], axis=-1)[..., 0]
+def looked_up(table: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+    """Return the entries (..., 2, 25) of a `table` (2, 25, 16) for the numbers of `checkers` (..., 2, 25).
+
+    Further axes of the table come last.
+    """
+    sides, places = np.ogrid[: TABLE_SHAPE[0], : TABLE_SHAPE[1]]
+    return np.asarray(table[sides, places, checkers])
 
 
 def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:

@@ -6,7 +6,7 @@ lookahead and from a rollout.  Small or nameless contributions make up the rest.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Reason:
     sentence: str
     phrase: str = ""
     """Key of the phrase in `motif/data/phrases`."""
-    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    facts: Mapping[str, int] = field(default_factory=dict, compare=False)
     """Values of the phrase's placeholders."""
     shown: float = field(default=0.0, compare=False)
     """The contribution as shown: rounded so that the reasons of an explanation add up."""
@@ -62,7 +62,7 @@ class Reason:
         """The amount with its sign: negative if it favours the worse play."""
         return self.amount if self.play == "better" else -self.amount
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
         return {
             "concept": self.concept,
@@ -74,7 +74,7 @@ class Reason:
         }
 
 
-def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: object) -> Reason:
+def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: int) -> Reason:
     """Return a reason with a signed `contribution`."""
     side: Side = "better" if contribution >= 0 else "worse"
     return Reason(concept, side, abs(contribution), sentence, phrase or concept, facts)
@@ -100,8 +100,7 @@ def reasons_of(
         Counted(*numbers)._replace(safe_next=float(THROWS - risky))
         for numbers, risky in zip(counted_on(seen), risks, strict=True)
     ]
-    amounts: dict[tuple[Side, str, Any], float] = {}
-    by_key: dict[tuple[Side, str, Any], Reason] = {}
+    merged: dict[tuple[Side, str, int | str], Reason] = {}
     for part in sorted(parts, key=lambda part: -abs(part.amount)):
         side: Side = "better" if part.amount >= 0 else "worse"
         own, other = (0, 1) if side == "better" else (1, 0)
@@ -122,10 +121,11 @@ def reasons_of(
             continue
         text = _text(fact, side, (names[own], names[other]), words)
         # Merge facts of the same concept on the same point.
-        key = side, CONCEPTS[fact.phrase], fact.facts.get("point", text)
-        by_key.setdefault(key, Reason(CONCEPTS[fact.phrase], side, 0.0, text, fact.phrase, fact.facts))
-        amounts[key] = amounts.get(key, 0.0) + abs(part.amount)
-    reasons = [replace(by_key[key], amount=amount) for key, amount in amounts.items() if amount > _NOTHING]
+        concept = CONCEPTS[fact.phrase]
+        key = side, concept, fact.facts.get("point", text)
+        first = merged.get(key) or Reason(concept, side, 0.0, text, fact.phrase, fact.facts)
+        merged[key] = replace(first, amount=first.amount + abs(part.amount))
+    reasons = [reason for reason in merged.values() if reason.amount > _NOTHING]
     reasons = _with_points_compared(reasons, names, words)
     return tuple(sorted(reasons, key=lambda reason: -reason.amount))
 
@@ -161,7 +161,8 @@ def shown_rows(
     board = [reason for reason in board if reason.concept not in counted]
     largest = max((reason.amount for reason in (*board, *beyond)), default=0.0)
     shown = [reason for reason in beyond if reason.amount >= SHOWN]
-    for side, most in _sides(difference):
+    sides: tuple[Side, ...] = ("worse", "better") if difference < 0 else ("better", "worse")
+    for side, most in zip(sides, (_MAX_FOR, _MAX_AGAINST), strict=True):
         enough = [
             reason
             for reason in board
@@ -196,13 +197,7 @@ def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
     )
 
 
-def counted_as_well(phrase: str, amount: float, board: Iterable[Reason]) -> bool:
-    """Return whether a larger reason of the `board` duplicates a lookahead phrase."""
-    concept = _COUNTED_AHEAD.get(phrase)
-    return any(reason.concept == concept and reason.amount > amount for reason in board)
-
-
-def _sides(difference: float) -> tuple[tuple[Side, int], ...]:
-    if difference < 0:
-        return ("worse", _MAX_FOR), ("better", _MAX_AGAINST)
-    return ("better", _MAX_FOR), ("worse", _MAX_AGAINST)
+def counted_as_well(ahead: Reason, board: Iterable[Reason]) -> bool:
+    """Return whether a larger reason of the `board` duplicates a reason of lookahead."""
+    concept = _COUNTED_AHEAD.get(ahead.phrase)
+    return any(reason.concept == concept and reason.amount > ahead.amount for reason in board)

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.judged import FloatArray
+from motif.analysis.explain.reasons import LOOKAHEAD, LOOKAHEAD_HITS, Reason, row
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
 from motif.board.outcome import outcome
-from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
+from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.runtime.streams import THROWS
@@ -26,14 +27,6 @@ _WORTH_NAMING = 0.05
 """Minimum difference in equity after a roll that is named."""
 
 
-class ReplySentence(NamedTuple):
-    """A sentence on a change, with its phrase and facts."""
-
-    phrase: str
-    sentence: str
-    facts: dict[str, Any]
-
-
 @dataclass(frozen=True, eq=False)
 class Replies:
     """The opponent's best replies to two plays by roll; values are the mover's."""
@@ -41,13 +34,17 @@ class Replies:
     evaluator: str
     values: FloatArray
     """(2, 21): by play and roll, after the reply."""
-    hits: tuple[int, int]
-    """Number of rolls, of 36, whose best reply hits, by play."""
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
-    """(2, 21): which rolls hit."""
-    risks: tuple[int, int] = (0, 0)
+    """(2, 21): rolls whose best reply hits, by play."""
+    risks: tuple[int, int]
     """How many of the mover's next 36 rolls leave a shot after each play, if the opponent does not move;
     counted while checkers come home past the opponent's."""
+
+    @property
+    def hits(self) -> tuple[int, int]:
+        """Number of rolls, of 36, whose best reply hits, by play."""
+        first, second = (self.hit_rolls @ ROLL_COUNTS).tolist()
+        return first, second
 
     @property
     def differences(self) -> FloatArray:
@@ -78,29 +75,27 @@ class Replies:
         more = self.hits[1] - self.hits[0]
         return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
 
-    def main_reason(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
-        """Return a sentence on the replies behind the `change` by lookahead."""
+    def main_reason(self, change: float, names: tuple[str, str], words: Phrases) -> Reason:
+        """Return the reason that the replies give for the `change` by lookahead."""
         better = 0 if change > 0 else 1
         if self.is_of_hits(change):
             hitting, count = self._hitting(1 - better, words), self.hits[1 - better]
             text = words.say("beyond", "hits", play=names[1 - better], rolls=hitting, count=count)
-            return ReplySentence("hits", text, {"count": count, "play": 1 - better})
+            return row(LOOKAHEAD_HITS, change, text, "hits", count=count, play=1 - better)
         risk, other = self.risks[better], self.risks[1 - better]
         if self.hits == (0, 0) and risk < other:
             facts = {"count": risk, "others": other}
             text = words.say("beyond", "next_rolls", play=names[better], other=names[1 - better], **facts)
-            return ReplySentence("next_rolls", text, {**facts, "play": better})
+            return row(LOOKAHEAD, change, text, "next_rolls", **facts, play=better)
         return self.of_rolls(change, names, words)
 
-    def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
-        """Return a sentence on the rolls that contribute most to the `change`."""
-        better = 0 if change > 0 else 1
+    def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> Reason:
+        """Return a reason that names the rolls that contribute most to the `change`."""
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
-        if not best:
-            return ReplySentence("ahead", words.say("beyond", "ahead", play=names[better]), {})
-        rolls = words.listed([_roll(k) for k in sorted(best)])
-        return ReplySentence("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
+        phrase, rolls = "rolls" if best else "ahead", [_roll(k) for k in sorted(best)]
+        text = words.say("beyond", phrase, play=names[change <= 0], rolls=rolls and words.listed(rolls))
+        return row(LOOKAHEAD, change, text, phrase)
 
     def _hitting(self, play: int, words: Phrases) -> str:
         """Return the rolls that hit after a play; a die whose rolls all hit is named once."""
@@ -126,7 +121,7 @@ class Replies:
                 lines.append(words.say("detail", "rolls", play=name, rolls=", ".join(named)))
         return tuple(lines)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
         rolls = {
             f"{high}{low}": float(value)
@@ -141,39 +136,35 @@ class Replies:
         }
 
 
-def replies(
-    evaluator: LookaheadEvaluator,
-    better: Play,
-    worse: Play,
-    cube_model: CubeModel,
-    hits: npt.NDArray[np.bool_],
-    risks: tuple[int, int] = (0, 0),
-) -> Replies:
-    """Return the best replies to two plays of side 0; `hits` come from `hit_rolls`."""
-    boards = _before_replies((better, worse))
-    opponent = evaluator.without_lookahead.with_cube(cube_model, side=1)
-    replied = opponent.best_plays(boards, np.tile(ROLLS, (2, 1)))
-    values = evaluator.below.with_cube(cube_model, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
-    first, second = (hits @ ROLL_COUNTS).tolist()
-    return Replies(evaluator.name, values, (first, second), hits, risks)
+class BestReplies(NamedTuple):
+    """The best static replies to n plays by roll."""
+
+    boards: Board
+    """(n, 21, 26): after the reply, seen by the mover; empty after a play that ends the game."""
+    hits: npt.NDArray[np.bool_]
+    """(n, 21): whether the reply hits."""
 
 
-def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], cube_model: CubeModel) -> npt.NDArray[np.bool_]:
-    """Return which rolls (n, 21) hit after each of `plays` (n,), by the best static reply."""
-    hits = np.zeros((len(plays), len(ROLLS)), np.bool_)
+def best_replies(evaluator: Evaluator, plays: Sequence[Play], cube_model: CubeModel) -> BestReplies:
+    """Return the best replies to `plays` of side 0 by `evaluator`."""
+    after = np.array([play.position.board for play in plays])
+    boards = np.zeros((len(plays), len(ROLLS), BOARD_SIZE), np.int8)
     going = [number for number, play in enumerate(plays) if not outcome(play.position)]
     if going:
-        boards = _before_replies([plays[number] for number in going])
-        replied = evaluator.with_cube(cube_model, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
-        # The board is seen by the opponent before the reply, and by the mover after it.
-        before = -boards[:, OPPONENT_BAR]
-        hits[going] = (replied.boards[:, OWN_BAR] > before).reshape(len(going), len(ROLLS))
-    return hits
+        before, rolls = np.repeat(after[going], len(ROLLS), axis=0), np.tile(ROLLS, (len(going), 1))
+        replied = evaluator.with_cube(cube_model, side=1).best_plays(before, rolls)
+        boards[going] = replied.boards.reshape(len(going), len(ROLLS), BOARD_SIZE)
+    # The board is seen by the opponent before the reply, and by the mover after it.
+    return BestReplies(boards, boards[:, :, OWN_BAR] > -after[:, OPPONENT_BAR, None])
 
 
-def _before_replies(plays: Sequence[Play]) -> Board:
-    """Return the boards after `plays`, once for each roll."""
-    return np.repeat(np.array([play.position.board for play in plays]), len(ROLLS), axis=0)
+def replies(
+    evaluator: LookaheadEvaluator, replied: BestReplies, cube_model: CubeModel, risks: tuple[int, int]
+) -> Replies:
+    """Return the values of the best replies to two plays of side 0."""
+    valued = evaluator.below.with_cube(cube_model, side=0)
+    values = valued.equity_many(replied.boards.reshape(-1, BOARD_SIZE)).reshape(2, len(ROLLS))
+    return Replies(evaluator.name, values, replied.hits, risks)
 
 
 def _roll(number: int) -> str:

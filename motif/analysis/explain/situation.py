@@ -21,10 +21,10 @@ PRIME = 4
 """Minimum length of a prime."""
 _LOW = 5
 """Minimum for the highest point of a prime; a deeper prime contains nothing."""
-_MIDPOINT = 13
+MIDPOINT = 13
 _REACH = 6
 """Maximum distance from a checker to a prime in front of it."""
-_PIPS_A_ROLL = 49 / 6
+PIPS_A_ROLL = 49 / 6
 _NEAR = 0.6
 """A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2
@@ -54,7 +54,7 @@ class Situation:
     @cached_property
     def is_saving_gammon(self) -> bool:
         """Whether the mover may lose a gammon that counts."""
-        rolls = pips_to_home(own_checkers(self.before)) / _PIPS_A_ROLL + 1
+        rolls = pips_to_home(own_checkers(self.before)) / PIPS_A_ROLL + 1
         others = min(_rolls_to_bear_off(-board[::-1]) for board in self.after)
         return self.gammons_cost and self.may_lose_gammon and bool(rolls > _NEAR * others)
 
@@ -70,7 +70,7 @@ class Situation:
         """Whether the mover has no back checkers and comes home, or bears off, against contact."""
         own = own_checkers(self.before)
         rear = int(np.flatnonzero(own).max())
-        if self.is_race or rear > _MIDPOINT or not meets(self.before):
+        if self.is_race or rear > MIDPOINT or not meets(self.before):
             return False
         anchored = bool((self.before[1:rear] <= -2).any())
         return anchored or bool(own[: HOME + 1].sum() >= _ALL_BUT_TWO)
@@ -101,7 +101,7 @@ def pips_to_home(own: npt.NDArray[np.int64]) -> int:
 
 def _rolls_to_bear_off(board: Board) -> float:
     """Estimate the rolls needed to bear off, for the player who sees the `board` (26,)."""
-    return pips_to_home(own_checkers(board)) / _PIPS_A_ROLL + float(np.maximum(board[1:], 0).sum()) / 2
+    return pips_to_home(own_checkers(board)) / PIPS_A_ROLL + float(np.maximum(board[1:], 0).sum()) / 2
 
 
 def run_at(own: npt.NDArray[np.int64], point: int) -> int:

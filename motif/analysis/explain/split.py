@@ -39,6 +39,7 @@ from motif.analysis.explain.judged import (
     TermChange,
     calibrated_raw,
     combined,
+    looked_up,
 )
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.evaluators import OUTPUTS
@@ -88,6 +89,13 @@ class Split:
     def difference(self) -> float:
         """The sum of the terms."""
         return float(sum(value for _, value in self.terms))
+
+    @property
+    def halved(self) -> "Split":
+        """Half the difference, split alike."""
+        terms = tuple((name, value / 2) for name, value in self.terms)
+        halves = self.by_parameter / 2, self.places / 2, self.rest / 2
+        return Split(terms, *halves, self.cause)
 
 
 def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
@@ -234,16 +242,10 @@ def moved_to_parameters(
         return by_parameter, np.zeros(table.shape[:2])
     # Not a matrix product: its last bits may depend on the machine's threads.
     weights = (sums.shares * table.ravel()).sum(axis=1)
-    steps = _looked_up(sums.tables, to.checkers) - _looked_up(sums.tables, since.checkers)
+    steps = looked_up(sums.tables, to.checkers) - looked_up(sums.tables, since.checkers)
     shared = weights * steps
     by_parameter[sums.numbers] = shared.sum(axis=(0, 1))
     return by_parameter, shared.sum(axis=-1)
-
-
-def _looked_up(tables: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-    """Return the entries (..., 2, 25, k) of `tables` for the numbers of checkers (..., 2, 25)."""
-    places = np.broadcast_to(tables, (*checkers.shape[:-2], *tables.shape))
-    return np.take_along_axis(places, checkers[..., None, None], axis=-2)[..., 0, :]
 
 
 @cache
@@ -259,7 +261,7 @@ def _sums(parameters: ParameterSet) -> _Sums:
     tables = (values - empty).reshape(*TABLE_SHAPE, len(parameters))
     boards = _probes()
     counts = checkers_by_place(pack_many(boards)).astype(np.int64)
-    sums = _looked_up(tables, counts).sum(axis=(1, 2))
+    sums = looked_up(tables, counts).sum(axis=(1, 2))
     errors = np.abs(empty + sums - features(parameters, boards)).max(axis=0)
     numbers = np.flatnonzero(errors < _TOLERANCE)
     return _Sums(numbers, tables[..., numbers], _shares(tables[..., numbers]))

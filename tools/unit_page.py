@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from motif.analysis.term_report import game_boards
-from motif.analysis.unit_report import extremes, unit_markdown, unit_summaries
+from motif.analysis.unit_report import (
+    Extremes,
+    UnitSummary,
+    board_blocks,
+    extremes,
+    facts_of,
+    kinds,
+    unit_summaries,
+)
 from motif.evaluators import StaticEvaluator, load_static
 from motif.players.player import static_player
 from motif.runtime.errors import SettingError
@@ -37,6 +45,15 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
         yield ""
         found = extremes(weights, CLASS, unit.name, boards, _BOARDS)
         yield from list(unit_markdown(unit, found))[:-1]
+
+
+def unit_markdown(unit: UnitSummary, found: Extremes, level: int = 3) -> Iterator[str]:
+    """Yield a unit's description and boards as Markdown lines below a heading of a `level`."""
+    yield from (f"{'#' * level} {unit.name}", "", f"*{unit.words}*", "", facts_of(unit), "")
+    for heading, boards in kinds(found):
+        yield from (f"**{heading}**", "")
+        for line, board in board_blocks(boards):
+            yield from (f"{line[0].upper()}{line[1:]}:", "", "```text", *board.split("\n"), "```", "")
 
 
 @reporting

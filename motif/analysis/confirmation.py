@@ -7,13 +7,12 @@ therefore measured by a rollout: of both plays with the same dice, or of the cub
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.moves import Play
@@ -51,6 +50,8 @@ DIGITS = 3
 MORE_TRIALS = 4
 """Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _AT_ONCE = 4
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
 
 
 class RolledPair(NamedTuple):
@@ -120,17 +121,11 @@ class ComparedPair(NamedTuple):
         return self.worse.source if self.rolled is None else ROLLOUT
 
     @property
-    def known(self) -> list[dict[str, Any]]:
-        """Both plays with rounded equities for JSON, as `known_pair` has them."""
+    def known(self) -> list["KnownPlay"]:
+        """Both plays as `known_pair` has them, with rounded equities."""
         errors = (None, None) if self.rolled is None else self.rolled.equity_se
         return [
-            {
-                "done": one.play.notation,
-                "equity": round(equity, DIGITS),
-                "source": self.source,
-                "se": error,
-                "lookahead": one.equity,
-            }
+            KnownPlay(one.play, round(equity, DIGITS), self.source, error, one.equity)
             for one, equity, error in zip((self.better, self.worse), self.equities, errors, strict=True)
         ]
 
@@ -143,10 +138,15 @@ class KnownPlay(NamedTuple):
     """Normalised equity for the mover."""
     source: str
     """Source of `equity`; see `motif.players.ranking.RankedPlay`."""
-    lookahead: float | None = None
-    """Equity by lookahead, if `equity` is from a rollout."""
     se: float | None = None
     """Standard error of an equity from a rollout."""
+    lookahead: float | None = None
+    """Equity by lookahead, if `equity` is from a rollout."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON record."""
+        _, *estimate = self
+        return {"done": self.play.notation, **dict(zip(self._fields[1:], estimate, strict=True))}
 
 
 def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> ComparedPair:
@@ -196,13 +196,12 @@ def compare_ranked(
     context: CubeContext,
     better: Play | None,
     worse: Play | None,
-    *,
-    confirm: RolloutSettings | None,
 ) -> ComparedPair:
-    """Compare two plays of a `ranking`, by a rollout if they differ by `DOUBTFUL` or more.
+    """Compare two plays of a `ranking`, by a confirming rollout if they differ by `DOUBTFUL` or more.
 
     By default, compare the best play with the second best.
     """
+    confirm = confirming_rollout(evaluator)
     first = ranking[0] if better is None else ranking.of(better)
     second = (
         next(one for one in ranking if not _same(one, first.play)) if worse is None else ranking.of(worse)
@@ -226,7 +225,7 @@ def compare_with_best(
     """Compare the best play of a `ranking` with `play`; return None if they are the same."""
     if _same(ranking[0], play):
         return None
-    return compare_ranked(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))
+    return compare_ranked(ranking, evaluator, context, None, play)
 
 
 def compare_plays(
@@ -240,7 +239,7 @@ def compare_plays(
     """Rank the plays of a roll and compare two of them; see `compare_ranked`."""
     asked = [play for play in (better, worse) if play is not None]
     ranking = rank_plays(position, roll, evaluator, context, asked=asked)
-    return compare_ranked(ranking, evaluator, context, better, worse, confirm=confirming_rollout(evaluator))
+    return compare_ranked(ranking, evaluator, context, better, worse)
 
 
 def roll_out_pairs(
@@ -260,26 +259,33 @@ def roll_out_pairs(
     static = evaluator.without_lookahead
     assert isinstance(static, StaticEvaluator)
     items = items_of(pack_many(np.asarray(before, np.int8).reshape(-1, 26)))
-    parts = [slice(k, k + _AT_ONCE) for k in range(0, len(pairs), _AT_ONCE)]
-    calls = ((pairs[part], items[part], cube_models[part]) for part in parts)
+    asked = list(zip(pairs, items.tolist(), cube_models, strict=True))
     work = partial(_roll_out, settings.model_of(static), settings)
-    rolled: list[RolledPair] = []
-    with progress(f"{static.name} rolls out doubtful plays", len(pairs)) as advance:
-        for done in run_ordered(work, calls, 1 if len(parts) < 2 else jobs):
-            advance(len(done))
-            rolled += done
-    return rolled
+    return in_batches(work, asked, f"{static.name} rolls out doubtful plays", _AT_ONCE, jobs)
+
+
+def in_batches(
+    work: Callable[[Sequence[_Asked]], list[_Answer]],
+    asked: Sequence[_Asked],
+    label: str,
+    size: int,
+    jobs: int | None,
+) -> list[_Answer]:
+    """Return the answers of `work` on batches of `size` in worker processes; `label` shows the progress."""
+    calls = ((asked[k : k + size],) for k in range(0, len(asked), size))
+    answers: list[_Answer] = []
+    with progress(label, len(asked)) as advance:
+        for part in run_ordered(work, calls, 1 if len(asked) <= size else jobs):
+            advance(len(part))
+            answers += part
+    return answers
 
 
 def _roll_out(
-    model: Model,
-    settings: RolloutSettings,
-    pairs: Board,
-    items: npt.NDArray[np.int64],
-    cube_models: Sequence[CubeModel],
+    model: Model, settings: RolloutSettings, asked: Sequence[tuple[Board, int, CubeModel]]
 ) -> list[RolledPair]:
     both, rolled = np.arange(2), []
-    for pair, item, cube_model in zip(pairs, items.tolist(), cube_models, strict=True):
+    for pair, item, cube_model in asked:
         packed = pack_many(pair)
         results = results_of_trials(
             model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
@@ -327,15 +333,16 @@ def roll_out_cubes(
     static = evaluator.without_lookahead
     assert isinstance(static, StaticEvaluator)
     work = partial(_roll_out_cube, static, settings)
-    rolled: list[RolledCube] = []
-    with progress(f"{static.name} rolls out cube decisions", len(doubtful)) as advance:
-        for one in run_ordered(work, ((one,) for one in doubtful), 1 if len(doubtful) < 2 else jobs):
-            advance(1)
-            rolled.append(one)
-    return rolled
+    return in_batches(work, doubtful, f"{static.name} rolls out cube decisions", 1, jobs)
 
 
-def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
+def _roll_out_cube(
+    static: StaticEvaluator, settings: RolloutSettings, asked: Sequence[JudgedCube]
+) -> list[RolledCube]:
+    return [_confirmed_cube(static, settings, one) for one in asked]
+
+
+def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
     rolled = _rolled_cube(static, settings, one)
     if not rolled.trials:
         return rolled

@@ -1,13 +1,13 @@
 """Cube decisions of positions, and their JSON records."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.phrases import LANGUAGE, phrases
-from motif.analysis.position_records import evaluations
+from motif.analysis.position_records import Record, probabilities_of_each
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
@@ -29,8 +29,8 @@ class CubeAnswer(NamedTuple):
     decision: CubeDecision
     evaluator: Evaluator
     """Source of the probabilities."""
-    evaluation: dict[str, Any]
-    """The position's record from `evaluations`."""
+    player: str
+    """Name of `evaluator`."""
 
     def with_equities(self, no_double: float | None, double_take: float | None) -> "CubeAnswer":
         """Return the answer with known equities, such as those of a rollout, where they are not None."""
@@ -40,7 +40,7 @@ class CubeAnswer(NamedTuple):
         taken = decision.double_take if double_take is None else double_take
         return self._replace(decision=rolled_decision(decision, none, taken))
 
-    def table(self, *, answer: bool = False) -> dict[str, Any]:
+    def table(self, *, answer: bool = False) -> Record:
         """Return the right action and the equities of the possible ones, for display.
 
         They are those of the player who may double or, with `answer`, of the opponent who answers.  Each row
@@ -48,19 +48,16 @@ class CubeAnswer(NamedTuple):
         and the chance of winning the match, if any.
         """
         decision = as_shown(self.decision)
-        taken, passed, double = decision.double_take, decision.double_pass, decision.double_name
+        taken, double = decision.double_take, decision.double_name
         mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
-        if taken is None or passed is None:
-            rows = [(f"no {double}", decision.no_double, mwc[0])]
-        elif answer:
-            rows = [("take", -taken, mwc[1] and 1 - mwc[1]), ("pass", -passed, mwc[2] and 1 - mwc[2])]
+        equities = decision.equities.items()
+        rows = [
+            (name.replace("double", double), value, one)
+            for (name, value), one in zip(equities, mwc, strict=False)
+        ]
+        if answer and taken is not None:
+            rows = [(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]]
             rows += [("beaver", -BEAVERED * taken, None)] * decision.should_beaver
-        else:
-            rows = [
-                (f"no {double}", decision.no_double, mwc[0]),
-                (f"{double}, take", taken, mwc[1]),
-                (f"{double}, pass", passed, mwc[2]),
-            ]
         best = max(row[1] for row in rows) if answer else decision.value
         listed = []
         for name, equity, chance in rows:
@@ -70,15 +67,15 @@ class CubeAnswer(NamedTuple):
             )
         return {"right": decision.answer if answer else decision.action, "rows": listed}
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the JSON record."""
         record = {
             **decision_record(self.decision),
             **self.probabilities._asdict(),
             "cubeless": self.probabilities.equity,
             "class": efficiency_class(self.position)[0],
-            "player": self.evaluation["player"],
-            "position": self.evaluation["position"],
+            "player": self.player,
+            "position": self.position.gnubg_id,
         }
         if isinstance(self.evaluator, BrasEvaluator):
             record["bras"] = _bras_record(self.position, self.evaluator.formula)
@@ -103,14 +100,13 @@ def cube_answers(
     for position, _ in questions:
         check_goes_on(position)
     boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
-    records = evaluations(boards, evaluator, player, jobs)
-    for (position, state), evaluation in zip(questions, records, strict=True):
-        chances = Probabilities(*(evaluation[name] for name in Probabilities._fields))
+    each = probabilities_of_each(boards, evaluator, jobs)
+    for (position, state), chances in zip(questions, each, strict=True):
         decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
-        yield CubeAnswer(position, chances, decision, evaluator, evaluation)
+        yield CubeAnswer(position, chances, decision, evaluator, player)
 
 
-def decision_record(decision: CubeDecision) -> dict[str, Any]:
+def decision_record(decision: CubeDecision) -> Record:
     """Return a decision for JSON, with a description in English."""
     return {**decision.to_dict(), "words": cube_words(decision)}
 
@@ -145,7 +141,7 @@ def as_shown(decision: CubeDecision) -> CubeDecision:
     return shown if shown.action == decision.action else decision
 
 
-def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
+def _bras_record(position: Position, formula: BrasFormula) -> Record:
     """Return BRAS's score and its cube actions, by the article's windows and by the measured ones."""
     score = float(formula.percent(position.board[None])[0])
     record = {

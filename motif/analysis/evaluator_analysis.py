@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import count as count_from
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from motif.evaluators.hidden_layer import secants_of_units, slopes_of_units, squ
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX, weights_of
 from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
+from motif.fitting.problem import Link
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -203,6 +203,10 @@ class ValueScale:
     """Bounds of the value, in its unit."""
 
     @property
+    def _link(self) -> Link:
+        return Link(self.low, self.high)
+
+    @property
     def value_label(self) -> str:
         """The value and its unit, for an axis."""
         return f"{self.value} ({self.unit})" if self.unit else self.value
@@ -219,13 +223,11 @@ class ValueScale:
 
     def values(self, raw: npt.ArrayLike) -> Floats:
         """Return the value of each raw sum."""
-        half = (self.high - self.low) / 2
-        return np.asarray(self.low + half * (1 + np.tanh(np.asarray(raw) / self.raw_factor)))
+        return np.asarray(self._link.inverse_link(np.asarray(raw) / self.raw_factor))
 
     def steepness(self, raw: npt.ArrayLike) -> Floats:
         """Return the derivative of the value with respect to the raw sum."""
-        half = (self.high - self.low) / 2
-        return np.asarray(half / self.raw_factor / np.cosh(np.asarray(raw) / self.raw_factor) ** 2)
+        return np.asarray(self._link.slope(np.asarray(raw) / self.raw_factor) / self.raw_factor)
 
 
 def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
@@ -316,10 +318,6 @@ class EvaluatorAnalysis:
     def by_importance(self) -> npt.NDArray[np.int64]:
         """Indices of the features, most important first."""
         return np.argsort(-self.table.importance, kind="stable")
-
-    def sensitivities(self) -> Floats:
-        """Return the derivative of the value with respect to each feature at each position: (n, p)."""
-        return self.judged.sensitivities(self.scale)
 
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
@@ -456,7 +454,7 @@ def components_csv(analysis: EvaluatorAnalysis) -> str:
     return _csv(["component", "explained_share", *analysis.parameters.names], rows)
 
 
-def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]:
+def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, object]:
     """Return the main numbers, and the names of the `files` that contain the rest."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
@@ -500,11 +498,11 @@ def rounded(value: float) -> float:
     return float(format(float(value), _DIGITS))
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return csv_text(header, ([_cell(value) for value in row] for row in rows))
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if not isinstance(value, float | np.floating):
         return str(value)
     return "" if math.isnan(value) else format(value, _DIGITS)
@@ -526,7 +524,7 @@ def self_play_positions(
         closing(run_ordered(partial(_game_positions, player, seed), calls, jobs)) as played,
     ):
         for boards in played:
-            piece = _of_class(boards, class_name)[: wanted - count]
+            piece = of_class(boards, class_name)[: wanted - count]
             pieces.append(piece)
             count += len(piece)
             games += _GAMES_AT_ONCE
@@ -545,16 +543,22 @@ def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
 
     Raises `DatasetError` for an unreadable dataset or fewer than `FEWEST` positions.
     """
-    boards = np.concatenate([_of_class(piece.boards, class_name) for piece in read_parts(folder)])
+    boards = np.concatenate([of_class(piece.boards, class_name) for piece in read_parts(folder)])
     if len(boards) < FEWEST:
         kind = f"{class_name} " if class_name else ""
         raise DatasetError(
             f"{folder}: an analysis needs at least {FEWEST} {kind}positions, not {len(boards)}"
         )
-    return boards[np.linspace(0, len(boards) - 1, min(most, len(boards))).astype(np.int64)]
+    return boards[spread_rows(len(boards), most)]
 
 
-def _of_class(boards: Board, class_name: str | None) -> Board:
+def spread_rows(count: int, most: int) -> npt.NDArray[np.int64]:
+    """Return at most `most` of `count` rows, evenly spread."""
+    return np.linspace(0, count - 1, min(most, count)).astype(np.int64)
+
+
+def of_class(boards: Board, class_name: str | None) -> Board:
+    """Return those of `boards` (n, 26) that belong to a class; all without `class_name`."""
     if class_name is None or not len(boards):
         return boards
     return boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]

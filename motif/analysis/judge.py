@@ -119,7 +119,7 @@ def judge_name(player: str | None, fast: bool, deep: bool) -> str:
 
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
-) -> "tuple[CubeContext, dict[str, Any]]":
+) -> "tuple[CubeContext, dict[str, object]]":
     """Return the context in which `evaluator` values plays, and its JSON record."""
     # Slow imports.
     from motif.board.diagram import describe_score

@@ -19,6 +19,7 @@ from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, Judgeme
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
+from motif.fitting.problem import Link
 from motif.parameters import ParameterSet
 from motif.runtime.parallel import one_thread
 
@@ -241,11 +242,9 @@ def observed_in(analysis: EvaluatorAnalysis) -> Observed:
 def _observed(
     parameters: ParameterSet, head: str, boards: Board, judged: Judgement, raw_factor: float
 ) -> Observed:
-    low, high = bounds(head)
-    half = (high - low) / 2
-    squashed = np.tanh(judged.raw / raw_factor)
-    gradient = (judged.slopes * (half / raw_factor * (1 - squashed**2))[:, None]).mean(axis=0)
-    return Observed(parameters, head, boards, judged.features, low + half * (1 + squashed), gradient)
+    link, xs = Link(*bounds(head)), judged.raw / raw_factor
+    gradient = (judged.slopes * (link.slope(xs) / raw_factor)[:, None]).mean(axis=0)
+    return Observed(parameters, head, boards, judged.features, link.inverse_link(xs), gradient)
 
 
 def _own(boards: Board) -> Floats:

@@ -41,9 +41,9 @@ _FORMATTER = _PluralFormatter()
 class Phrases:
     """The phrases of one language."""
 
-    def __init__(self, language: str, table: Mapping[str, Any]) -> None:
+    def __init__(self, language: str, table: Mapping[str, object]) -> None:
         self.language = language
-        self._table = table
+        self._table: Any = table
 
     def say(self, *keys: str, **facts: object) -> str:
         """Return the text under `keys` with `facts` filled in.

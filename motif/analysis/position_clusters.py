@@ -11,7 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, rounded, standardised, varying
+from motif.analysis.evaluator_analysis import (
+    EvaluatorAnalysis,
+    Floats,
+    rounded,
+    spread_rows,
+    standardised,
+    varying,
+)
+from motif.benchmarks.losses import rows_of_classes
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import csv_text
 from motif.runtime.parallel import one_thread
@@ -71,9 +79,8 @@ class PositionClusters:
 def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
     """Group the positions of an analysis by their features."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
-    rows = np.linspace(0, len(standard) - 1, min(len(standard), SAMPLED)).astype(np.int64)
     with one_thread():
-        centres, silhouettes = _centres(standard[rows])
+        centres, silhouettes = _centres(standard[spread_rows(len(standard), SAMPLED)])
         nearest = _squared_distances(standard, centres).argmin(axis=1)
     order = np.argsort(-np.bincount(nearest, minlength=len(centres)), kind="stable")
     labels = np.argsort(order)[nearest] + 1
@@ -123,12 +130,11 @@ def _cluster(
     middle = standard[here].mean(axis=0)
     centre = np.zeros(len(free))
     centre[free] = middle
-    counts = np.bincount(analysis.judged.classes[here], minlength=len(CLASS_NAMES)).tolist()
     return PositionCluster(
         number=number,
         positions=len(here),
         share=len(here) / len(labels),
-        classes={name: count for name, count in zip(CLASS_NAMES, counts, strict=True) if count},
+        classes={name: len(rows) for name, rows in rows_of_classes(analysis.judged.classes[here]).items()},
         raw=float(analysis.judged.raw[here].mean()),
         value=float(analysis.values[here].mean()),
         value_sd=float(analysis.values[here].std()),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +53,7 @@ Rolls = npt.NDArray[np.int64]
 _roll = lru_cache(parse_roll)
 
 
-class _BatchLine(NamedTuple):
-    number: int
-    words: list[str]
+_Result = TypeVar("_Result")
 
 
 class _BatchFile:
@@ -70,12 +68,12 @@ class _BatchFile:
             self._content = content_of(Path(path), SettingError, BATCH_FILE)
         BATCH_LINES.check(self._content.count(b"\n"), self.name, SettingError)
 
-    def __iter__(self) -> Iterator[_BatchLine]:
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         content = self._content.removeprefix(_BYTE_ORDER_MARK)
         for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
             words = line.decode("utf-8", "replace").split()
             if words and not words[0].startswith(_COMMENT):
-                yield _BatchLine(number, words)
+                yield number, words
 
 
 def read_positions(path: str) -> Board:
@@ -84,20 +82,12 @@ def read_positions(path: str) -> Board:
     Empty lines and lines starting with # are skipped.  Raises a `MotifError` naming the file and line of an
     invalid position.
     """
-    lines = _BatchFile(path)
-    try:
-        return boards_of([_only_word(line.words) for line in lines])
-    except MotifError as error:
-        raise _located(lines, lambda words: parse_position(_only_word(words)), error) from None
+    return _read(path, lambda lines: boards_of([_only_word(words) for _, words in lines]), _parse_state)
 
 
 def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
     """Read positions like `read_positions`, with the match state of each ID that has one."""
-    lines = _BatchFile(path)
-    try:
-        return [parse_position(_only_word(line.words)) for line in lines]
-    except MotifError as error:
-        raise _located(lines, lambda words: parse_position(_only_word(words)), error) from None
+    return _read(path, lambda lines: [_parse_state(words) for _, words in lines], _parse_state)
 
 
 def read_decisions(path: str) -> tuple[Board, Rolls]:
@@ -105,17 +95,31 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
 
     Otherwise like `read_positions`.
     """
-    lines = _BatchFile(path)
-    texts, rolls = list[str](), list[tuple[int, int]]()
-    try:
-        for line in lines:
-            rolls.append(_roll(*_dice(line.words)))
-            texts.append(line.words[0])
+
+    def read(lines: _BatchFile) -> tuple[Board, Rolls]:
+        texts, rolls = list[str](), list[tuple[int, int]]()
+        for _, words in lines:
+            rolls.append(_roll(*_dice(words)))
+            texts.append(words[0])
         boards = boards_of(texts)
         _check_go_on(boards)
         return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
-    except MotifError as error:
-        raise _located(lines, _parse_decision, error) from None
+
+    return _read(path, read, _parse_decision)
+
+
+def _read(path: str, read: Callable[[_BatchFile], _Result], parse: Callable[[list[str]], object]) -> _Result:
+    """Return what `read` makes of a file; an error names the first line that `parse` rejects."""
+    lines = _BatchFile(path)
+    try:
+        return read(lines)
+    except MotifError:
+        for number, words in lines:
+            try:
+                parse(words)
+            except MotifError as fault:
+                raise type(fault)(f"{lines.name}: line {number}: {fault}") from None
+        raise
 
 
 def boards_of(texts: Sequence[str]) -> Board:
@@ -136,6 +140,10 @@ def _check_go_on(boards: Board) -> None:
         check_goes_on(Position(boards[row]))
 
 
+def _parse_state(words: Sequence[str]) -> tuple[Position, MatchState | None]:
+    return parse_position(_only_word(words))
+
+
 def _only_word(words: Sequence[str]) -> str:
     if len(words) != 1:
         raise SettingError(f"expected one position, got {len(words)} words")
@@ -153,17 +161,8 @@ def _parse_decision(words: Sequence[str]) -> None:
     check_goes_on(parse_position(words[0])[0])
 
 
-def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: MotifError) -> MotifError:
-    """Return the error of the first line that `read` rejects, with its line number."""
-    for number, words in lines:
-        try:
-            read(words)
-        except MotifError as fault:
-            return type(fault)(f"{lines.name}: line {number}: {fault}")
-    return error
-
-
 Record = dict[str, Any]
+"""A JSON object."""
 # Small batches keep all workers busy with lookahead; without it, large batches are faster.
 _ROWS_AT_ONCE = 2048
 _LOOKAHEAD_ROWS_AT_ONCE = 64
@@ -174,7 +173,18 @@ def evaluations(
     boards: Board, evaluator: Evaluator, player: str, jobs: int | None = None
 ) -> Iterator[Record]:
     """Yield the five probabilities, equity and class of each of `boards`."""
-    return _spread(partial(_evaluations, evaluator, player), evaluator, jobs, boards)
+    classes = classify_many(pack_many(boards)).tolist()
+    chances = probabilities_of_each(boards, evaluator, jobs)
+    for five, class_code, position in zip(chances, classes, gnubg_ids(boards), strict=True):
+        facts = {"equity": five.equity, "class": CLASS_NAMES[class_code]}
+        yield {**five._asdict(), **facts, "player": player, "position": position}
+
+
+def probabilities_of_each(
+    boards: Board, evaluator: Evaluator, jobs: int | None = None
+) -> Iterator[Probabilities]:
+    """Yield the probabilities of each of `boards`."""
+    return _spread(partial(_probabilities, evaluator), evaluator, jobs, boards)
 
 
 def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
@@ -249,33 +259,19 @@ def details(position: Position, evaluator: Evaluator) -> Details:
 
 
 def _spread(
-    function: Callable[..., list[Record]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
-) -> Iterator[Record]:
-    """Yield records of `function` on slices of `arrays`; lookahead runs in worker processes."""
+    function: Callable[..., list[_Result]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
+) -> Iterator[_Result]:
+    """Yield the results of `function` on slices of `arrays`; lookahead runs in worker processes."""
     quick = isinstance(evaluator, StaticEvaluator)
     size = _ROWS_AT_ONCE if quick else _LOOKAHEAD_ROWS_AT_ONCE
     total = len(arrays[0])
     calls = (tuple(array[k : k + size] for array in arrays) for k in range(0, total, size))
-    for records in run_ordered(function, calls, 1 if quick or total <= size else jobs):
-        yield from records
+    for results in run_ordered(function, calls, 1 if quick or total <= size else jobs):
+        yield from results
 
 
-def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Record]:
-    rows = evaluator.evaluate_many(boards).astype(np.float64).tolist()
-    classes = classify_many(pack_many(boards)).tolist()
-    records = []
-    for row, class_code, position in zip(rows, classes, gnubg_ids(boards), strict=True):
-        chances = Probabilities(*row)
-        records.append(
-            {
-                **dict(zip(OUTPUTS, row, strict=True)),
-                "equity": chances.equity,
-                "class": CLASS_NAMES[class_code],
-                "player": player,
-                "position": position,
-            }
-        )
-    return records
+def _probabilities(evaluator: Evaluator, boards: Board) -> list[Probabilities]:
+    return [Probabilities(*row) for row in evaluator.evaluate_many(boards).astype(np.float64).tolist()]
 
 
 def _hints(
@@ -290,7 +286,7 @@ def _hints(
         for play, path, roll, equity, source in zip(
             described, batch.paths.tolist(), dice, values.tolist(), sources.tolist(), strict=True
         ):
-            play["moves"] = [list(move) for move in _moves(path, *roll)]
+            play["moves"] = [list(move) for move in _decoded(path, *roll)[1]]
             play["equity"], play["source"] = equity, source_words(source)
         order = best_first(values, before, batch, evaluator)
         # The best plays of each decision get probabilities.
@@ -309,7 +305,7 @@ def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
     """Return the notation and resulting position of each play of `batch`."""
     dice = rolls[batch.decisions][batch.decision].tolist()
     return [
-        {"notation": _notation(path, high, low), "position": position}
+        {"notation": _decoded(path, high, low)[0], "position": position}
         for path, (high, low), position in zip(
             batch.paths.tolist(), dice, gnubg_ids(batch.boards), strict=True
         )
@@ -317,13 +313,10 @@ def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
 
 
 @lru_cache(maxsize=1 << 18)
-def _notation(path: int, high: int, low: int) -> str:
-    return format_moves(*decode_path(path, (high, low)))
-
-
-@lru_cache(maxsize=1 << 18)
-def _moves(path: int, high: int, low: int) -> tuple[tuple[int, int], ...]:
-    return decode_path(path, (high, low))[0]
+def _decoded(path: int, high: int, low: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the notation and the moves of a path."""
+    moves, hits = decode_path(path, (high, low))
+    return format_moves(moves, hits), moves
 
 
 def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:

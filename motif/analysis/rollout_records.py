@@ -1,8 +1,9 @@
 """Rollouts for commands and servers, and their JSON records."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
@@ -15,8 +16,6 @@ from motif.rollouts import Comparison, RolloutResult, RolloutSettings, compare_p
 from motif.rollouts import rollout as roll_out
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import by_name
-
-Record = dict[str, Any]
 
 
 class RolloutQuestion(NamedTuple):

@@ -8,7 +8,6 @@ difference is significant.
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +33,7 @@ _FEWEST = 20
 """Minimum number of positions of a test."""
 _PERCENT = 100
 
+Numbers = npt.NDArray[np.int64]
 Values = Callable[[Board], npt.NDArray[np.float64]]
 
 
@@ -49,7 +49,7 @@ class ScoreTest:
     p: float | None = None
     """P-value; None for a property."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
         return asdict(self)
 
@@ -72,8 +72,8 @@ def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list
         ]
 
 
-def _verdict(holds: bool) -> str:
-    return HOLDS if holds else FAILS
+def _verdict(holds: bool, claimed: bool = True) -> str:
+    return HOLDS if holds else FAILS if claimed else KNOWN
 
 
 def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
@@ -87,7 +87,7 @@ def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
         "bounds of features",
         "Is every feature between -1 and 1?",
         f"the largest is {largest}, {sizes.max():.3f}; {beyond:,} of {features.size:,} values are outside",
-        _verdict(beyond == 0) if claimed or beyond == 0 else KNOWN,
+        _verdict(beyond == 0, claimed),
     )
     low, high = float(analysis.values.min()), float(analysis.values.max())
     yield ScoreTest(
@@ -115,7 +115,7 @@ def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[Score
         "antisymmetry",
         f"Do {scale.named} before and after switching sides always add up to {scale.low + scale.high:g}?",
         found,
-        _verdict(holds) if claimed or holds else KNOWN,
+        _verdict(holds, claimed),
     )
 
 
@@ -155,11 +155,11 @@ def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest
             f"Does {scale.named} fall if {what}?",
             f"in {_PERCENT * falls.mean():.1f} % of {len(rows):,} positions; "
             f"by {-change.mean():.2f} on average",
-            _verdict(bool(falls.all())) if claimed or falls.all() else KNOWN,
+            _verdict(bool(falls.all()), claimed),
         )
 
 
-def _moved_back(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
+def _moved_back(boards: Board) -> tuple[Numbers, Board]:
     """Return rows with adjacent made points, and boards with a checker moved to the higher point.
 
     With three to five checkers on the lower point and two to four on the higher one, no blot or stack
@@ -169,23 +169,23 @@ def _moved_back(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
     # Only within points 1 to 6, 7 to 18 or 19 to 24, which may be weighted differently.
     same_part = np.array([point % HOME != 0 for point in range(1, POINTS)])
     fits = (own[:, :-1] >= 3) & (own[:, :-1] <= 5) & (own[:, 1:] >= 2) & (own[:, 1:] <= 4) & same_part
-    rows = np.flatnonzero(fits.any(axis=1))
-    places = fits[rows].argmax(axis=1) + 1
-    worse = boards[rows].copy()
-    worse[np.arange(len(rows)), places] -= 1
-    worse[np.arange(len(rows)), places + 1] += 1
-    return rows, worse
+    return _moved(boards, fits, lambda places: places + 1)
 
 
-def _hit(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
+def _hit(boards: Board) -> tuple[Numbers, Board]:
     """Return rows with an own blot, and boards with the foremost one on the bar."""
-    blots = boards[:, 1 : POINTS + 1] == 1
-    rows = np.flatnonzero(blots.any(axis=1))
-    places = blots[rows].argmax(axis=1) + 1
+    return _moved(boards, boards[:, 1 : POINTS + 1] == 1, lambda places: np.full_like(places, OWN_BAR))
+
+
+def _moved(
+    boards: Board, fits: npt.NDArray[np.bool_], target: Callable[[Numbers], Numbers]
+) -> tuple[Numbers, Board]:
+    """Return rows with a point that `fits` (n, p), and boards with a checker moved from the first one."""
+    rows = np.flatnonzero(fits.any(axis=1))
+    every, places = np.arange(len(rows)), fits[rows].argmax(axis=1) + 1
     worse = boards[rows].copy()
-    every = np.arange(len(rows))
-    worse[every, places] = 0
-    worse[every, OWN_BAR] += 1
+    worse[every, places] -= 1
+    worse[every, target(places)] += 1
     return rows, worse
 
 

@@ -14,10 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from motif.analysis.evaluator_analysis import FEWEST, dataset_positions, judgement, self_play_positions
-from motif.analysis.observed_effects import CurveStep, Frame, Observed, observed
+from motif.analysis.evaluator_analysis import (
+    FEWEST,
+    dataset_positions,
+    judgement,
+    of_class,
+    self_play_positions,
+    spread_rows,
+)
+from motif.analysis.observed_effects import CurveStep, Observed, observed
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
-from motif.board.packed import Board, pack_many
+from motif.board.packed import Board
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
 from motif.evaluators.probabilities import bounds
@@ -27,9 +34,8 @@ from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head, settings_of, term_errors
 from motif.learning.rows import class_rows
-from motif.parameters import Parameter, ParameterSet
+from motif.parameters import Parameter
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.parallel import one_thread
@@ -305,18 +311,18 @@ def game_boards(player: Player, most: int, class_name: str, *, seed: int, jobs: 
 
     The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class is too rare.
     """
-    own = _own(self_play_positions(player, most, class_name, seed=seed, jobs=jobs), class_name)
+    own = self_play_positions(player, most, class_name, seed=seed, jobs=jobs)
     if len(own) < FEWEST:
         raise PlayerError(
             f"games of {player.name!r} have only {len(own)} {class_name} positions: give a dataset or a file "
             "of positions"
         )
-    return own[:most]
+    return own
 
 
 def dataset_boards(folder: Path, class_name: str) -> Board:
     """Return up to `MOST` positions (n, 26) of a class, spread evenly over a dataset."""
-    return _own(dataset_positions(folder, MOST, class_name), class_name)
+    return dataset_positions(folder, MOST, class_name)
 
 
 def observed_positions(
@@ -327,7 +333,7 @@ def observed_positions(
     Raises `DatasetError` if there are fewer than `FEWEST`.
     """
     own = _own_of_head(boards, weights, class_name, head)
-    return observed(weights, own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)], head)
+    return observed(weights, own[spread_rows(len(own), most)], head)
 
 
 @one_thread()
@@ -354,7 +360,7 @@ def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
 
 
 def _effect_summary(positions: Observed, feature: int, gain: float, words: Phrases) -> EffectSummary:
-    parameter = positions.parameters.parameters[feature]
+    parameter, frame = positions.parameters.parameters[feature], positions.feature_frame(feature)
     deviation = float(positions.deviations[feature])
     amount = typical_amount(parameter, deviation)
     step = amount * parameter.scale
@@ -370,19 +376,13 @@ def _effect_summary(positions: Observed, feature: int, gain: float, words: Phras
         name=parameter.name,
         gist=sentences[0],
         sentence=" ".join(filter(None, sentences)),
-        held=_held_words(positions.feature_frame(feature), words),
+        held=words.say("terms", "held", frame.name, pips=words.say("terms", "pips", frame.pips)),
         amount=amount,
         gain=effect.value,
         moves=abs(gain) * deviation,
         expected=expected,
         curve=tuple(replace(step, value=step.value / parameter.scale) for step in positions.curve(feature)),
     )
-
-
-def _held_words(frame: Frame, words: Phrases) -> str:
-    """Return the facts that a frame holds constant, in words."""
-    pips = words.say("terms", "pips", frame.pips)
-    return words.say("terms", "held", frame.name, pips=pips)
 
 
 def _by_stage(positions: Observed, feature: int, step: float, effect: Gain, words: Phrases) -> str:
@@ -433,7 +433,7 @@ def term_summaries(
         TermSummary(
             name=head.names[k],
             sentence=_sentence_of_term(terms, positions, int(k), phrases(language)),
-            full=tuple(full_value(parameter) for parameter in _features(terms, weights.parameters, int(k))),
+            full=tuple(full_value(weights.parameters.parameters[one]) for one in _features(terms, int(k))),
             moves=float(moves[k]),
             weight=float(statistics.weights[k]),
             se=float(statistics.errors[k]),
@@ -447,10 +447,9 @@ def term_summaries(
     )
 
 
-def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parameter]:
+def _features(terms: Terms, place: int) -> list[int]:
     """Return the one or two features that entry `place` of the weight vector multiplies."""
-    pair = [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()
-    return [parameters.parameters[feature] for feature in pair]
+    return [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()
 
 
 def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phrases) -> str:
@@ -461,13 +460,13 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phra
         parameter = parameters[feature]
         return parameter, typical_amount(parameter, float(positions.deviations[feature]))
 
-    if place <= terms.size:
-        parameter, amount = with_amount(place - 1)
-        effect = positions.feature_gain(place - 1) * amount * parameter.scale
-        return effect_words(parameter, amount, Gain(positions.head, effect), words)
-    pair: list[int] = terms.pairs[place - 1 - terms.size].tolist()
-    centred = {k: features[:, k] - features[:, k].mean() for k in pair}
+    pair = _features(terms, place)
     alone = {k: positions.feature_gain(k) for k in pair}
+    if len(pair) == 1:
+        parameter, amount = with_amount(pair[0])
+        effect = alone[pair[0]] * amount * parameter.scale
+        return effect_words(parameter, amount, Gain(positions.head, effect), words)
+    centred = {k: features[:, k] - features[:, k].mean() for k in pair}
     # The parameter with the larger effect is the subject, the other one the condition.
     main, other = sorted(pair, key=lambda k: -abs(alone[k]) * float(positions.deviations[k]))
     first, second = with_amount(main), with_amount(other)
@@ -480,13 +479,9 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phra
     return square_words(*first, alone[main], Gain(positions.head, 2 * together * steps), words)
 
 
-def _own(boards: Board, class_name: str) -> Board:
-    return boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
-
-
 def _own_of_head(boards: Board, weights: WeightFile, class_name: str, head: str) -> Board:
     """Return the `boards` that a head evaluates; raises `DatasetError` for fewer than `FEWEST`."""
-    own = _own(boards, class_name)
+    own = of_class(boards, class_name)
     own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
     if len(own) < FEWEST:
         raise DatasetError(

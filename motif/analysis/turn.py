@@ -1,7 +1,7 @@
 """The best action of a turn: roll or double, take or pass, or the best play of a roll."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from motif.analysis.cube_records import decision_record
 from motif.analysis.judge import MatchOptions, for_match
@@ -29,7 +29,7 @@ class TurnDecision(Tabular):
     cube: CubeDecision | None = None
     """The cube decision; None if there is a roll to play."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
         return {
             "action": self.action,
@@ -39,7 +39,7 @@ class TurnDecision(Tabular):
             "cube": None if self.cube is None else decision_record(self.cube),
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return one row."""
         return [{"action": self.action, "play": "" if self.play is None else str(self.play)}]
 

@@ -6,22 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import judgement
+from motif.analysis.evaluator_analysis import judgement, of_class
 from motif.board.diagram import text_diagram
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.hidden_unit_words import words_of_units
-from motif.evaluators.probabilities import (
-    EQUITY_WEIGHTS,
-    OUTPUTS,
-    equities,
-    write_consistent,
-)
+from motif.evaluators.probabilities import EQUITY_WEIGHTS, OUTPUTS, equities, write_consistent
 from motif.evaluators.weight_file import HiddenLayer
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
@@ -180,16 +174,15 @@ class _UnitSums:
 
     def equities(self, less: _Floats, place: int) -> _Floats:
         """Return the equities (n,) with a unit reduced by `less` (n,)."""
-        squashed = {name: np.tanh(of.raw - of.outputs[place] * less) for name, of in self.heads.items()}
         rows = np.zeros((len(less), len(OUTPUTS)))
-        for name, values in squashed.items():
-            rows[:, OUTPUTS.index(name)] = (values + 1) / 2
+        for name, of in self.heads.items():
+            rows[:, OUTPUTS.index(name)] = (np.tanh(of.raw - of.outputs[place] * less) + 1) / 2
         write_consistent(pack_many(self.boards), rows)
         return equities(rows)
 
 
 def _seen(weights: WeightFile, class_name: str, boards: Board) -> _UnitSums:
-    own = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
+    own = of_class(boards, class_name)
     if not len(own):
         raise DatasetError(f"there are no {class_name} positions to evaluate hidden units on")
     packed = pack_many(own)
@@ -231,12 +224,3 @@ def extremes_text(found: Extremes) -> str:
     for heading, boards in kinds(found):
         blocks += [heading, *("\n".join(block) for block in board_blocks(boards))]
     return "\n\n".join(blocks)
-
-
-def unit_markdown(unit: UnitSummary, found: Extremes, level: int = 3) -> Iterator[str]:
-    """Yield a unit's description and boards as Markdown lines below a heading of a `level`."""
-    yield from (f"{'#' * level} {unit.name}", "", f"*{unit.words}*", "", facts_of(unit), "")
-    for heading, boards in kinds(found):
-        yield from (f"**{heading}**", "")
-        for line, board in board_blocks(boards):
-            yield from (f"{line[0].upper()}{line[1:]}:", "", "```text", *board.split("\n"), "```", "")

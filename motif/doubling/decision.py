@@ -152,13 +152,18 @@ class CubeDecision(Tabular):
             return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
         return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
 
-    def _rows(self) -> list[tuple[str, str]]:
-        named = {
+    @property
+    def equities(self) -> dict[str, float]:
+        """The equities by the actions of both players, as ``double, take``; only one without a double."""
+        equities = {
             "no double": self.no_double,
             "double, take": self.double_take,
             "double, pass": self.double_pass,
         }
-        return [(name, f"{equity:+.3f}") for name, equity in named.items() if equity is not None]
+        return {name: equity for name, equity in equities.items() if equity is not None}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(name, f"{equity:+.3f}") for name, equity in self.equities.items()]
 
     def _sentence(self) -> str:
         return f"{self.action[0].upper()}{self.action[1:]}."

@@ -449,7 +449,7 @@ def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 def draw_sensitivity(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the derivative of the value with respect to each feature, over positions, to `path`."""
-    scale, gains = analysis.scale, analysis.sensitivities()
+    scale, gains = analysis.scale, analysis.judged.sensitivities(analysis.scale)
     quantiles = np.percentile(gains, [5, 25, 50, 75, 95], axis=0)
     order = np.argsort(-analysis.table.sensitivity_size, kind="stable")
     low, lower, middle, upper, high = quantiles[:, order]

@@ -11,10 +11,8 @@ from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
-from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, MARKS
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
-from motif.board.match_state import match_id
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, html_page
@@ -281,7 +279,7 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
 def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Iterator[str]:
     moment = play.moment
     yield f"{number}. {play.heading}: loses {loss_text(play.shown, play.cost, in_match)}"
-    yield f" {gnubg_id(moment.position)}:{match_id(moment.state)}"
+    yield f" {moment.id}"
     made, better = (
         [f" {caption}", *_board(after)]
         for caption, after in zip(play_text(play), (play.played, play.better), strict=True)
@@ -303,7 +301,7 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: 
     seats = names[moment.player], names[1 - moment.player]
     yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, in_match)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
-    yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities)
+    yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
 
 
@@ -368,7 +366,7 @@ def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
         cube.act.chance.state,
         [("", ())],
         ("equity", "action"),
-        [ShownAction(f"{value:+.3f}", what) for what, value in cube.equities],
+        [ShownAction(f"{value:+.3f}", what) for what, value in cube.equities.items()],
         cube.shown_state,
         words=cube_words(cube.act.decision),
     )

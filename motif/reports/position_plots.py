@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.ticker import MaxNLocator
 
-from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, standardised, varying
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, spread_rows, standardised, varying
 from motif.analysis.position_clusters import PositionClusters
 from motif.analysis.position_table import ValueRange
 from motif.analysis.score_tests import moments
@@ -92,7 +92,7 @@ def _telling(clusters: PositionClusters) -> list[int]:
 
 def _draw_scatter(axes: Axes, analysis: EvaluatorAnalysis, clusters: PositionClusters) -> None:
     places = _projected(analysis)
-    rows = np.linspace(0, len(places) - 1, min(len(places), _DRAWN)).astype(np.int64)
+    rows = spread_rows(len(places), _DRAWN)
     for one, (colour, marker) in zip(clusters.groups, CLUSTER_LOOKS, strict=False):
         here = rows[clusters.labels[rows] == one.number]
         axes.scatter(

@@ -168,8 +168,8 @@ def objection_view(objection: Objection) -> Record:
         cost = as_shown(judged.decision).cost(objection.action)
         return {**words, "cost": cost, "known": {**equities, "source": judged.source, "se": judged.se}}
     plays = [
-        one | {"notation": one["done"], "position": gnubg_id(ranked.play.position)}
-        for one, ranked in zip(choice.known, (choice.better, choice.worse), strict=True)
+        {**one.to_dict(), "notation": one.play.notation, "position": gnubg_id(one.play.position)}
+        for one in choice.known
     ]
     return {**words, "source": choice.source, "se": choice.rolled and choice.rolled.se, "plays": plays}
 

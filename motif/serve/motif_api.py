@@ -258,7 +258,7 @@ def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
     choice = None
     if question.known is not None:
         better, other = (
-            KnownPlay(find_play(one.done, legal), one.equity, one.source, one.lookahead, one.se)
+            KnownPlay(find_play(one.done, legal), one.equity, one.source, one.se, one.lookahead)
             for one in question.known
         )
         if better.play.position == other.play.position:

@@ -88,7 +88,9 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVe
     if pair is None:
         return QuizVerdict(0.0, ranking[0].play.notation, ranking[0].source)
     cost, se = max(pair.shown_difference, 0.0), pair.rolled and pair.rolled.se
-    return QuizVerdict(cost, pair.better.play.notation, pair.source, se, pair.known)
+    return QuizVerdict(
+        cost, pair.better.play.notation, pair.source, se, [one.to_dict() for one in pair.known]
+    )
 
 
 def _se_of(question: AskedQuestion, answer: str) -> float | None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
@@ -169,4 +167,4 @@ class Tutor:
 
 
 def _errors(losses: list[float]) -> Errors:
-    return errors_of(np.array(losses), np.ones(len(losses)))
+    return errors_of(losses, [1.0] * len(losses))

@@ -37,7 +37,7 @@ def test_values_are_those_of_the_evaluator(boards, pairs):
 def test_sensitivity_is_the_gain_in_value(boards):
     weights = made_weights("keith", pairs=80)
     found = analysis_of(evaluator_of(weights), boards, source="made")
-    gains, step = found.sensitivities(), 1e-6
+    gains, step = found.judged.sensitivities(found.scale), 1e-6
     scale, judged = found.scale, found.judged
     moved = (scale.values(judged.raw[:, None] + step * judged.slopes) - found.values[:, None]) / step
     np.testing.assert_allclose(gains, moved, atol=2e-3)
@@ -84,7 +84,7 @@ def test_bras_is_shown_as_its_article_has_it(boards):
     np.testing.assert_allclose(found.table.weight, list(WEIGHTS.values()), rtol=1e-6)
     assert float(found.scale.steepness(0.0)) == pytest.approx(16.67, abs=0.005)
     assert (found.scale.raw, found.scale.value) == ("D", "S")
-    gain = found.sensitivities()[:, 0]
+    gain = found.judged.sensitivities(found.scale)[:, 0]
     np.testing.assert_allclose(gain, 50 / 3 * 2.2 / np.cosh(scores / 3) ** 2, rtol=1e-5)
 
 

@@ -16,7 +16,7 @@ from motif.analysis.confirmation import (
     roll_out_pairs,
 )
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import context_of, cube_side, judge_cube, judge_plays
+from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -52,7 +52,7 @@ def rolled_pairs(rolls, others, jobs=1, settings=QUICK, evaluator=NEWEST):
         for roll, other in zip(rolls, others, strict=True)
     ]
     before = np.array([roll.position.board for roll in rolls])
-    cube_models = [cube_side(roll.state).cube_model for roll in rolls]
+    cube_models = [context_of(roll.state).cube_model for roll in rolls]
     return roll_out_pairs(before, np.array(pairs), cube_models, evaluator, settings, jobs=jobs)
 
 
@@ -79,7 +79,7 @@ def test_the_error_is_that_of_the_plays_compared():
     pair = np.array([better.position.board, roll.play.position.board])
     item = items_of(pack_many(START.board[None]))
     results = turned(single_results(pair, int(item[0])))
-    cube_model = cube_side(roll.state).cube_model
+    cube_model = context_of(roll.state).cube_model
     rounds = results.reshape(2, -1, 36, 5).mean(axis=2)
     packed = pack_many(pair)
     values = [

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import CLOSE, KINDS, cube_side, judge_cube, judge_plays, roll_luck
+from motif.analysis.match.decision_errors import CLOSE, KINDS, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import rating
-from motif.analysis.match.record_walk import PlayedRoll, walk
+from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
@@ -148,7 +148,7 @@ def test_errors_are_those_of_plain_loops(state):
         for roll in walk(played(seed)).rolls
         if roll.play is not None
     ][5::9]
-    assert cube_side(state).unit == pytest.approx(oracle.unit(state))
+    assert unit_of(state) == pytest.approx(oracle.unit(state))
     judged = judge_plays(rolls, PipsEvaluator(), cube=False)
     for roll, found in zip(rolls, judged, strict=True):
         lost, legal = oracle.error(roll)
@@ -205,7 +205,7 @@ def test_cube_decisions_cost_what_the_cube_says(match):
             "pass": found.double_pass - doubled,
         }
         assert act.error == pytest.approx(costs[act.done], abs=1e-9)
-        assert act.unit == pytest.approx(oracle.unit(state))
+        assert act.chance.unit == pytest.approx(oracle.unit(state))
         close = act.done != "no double" or found.no_double - doubled < CLOSE
         assert act.counts == close
 

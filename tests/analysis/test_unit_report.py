@@ -7,7 +7,7 @@ import pytest
 
 from motif.analysis.evaluator_analysis import judgement
 from motif.analysis.term_report import board_terms
-from motif.analysis.unit_report import extremes, unit_markdown, unit_summaries
+from motif.analysis.unit_report import extremes, unit_summaries
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS
@@ -19,7 +19,7 @@ from tests.evaluators.made_weights import made_weights
 from tests.evaluators.written_out import head_equity, raw_sum
 from tests.games import some_boards
 from tools.marked_page import region
-from tools.unit_page import REGION, main
+from tools.unit_page import REGION, main, unit_markdown
 
 MADE = made_weights("motif", pairs=30, hidden={"contact": 20, "crashed": 5}, seed=5)
 LAYER = MADE.hidden_layers["contact"]

@@ -362,7 +362,8 @@ def _weighed(
     _, weights = explainable(static)
     of_one, scale = view.you_are_on_roll, AmountScale.between(*two, bound_of(static))
     pieces = split(weights, *two, of_other_player=not of_one)
-    pieces = pieces.halved if of_one else pieces
+    if of_one:
+        pieces = pieces.converted(lambda values: values / 2)
     groups = grouped(weights.parameters, pieces, view)
 
     def facts(group: Group) -> list[str]:

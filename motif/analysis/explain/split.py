@@ -22,7 +22,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -90,12 +89,12 @@ class Split:
         """The sum of the terms."""
         return float(sum(value for _, value in self.terms))
 
-    @property
-    def halved(self) -> "Split":
-        """Half the difference, split alike."""
-        terms = tuple((name, value / 2) for name, value in self.terms)
-        halves = self.by_parameter / 2, self.places / 2, self.rest / 2
-        return Split(terms, *halves, self.cause)
+    def converted(self, convert: Callable[[FloatArray], FloatArray]) -> "Split":
+        """Return the split with all contributions converted by a linear function."""
+        values = convert(np.array([value for _, value in self.terms])).tolist()
+        terms = tuple((name, value) for (name, _), value in zip(self.terms, values, strict=True))
+        rest = float(convert(np.array([self.rest]))[0])
+        return Split(terms, convert(self.by_parameter), convert(self.places), rest, self.cause)
 
 
 def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
@@ -119,12 +118,8 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
         rest = 0.0
     else:
         terms += _rest_terms(judges, rest, cause)
-    if of_other_player:
-        values = switched_equities(np.array([value for _, value in terms]))
-        terms = [(name, float(value)) for (name, _), value in zip(terms, values, strict=True)]
-        by_parameter, places = switched_equities(by_parameter), switched_equities(places)
-        rest = float(switched_equities(np.array([rest]))[0])
-    return Split(tuple(terms), by_parameter, places, rest, cause)
+    pieces = Split(tuple(terms), by_parameter, places, rest, cause)
+    return pieces.converted(switched_equities) if of_other_player else pieces
 
 
 def effective_form(judge: Judged, forms: Mapping[str, Form], first: FormInputs, second: FormInputs) -> Form:
@@ -183,21 +178,12 @@ def _form(judge: Judged, first: Judged, second: Judged) -> Form:
 
 
 def _named(change: TermChange, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
-    linear, quadratic = change.linear, change.quadratic
-    names = weights.parameters.names
-    singles, pairs = (np.argwhere(part) for part in (linear, quadratic))
-    units = zip(form.layers, change.units, strict=True)
-    values = chain(
-        linear[linear != 0],
-        quadratic[quadratic != 0],
-        *(part[part != 0] for part in change.units),
-    )
-    terms = chain(
-        (names[k] for (k,) in singles.tolist()),
-        (f"{names[i]}{PAIR}{names[j]}" for i, j in pairs.tolist()),
-        (unit_term(of.class_name, of.names[k]) for of, part in units for k in np.flatnonzero(part).tolist()),
-    )
-    return [(name, float(value)) for name, value in zip(terms, values, strict=True)]
+    linear, pairs, names = change.linear, change.quadratic, weights.parameters.names
+    terms = [(names[k], float(linear[k])) for k in np.flatnonzero(linear)]
+    terms += [(f"{names[i]}{PAIR}{names[j]}", float(pairs[i, j])) for i, j in np.argwhere(pairs)]
+    for of, part in zip(form.layers, change.units, strict=True):
+        terms += [(unit_term(of.class_name, of.names[k]), float(part[k])) for k in np.flatnonzero(part)]
+    return terms
 
 
 def _cause(first: Judged, second: Judged) -> str:

@@ -15,9 +15,9 @@ always count; a beaver is judged as a take, and raccoons are not judged.
 Apparent errors are confirmed by rollouts (`motif.analysis.confirmation`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from motif.analysis.confirmation import (
     JudgedCube,
     RolledCube,
     RolledPair,
+    in_batches,
     roll_out_cubes,
     roll_out_pairs,
 )
@@ -38,9 +39,7 @@ from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
 from motif.doubling import CubeDecision, cube_decision_by
-from motif.doubling.equities import scale
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
-from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
 from motif.players.ranking import (
@@ -54,8 +53,6 @@ from motif.players.ranking import (
 )
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
 
 CLOSE = 0.16
 """Normalised equity: not doubling counts as a decision if a double costs less (gnubg's
@@ -69,21 +66,8 @@ _NEGLIGIBLE = 1e-6
 """Smallest error that counts as a mistake, because probabilities are float32."""
 _PLAYS_AT_ONCE = 1 << 17
 _DECISIONS_AT_ONCE = 512
-_LOOKAHEAD_DECISIONS_AT_ONCE = 8
+_LOOKAHEAD_AT_ONCE = 8
 """Small batches keep all workers busy with lookahead."""
-
-
-class CubeSide(NamedTuple):
-    """A cube model and the side on roll."""
-
-    cube_model: CubeModel
-    side: int
-    unit: float
-    """Value of a normalised equity of 1: the cube in money play, MWC in a match."""
-
-    def turned(self) -> "CubeSide":
-        """Return the same with the other player on roll."""
-        return self._replace(side=1 - self.side)
 
 
 class JudgedCandidate(NamedTuple):
@@ -157,8 +141,6 @@ class CubeAct:
     """``no double``, ``double``, ``take`` or ``pass``."""
     error: float
     """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
-    unit: float
-    """Value of a normalised equity of 1, in points or MWC."""
     source: str = ""
     """Source of `error`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     se: float | None = None
@@ -167,6 +149,11 @@ class CubeAct:
     """Number of trials of the rollout."""
     equity_se: tuple[float, float] | None = None
     """Standard errors of the equities of no double and double/take; None without a rollout."""
+
+    @property
+    def question(self) -> JudgedCube:
+        """The action and the decision."""
+        return JudgedCube(self.chance.position, self.chance.state, self.decision, self.done)
 
     @property
     def mistake(self) -> str | None:
@@ -199,18 +186,15 @@ def judge_plays(
     Without `cube`, the cube is ignored. Errors of `DOUBTFUL` and more come from a rollout with the settings
     `confirm`; with None, lookahead is trusted.
     """
-    quick = isinstance(evaluator, StaticEvaluator)
-    size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
-    parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
-    judgements: list[JudgedRoll] = []
-    with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
-        calls = ((part,) for part in parts)
-        for batch in run_ordered(
-            partial(_judged, evaluator, cube), calls, 1 if quick or len(parts) < 2 else jobs
-        ):
-            advance(len(batch))
-            judgements += batch
+    work = partial(_judged, evaluator, cube)
+    label = f"{evaluator.name} judges the plays"
+    judgements = in_batches(work, rolls, label, *_pace(evaluator, jobs))
     return judgements if confirm is None else _confirmed(rolls, judgements, evaluator, cube, confirm, jobs)
+
+
+def _pace(evaluator: Evaluator, jobs: int | None) -> tuple[int, int | None]:
+    """Return the number of decisions of a batch and of workers: one for a static evaluator."""
+    return (_DECISIONS_AT_ONCE, 1) if isinstance(evaluator, StaticEvaluator) else (_LOOKAHEAD_AT_ONCE, jobs)
 
 
 def _confirmed(
@@ -230,7 +214,7 @@ def _confirmed(
         best = legal_plays(roll.position, roll.roll)[one.best]
         pairs[number] = best.position.board, roll.play.position.board
     before = np.array([rolls[row].position.board for row in rows], np.int8)
-    cube_models = [cube_side(rolls[row].state, cube).cube_model for row in rows]
+    cube_models = [context_of(rolls[row].state, cube).cube_model for row in rows]
     rolled = dict(
         zip(rows, roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs), strict=True)
     )
@@ -270,14 +254,13 @@ def roll_luck(
     for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
         part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
         boards = np.array([roll.position.board for roll in rolls[part]])
-        sides = [cube_side(roll.state, cube) for roll in rolls[part]]
-        values = _best_of_each_roll(boards, sides, evaluator)
+        contexts = [context_of(roll.state, cube) for roll in rolls[part]]
+        values = _best_of_each_roll(boards, contexts, evaluator)
         means = (values * ROLL_SHARES).sum(axis=1)
         openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
         if openings:
-            others = _best_of_each_roll(
-                boards[openings], [sides[row].turned() for row in openings], evaluator
-            )
+            of_openings = [contexts[row] for row in openings]
+            others = _best_of_each_roll(boards[openings], of_openings, evaluator, side=1)
             own_mean = (values[openings] * OPENING_SHARES).sum(axis=1)
             other_mean = (others * OPENING_SHARES).sum(axis=1)
             means[openings] = (own_mean + switched_equities(other_mean)) / 2
@@ -297,32 +280,24 @@ def judge_cube(
     Errors are measured by rollouts with the settings `confirm`, and count if these confirm them; with None,
     lookahead is trusted.  Exact decisions, with few checkers left, need no rollout.
     """
-    quick = evaluator.without_lookahead is evaluator
-    size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
-    parts = [chances[k : k + size] for k in range(0, len(chances), size)]
-    decisions: list[CubeDecision] = []
-    with progress(f"{evaluator.name} judges the cube", len(chances)) as advance:
-        calls = ((part,) for part in parts)
-        judged = run_ordered(
-            partial(_cube_decisions, evaluator), calls, 1 if quick or len(parts) < 2 else jobs
-        )
-        for part in judged:
-            advance(len(part))
-            decisions += part
-    asked = [
-        (chance, player, JudgedCube(chance.position, chance.state, decision, act))
+    work = partial(_cube_decisions, evaluator)
+    label = f"{evaluator.name} judges the cube"
+    decisions = in_batches(work, chances, label, *_pace(evaluator, jobs))
+    acts = [
+        _act(chance, decision, player, done, evaluator)
         for chance, decision in zip(chances, decisions, strict=True)
-        for player, act in _done(chance)
+        for player, done in _done(chance)
     ]
-    doubtful = [] if confirm is None else [question for *_, question in asked if question.is_doubtful]
-    rolled = iter(roll_out_cubes(doubtful, evaluator, confirm, jobs=jobs) if confirm is not None else ())
-    acts = []
-    for chance, player, question in asked:
-        act = _act(chance, player, question, evaluator)
-        if confirm is not None and not question.decision.exact:
-            act = _confirmed_act(act, next(rolled) if question.is_doubtful else None)
-        acts.append(act)
-    return acts
+    if confirm is None:
+        return acts
+    doubtful = [act.question for act in acts if act.question.is_doubtful]
+    rolled = iter(roll_out_cubes(doubtful, evaluator, confirm, jobs=jobs))
+    return [
+        act if act.decision.exact
+        else _confirmed_act(act, next(rolled)) if act.question.is_doubtful
+        else replace(act, error=0.0)
+        for act in acts
+    ]  # fmt: skip
 
 
 def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list[CubeDecision]:
@@ -334,11 +309,6 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
     ]
 
 
-def cube_side(state: MatchState, cube: bool = True) -> CubeSide:
-    """Return the cube model and unit for the player on roll in `state`, without a cube unless `cube`."""
-    return _cube_side(context_of(state, cube))
-
-
 def context_of(state: MatchState, cube: bool = True) -> CubeContext:
     """Return the context in which plays are valued in `state`, without irrelevant rules."""
     if state.length:
@@ -346,31 +316,12 @@ def context_of(state: MatchState, cube: bool = True) -> CubeContext:
     return CubeContext(replace(state, dice=None), cube)
 
 
-def play_values(
-    before: Board, plays: PlayBatch, sides: Sequence[CubeSide], evaluator: Evaluator
-) -> npt.NDArray[np.float64]:
-    """Return the mover's normalised equity of each of the `plays` (m) on the boards `before` (n, 26): (m,).
-
-    `sides` has the cube side of each of the n decisions.
-    """
-    values = np.empty(len(plays.boards))
-    groups: dict[int, list[int]] = {}
-    for decision, one in enumerate(sides):
-        groups.setdefault(id(one), []).append(decision)
-    for decisions in groups.values():
-        part, rows = plays.take(np.array(decisions))
-        one = sides[decisions[0]]
-        valued = evaluator.with_cube(one.cube_model, one.side)
-        values[rows] = valued.play_equities(before[decisions], part)
-    return values
-
-
-@lru_cache(maxsize=1024)
-def _cube_side(context: CubeContext) -> CubeSide:
-    state = context.state
-    assert state is not None
-    unit = scale(state).half if state.length else float(state.cube)
-    return CubeSide(context.cube_model, 0, unit)
+def _by_context(contexts: Iterable[CubeContext]) -> Iterator[tuple[CubeContext, list[int]]]:
+    """Return the distinct `contexts`, each with its decisions."""
+    groups: dict[CubeContext, list[int]] = {}
+    for decision, context in enumerate(contexts):
+        groups.setdefault(context, []).append(decision)
+    return iter(groups.items())
 
 
 def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedRoll]:
@@ -400,10 +351,7 @@ def _estimates(
 ) -> PlayEstimates:
     """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
-    groups: dict[CubeContext, list[int]] = {}
-    for decision, roll in enumerate(rolls):
-        groups.setdefault(context_of(roll.state, cube), []).append(decision)
-    for context, decisions in groups.items():
+    for context, decisions in _by_context(context_of(roll.state, cube) for roll in rolls):
         part, rows = batch.take(np.array(decisions))
         values[rows], sources[rows] = estimate_plays(
             before[decisions], part, evaluator, context, asked=asked[rows]
@@ -429,18 +377,18 @@ def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64]
 
 
 def _best_of_each_roll(
-    boards: Board, sides: Sequence[CubeSide], evaluator: Evaluator
+    boards: Board, contexts: Sequence[CubeContext], evaluator: Evaluator, side: int = 0
 ) -> npt.NDArray[np.float64]:
-    """Return the mover's values (n, 21) of the best play of each of the 21 rolls on `boards` (n, 26)."""
-    before = np.repeat(boards, len(ROLLS), axis=0)
-    rolls = np.tile(ROLLS, (len(boards), 1))
-    side_of_each = [one for one in sides for _ in range(len(ROLLS))]
-    best = np.empty(len(rolls))
-    for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
-        here = batch.decisions
-        values = play_values(before[here], batch, side_of_each[here], evaluator)
-        best[here] = np.maximum.reduceat(values, batch.offsets[:-1])
-    return best.reshape(len(boards), len(ROLLS))
+    """Return the values (n, 21) of the best play of each roll on `boards` (n, 26), for `side`, on roll."""
+    best = np.empty((len(boards), len(ROLLS)))
+    for context, decisions in _by_context(contexts):
+        before, rolls = np.repeat(boards[decisions], len(ROLLS), axis=0), np.tile(ROLLS, (len(decisions), 1))
+        valued, values = evaluator.with_cube(context.cube_model, side), np.empty(len(before))
+        for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
+            here = batch.decisions
+            values[here] = np.maximum.reduceat(valued.play_equities(before[here], batch), batch.offsets[:-1])
+        best[decisions] = values.reshape(-1, len(ROLLS))
+    return best
 
 
 def _done(chance: CubeChance) -> list[tuple[int, str]]:
@@ -451,18 +399,14 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
     return done
 
 
-def _act(chance: CubeChance, player: int, question: JudgedCube, evaluator: Evaluator) -> CubeAct:
+def _act(chance: CubeChance, decision: CubeDecision, player: int, done: str, evaluator: Evaluator) -> CubeAct:
     """Return the action with its error by `evaluator`."""
-    decision = question.decision
     source = EXACT if decision.exact else source_words(plies_of(evaluator))
-    unit = cube_side(chance.state).unit
-    return CubeAct(chance, decision, player, question.done, decision.cost(question.done), unit, source)
+    return CubeAct(chance, decision, player, done, decision.cost(done), source)
 
 
-def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
-    """Return `act` with its error by a rollout, or 0 if the error was too small to roll out."""
-    if rolled is None:
-        return replace(act, error=0.0)
+def _confirmed_act(act: CubeAct, rolled: RolledCube) -> CubeAct:
+    """Return `act` with its error by a rollout, unless the cube is dead."""
     if not rolled.trials:
         return act
     return replace(

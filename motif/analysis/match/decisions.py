@@ -6,10 +6,8 @@ Marks and ratings are gnubg's (`motif.board.marks`).
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.match.decision_errors import (
@@ -26,8 +24,6 @@ from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
 from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MIN_RATED, SIGNS, Mark, mark_of, rating
-from motif.board.match_ids import xgid
-from motif.board.match_state import match_id
 from motif.board.moves import legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
@@ -37,6 +33,10 @@ from motif.players.ranking import ROLLOUT
 KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
 """Plays of the opening roll, other plays by position class, and cube decisions."""
 _OPENING, _TAKE, _DOUBLE = "opening", "take", "double"
+_ERROR_KEYS = (
+    *("game", "move", "player", "xgid", "roll", "done", "best", "error", "error_se", "mark", "source"),
+)
+"""The keys of a decision in a list of errors."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Candidate:
     lookahead: float | None = None
     """Equity by lookahead, if `equity` is from a rollout."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
-        record = {"done": self.done, "equity": self.equity, "source": self.source}
+        record: dict[str, object] = {"done": self.done, "equity": self.equity, "source": self.source}
         rolled = {"se": self.se, "lookahead": self.lookahead}
         return record | {name: value for name, value in rolled.items() if value is not None}
 
@@ -86,8 +86,6 @@ class MatchDecision:
     """Normalised equity lost, at least 0."""
     se: float | None
     """Standard error of `error`, if from a rollout."""
-    unit: float
-    """Value of a normalised equity of 1: points in money play, MWC in a match."""
     counts: bool
     """Whether it counts as a decision; forced plays and clear non-doubles do not."""
     mark: Mark
@@ -163,7 +161,7 @@ class MatchDecision:
             lost = f"  loses {error:.0f} millipoints"
         if self.is_too_close:
             lost = "  too close to call"
-        return f"game {self.moment.game}, move {self.moment.move}, {name}, {what}{lost}"
+        return f"{self.moment.heading(name)}, {what}{lost}"
 
     def candidate_lines(self) -> Iterator[str]:
         """Yield one line per candidate; the action taken has a star."""
@@ -174,38 +172,26 @@ class MatchDecision:
             label = f"  {one.label}" if one.label else ""
             yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
 
-    def error_dict(self, names: tuple[str, str]) -> dict[str, Any]:
+    def error_dict(self, names: tuple[str, str]) -> dict[str, object]:
         """Return the JSON record for a list of errors; `error` is in millipoints."""
-        return {
-            "game": self.moment.game,
-            "move": self.moment.move,
-            "player": names[self.player],
-            "xgid": xgid(self.moment.position, self.moment.state),
-            "roll": self.roll,
-            "done": self.done,
-            "best": self.best,
-            "error": MILLIPOINTS * self.error,
-            "error_se": None if self.se is None else MILLIPOINTS * self.se,
-            "mark": self.mark,
-            "source": self.source,
-        }
+        record = self.to_dict(names, in_match=False)
+        return {key: record[key] for key in _ERROR_KEYS}
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
         """Return the record for JSON and tables; `error` is in millipoints."""
-        state = self.moment.state
         return {
             "game": self.moment.game,
             "move": self.moment.move,
             "player": names[self.player],
             "kind": self.kind,
-            "position": f"{gnubg_id(self.moment.position)}:{match_id(state)}",
-            "xgid": xgid(self.moment.position, state),
+            "position": self.moment.id,
+            "xgid": self.moment.xgid,
             "roll": self.roll,
             "done": self.done,
             "best": self.best,
             "error": MILLIPOINTS * self.error,
             "error_se": None if self.se is None else MILLIPOINTS * self.se,
-            "mwc" if in_match else "points": self.error * self.unit,
+            "mwc" if in_match else "points": self.error * self.moment.unit,
             "mark": self.mark,
             "counts": self.counts,
             "source": self.source,
@@ -222,7 +208,6 @@ class RollLuck:
     roll: PlayedRoll
     luck: float
     """Normalised equity gained against the average roll."""
-    unit: float
 
     @property
     def mark(self) -> str:
@@ -234,10 +219,10 @@ class RollLuck:
 
     def line(self, name: str) -> str:
         """Return the luck of the player `name` in one line."""
-        where = f"game {self.roll.game}, move {self.roll.move}, {name}"
-        return f"{where}: {{}}{{}} gained {self.luck:+.3f}".format(*self.roll.roll)
+        high, low = self.roll.roll
+        return f"{self.roll.heading(name)}: {high}{low} gained {self.luck:+.3f}"
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
         """Return the JSON record."""
         return {
             "game": self.roll.game,
@@ -245,32 +230,27 @@ class RollLuck:
             "player": names[self.roll.player],
             "roll": list(self.roll.roll),
             "luck": self.luck,
-            "mwc" if in_match else "points": self.luck * self.unit,
+            "mwc" if in_match else "points": self.luck * self.roll.unit,
             "mark": self.mark,
-            "xgid": xgid(self.roll.position, self.roll.state),
+            "xgid": self.roll.xgid,
         }
 
 
 def match_decisions(
-    rolls: Sequence[PlayedRoll],
-    judgements: Sequence[JudgedRoll],
-    units: Sequence[float],
-    acts: Iterable[CubeAct],
+    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]
 ) -> list[MatchDecision]:
-    """Return all decisions in order of play; `rolls`, `judgements` and `units` are parallel lists."""
-    decisions = [*_plays(rolls, judgements, units), *map(_cube_decision, acts)]
+    """Return all decisions in order of play; `rolls` and `judgements` are parallel lists."""
+    decisions = [*_plays(rolls, judgements), *map(_cube_decision, acts)]
     return sorted(
         decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
     )
 
 
-def _plays(
-    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll], units: Sequence[float]
-) -> Iterator[MatchDecision]:
+def _plays(rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
     if not rolls:
         return
     classes = classify_many(pack_many(np.array([roll.position.board for roll in rolls])))
-    for roll, one, unit, code in zip(rolls, judgements, units, classes.tolist(), strict=True):
+    for roll, one, code in zip(rolls, judgements, classes.tolist(), strict=True):
         assert roll.play is not None
         plays = legal_plays(roll.position, roll.roll)
         candidates = tuple(
@@ -292,7 +272,6 @@ def _plays(
             plays[one.best].notation,
             one.error,
             one.se,
-            unit,
             counts=one.legal > 1,
             mark=mark_of(one.error) if one.is_sure else "",
             candidates=candidates,
@@ -302,27 +281,17 @@ def _plays(
 
 def _cube_decision(act: CubeAct) -> MatchDecision:
     decision, answers = act.decision, act.done in (TAKE, PASS)
-    if answers:
-        best = TAKE if decision.should_take else PASS
-    else:
-        best = DOUBLE if decision.should_double else NO_DOUBLE
-    named = (
-        (("take", decision.double_take), ("pass", decision.double_pass))
-        if answers
-        else (
-            ("no double", decision.no_double),
-            ("double, take", decision.double_take),
-            ("double, pass", decision.double_pass),
-        )
-    )
-    # The equities are the doubler's.
-    sign = -1 if answers else 1
+    known = decision.equities
     none_se, taken_se = act.equity_se or (None, None)
     errors = {"no double": none_se, "double, take": taken_se, "take": taken_se}
+    if answers:
+        best = TAKE if decision.should_take else PASS
+        # The equities are the doubler's.
+        known = {act.removeprefix("double, "): -value for act, value in known.items() if act != NO_DOUBLE}
+    else:
+        best = DOUBLE if decision.should_double else NO_DOUBLE
     candidates = [
-        Candidate(done, sign * value, source=act.source, se=errors.get(done))
-        for done, value in named
-        if value is not None
+        Candidate(done, value, source=act.source, se=errors.get(done)) for done, value in known.items()
     ]
     if answers:
         candidates.sort(key=lambda one: one.equity, reverse=True)
@@ -334,7 +303,6 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
         best if act.mistake else act.done,
         act.error,
         act.se,
-        act.unit,
         counts=act.counts,
         mark=mark_of(act.error),
         candidates=tuple(candidates),
@@ -446,7 +414,7 @@ class PlayerAnalysis:
         """Snowie error rate as in gnubg: millipoints lost per roll of both players, including forced ones."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
-    def to_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, object]:
         """Return the JSON record; costs are named by their unit."""
         unit = "mwc" if in_match else "points"
         return {
@@ -481,20 +449,20 @@ def player_analysis(
     """Return the totals of one player from `decisions` and `rolls`."""
     plays = [one for one in decisions if one.is_play]
     free = [one for one in plays if one.counts]
-    cubes = [one for one in decisions if not one.is_play]
+    cubes = [one for one in decisions if not one.is_play and one.counts]
     counted = [one for one in decisions if one.counts]
     mistakes = {}
     for kind in KINDS:
         wrong = [one for one in cubes if one.mistake == kind]
-        mistakes[kind] = mistakes_of([one.error for one in wrong], [one.unit for one in wrong])
+        mistakes[kind] = _sum((one.error, one.moment.unit) for one in wrong)
     by_kind = {kind: [one for one in counted if one.kind == kind] for kind in KINDS_OF_DECISION}
     return PlayerAnalysis(
         name,
         chequer=_errors(free),
-        cube=_errors([one for one in cubes if one.counts]),
-        overall=_errors([*free, *(one for one in cubes if one.counts)]),
+        cube=_errors(cubes),
+        overall=_errors([*free, *cubes]),
         forced=len(plays) - len(free),
-        luck=luck_of(np.array([one.luck for one in rolls]), np.array([one.unit for one in rolls])),
+        luck=_sum((one.luck, one.roll.unit) for one in rolls),
         mistakes=mistakes,
         is_analyst=is_analyst,
         kinds={kind: _errors(some) for kind, some in by_kind.items() if some},
@@ -504,10 +472,7 @@ def player_analysis(
 
 
 def _errors(decisions: Sequence[MatchDecision]) -> Errors:
-    return errors_of(
-        np.array([one.error for one in decisions], np.float64),
-        np.array([one.unit for one in decisions], np.float64),
-    )
+    return errors_of([one.error for one in decisions], [one.moment.unit for one in decisions])
 
 
 def with_results(
@@ -523,31 +488,26 @@ def with_results(
     )
 
 
-def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
-    """Return the totals of decisions that lost normalised equities `losses` (n,), each worth `units` (n,)."""
-    count = len(losses)
+def errors_of(lost: Sequence[float], units: Sequence[float]) -> Errors:
+    """Return the totals of decisions that `lost` normalised equities (n,), each worth `units` (n,)."""
+    losses, count = np.array(lost, np.float64), len(lost)
     return Errors(
         decisions=count,
         total=float(losses.sum()),
-        cost=float((losses * units).sum()),
+        cost=float((losses * np.array(units, np.float64)).sum()),
         blunders=int((losses >= BLUNDER).sum()),
         rate=MILLIPOINTS * float(losses.mean()) if count else None,
         se=MILLIPOINTS * float(losses.std(ddof=1)) / math.sqrt(count) if count > 1 else None,
     )
 
 
-def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Sum:
-    """Return the total of the rolls' luck (n,), normalised equities worth `units` (n,) each."""
-    return Sum(len(luck), float(luck.sum()), float((luck * units).sum()))
+def _sum(amounts: Iterable[tuple[float, float]]) -> Sum:
+    """Return the total of normalised equities, each with its unit."""
+    values, units = np.array([*amounts], np.float64).reshape(-1, 2).T
+    return Sum(len(values), float(values.sum()), float((values * units).sum()))
 
 
-def mistakes_of(losses: Sequence[float], units: Sequence[float]) -> Sum:
-    """Return the total of mistakes of one kind."""
-    cost = sum(loss * unit for loss, unit in zip(losses, units, strict=True))
-    return Sum(len(losses), sum(losses), cost)
-
-
-def _errors_dict(errors: Errors, unit: str) -> dict[str, Any]:
+def _errors_dict(errors: Errors, unit: str) -> dict[str, object]:
     return {
         "decisions": errors.decisions,
         "error_rate": errors.rate,

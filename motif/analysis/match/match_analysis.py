@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_words
@@ -14,7 +13,6 @@ from motif.analysis.match.decision_errors import (
     CubeAct,
     JudgedRoll,
     context_of,
-    cube_side,
     judge_cube,
     judge_plays,
     roll_luck,
@@ -28,12 +26,11 @@ from motif.analysis.match.decisions import (
     player_analysis,
     with_results,
 )
-from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
+from motif.analysis.match.record_walk import PlayedRoll, walk
+from motif.analysis.phrases import capitalized
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation, MatchRecord, crawford_game, jacoby_rule
-from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import xgid
-from motif.board.match_state import MatchState, match_id
+from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
 from motif.board.rules import is_match_point
@@ -72,14 +69,18 @@ class WorstPlay:
     """Normalised equity."""
     shown: float
     """The error as the difference of the equities shown."""
-    cost: float
-    """Points in money play, or match winning chances in a match."""
     why: Why
+
+    @property
+    def cost(self) -> float:
+        """Points in money play, or match winning chances in a match."""
+        return self.error * self.moment.unit
 
     @property
     def heading(self) -> str:
         """Game, move, player and roll."""
-        return _heading(self.moment, self.name) + " to play {}{}".format(*self.moment.roll)
+        high, low = self.moment.roll
+        return capitalized(f"{self.moment.heading(self.name)} to play {high}{low}")
 
     @property
     def line(self) -> str:
@@ -87,10 +88,10 @@ class WorstPlay:
         loss = f"{MILLIPOINTS * self.shown:.0f} millipoints"
         return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
 
-    def to_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, object]:
         """Return the JSON record."""
         return {
-            **_moment_dict(self.moment, self.name),
+            **self.moment.to_dict(self.name),
             "roll": list(self.moment.roll),
             "played": self.played.notation,
             "better": self.better.notation,
@@ -113,12 +114,12 @@ class WorstCube:
     @property
     def cost(self) -> float:
         """Points in money play, or match winning chances in a match."""
-        return self.act.error * self.act.unit
+        return self.act.error * self.act.chance.unit
 
     @property
     def heading(self) -> str:
         """Game, move, player and mistake."""
-        return f"{_heading(self.act.chance, self.name)}: {self.act.mistake}"
+        return capitalized(f"{self.act.chance.heading(self.name)}: {self.act.mistake}")
 
     @property
     def shown_state(self) -> MatchState:
@@ -127,26 +128,20 @@ class WorstCube:
         return state if self.act.done == NO_DOUBLE else replace(state, doubled=True, decision="opponent")
 
     @property
-    def equities(self) -> tuple[tuple[str, float], ...]:
+    def equities(self) -> dict[str, float]:
         """Normalised equity of each action for the player on roll."""
-        decision = self.act.decision
-        equities = (
-            ("no double", decision.no_double),
-            ("double, take", decision.double_take),
-            ("double, pass", decision.double_pass),
-        )
-        return tuple((what, value) for what, value in equities if value is not None)
+        return self.act.decision.equities
 
-    def to_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, object]:
         """Return the JSON record; the equities are those of the player on roll."""
         return {
-            **_moment_dict(self.act.chance, self.name),
+            **self.act.chance.to_dict(self.name),
             "mistake": self.act.mistake,
             "done": self.act.done,
             "action": self.act.decision.action,
             "loss": MILLIPOINTS * self.act.error,
             "mwc" if in_match else "points": self.cost,
-            **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities},
+            **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities.items()},
             "words": cube_words(self.act.decision),
         }
 
@@ -154,7 +149,6 @@ class WorstCube:
 def worst_plays(
     rolls: Sequence[PlayedRoll],
     judgements: Sequence[JudgedRoll],
-    units: Sequence[float],
     names: tuple[str, str],
     evaluator: Evaluator,
     count: int,
@@ -162,28 +156,15 @@ def worst_plays(
     cube: bool = True,
 ) -> list[WorstPlay]:
     """Return the `count` worst plays with certain errors, with reasons by `evaluator`."""
-    sure = [row for row in range(len(rolls)) if judgements[row].is_sure]
-    order = sorted(sure, key=lambda row: judgements[row].error, reverse=True)[:count]
+    judged = zip(rolls, judgements, strict=True)
+    wrong = [(roll, one) for roll, one in judged if one.is_sure and one.error > 0]
     plays = []
-    for row in order:
-        roll, error = rolls[row], judgements[row].error
-        if error <= 0 or roll.play is None:
-            continue
-        choice = judgements[row].choice(roll)
+    for roll, one in sorted(wrong, key=lambda pair: -pair[1].error)[:count]:
+        assert roll.play is not None
+        choice = one.choice(roll)
         why = _why(evaluator, roll, choice, context_of(roll.state, cube))
-        cost = error * units[row]
-        plays.append(
-            WorstPlay(
-                roll,
-                names[roll.player],
-                roll.play,
-                choice.better.play,
-                error,
-                choice.shown_difference,
-                cost,
-                why,
-            )
-        )
+        better, shown = choice.better.play, choice.shown_difference
+        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, shown, why))
     return plays
 
 
@@ -199,20 +180,6 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, context: 
     except PlayerError:
         return Why()
     return Why(explanation.summary, explanation.sentences, explanation.reasons)
-
-
-def _heading(moment: Moment, name: str) -> str:
-    return f"Game {moment.game}, move {moment.move}, {name}"
-
-
-def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
-    return {
-        "game": moment.game,
-        "move": moment.move,
-        "player": name,
-        "position": f"{gnubg_id(moment.position)}:{match_id(moment.state)}",
-        "xgid": xgid(moment.position, moment.state),
-    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,26 +245,22 @@ class MatchAnalysis(Tabular):
         """Return annotations for the actions of the record."""
         return notes_of(self.decisions, self.lucks)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return one table row per decision."""
         luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
         in_match = bool(self.length)
         rows = []
         for one in self.decisions:
             row = one.to_dict(self.names, in_match)
-            named = [f"{it['done'] or NO_MOVE} {it['equity']:+.4f}" for it in row.pop("candidates")]
-            lost = row.pop("mwc" if in_match else "points")
-            rows.append(
-                {
-                    "match": self.title,
-                    "analyst": self.analyst,
-                    **row,
-                    "lost": lost,
-                    "unit": "mwc" if in_match else "points",
-                    "luck": luck[one.moment.game, one.moment.action] if one.is_play else None,
-                    "candidates": "; ".join(named),
-                }
-            )
+            unit = "mwc" if in_match else "points"
+            facts = {
+                "lost": row.pop(unit),
+                "unit": unit,
+                "luck": luck[one.moment.game, one.moment.action] if one.is_play else None,
+                "candidates": "; ".join(f"{it.done or NO_MOVE} {it.equity:+.4f}" for it in one.candidates),
+            }
+            del row["candidates"]
+            rows.append({"match": self.title, "analyst": self.analyst, **row, **facts})
         return rows
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -344,7 +307,7 @@ class MatchAnalysis(Tabular):
             + html_lines(play.line for play in self.plays)
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record: rates and losses in millipoints, totals and luck in normalised equity."""
         in_match = bool(self.length)
         return {
@@ -363,13 +326,13 @@ class MatchAnalysis(Tabular):
             "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return one row per player."""
         plain = (str, int, float, bool, type(None))
-        rows = self.to_dict()["players"]
+        rows = [player.to_dict(bool(self.length)) for player in self.players]
         return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
-    def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
+    def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, object]:
         """Return `to_dict` with the luckiest rolls, `jokers` of them, and optionally all decisions."""
         in_match = bool(self.length)
         document = self.to_dict()
@@ -379,7 +342,7 @@ class MatchAnalysis(Tabular):
         return document
 
 
-def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
+def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, object]:
     luck = player.luck
     return {
         "name": player.name,
@@ -447,18 +410,12 @@ def analyse_match(
     settings = confirming_rollout(evaluator) if confirm is True else confirm or None
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
-    units = [cube_side(roll.state, cube).unit for roll in rolls]
-    luck = roll_luck(decisions.rolls, static, cube=cube).tolist()
-    lucks = [
-        RollLuck(roll, gain, cube_side(roll.state, cube).unit)
-        for roll, gain in zip(decisions.rolls, luck, strict=True)
-    ]
-    every = match_decisions(rolls, judgements, units, acts)
-    trials = settings.trials if settings is not None else 0
+    lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))
+    every = tuple(match_decisions(rolls, judgements, acts))
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
-        trials=trials,
+        trials=0 if settings is None else settings.trials,
         names=record.players,
         length=record.length,
         jacoby=not record.length and (jacoby_rule(record) if jacoby is None else jacoby),
@@ -466,10 +423,10 @@ def analyse_match(
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
         players=both_players(record.players, evaluator.name, every, lucks, result_of(record)),
-        plays=tuple(worst_plays(rolls, judgements, units, record.players, evaluator, worst, cube=cube)),
+        plays=tuple(worst_plays(rolls, judgements, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
-        decisions=tuple(every),
-        lucks=tuple(lucks),
+        decisions=every,
+        lucks=lucks,
         record=record,
     )
 

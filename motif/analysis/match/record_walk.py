@@ -1,6 +1,7 @@
 """All rolls and chances to double of a match in order of play, with position and state."""
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from motif.board.game_record import (
     CubeKind,
@@ -11,14 +12,23 @@ from motif.board.game_record import (
     crawford_game,
     jacoby_rule,
 )
+from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import move_numbers
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_ids import xgid
+from motif.board.match_state import CubeOwner, MatchState, match_id
 from motif.board.moves import Play
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
+from motif.doubling.equities import scale
 from motif.runtime.errors import PositionError, RecordError
 
 _ANSWERS = ("take", "drop", "beaver")
+
+
+@lru_cache(maxsize=1024)
+def unit_of(state: MatchState) -> float:
+    """Return the value of a normalised equity of 1: the cube in money play, MWC in a match."""
+    return scale(state).half if state.length else float(state.cube)
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,30 @@ class Moment:
     state: MatchState
     action: int = field(default=0, kw_only=True)
     """Index of the action in its game; for a double not made, the index of the roll."""
+
+    @property
+    def unit(self) -> float:
+        """Value of a normalised equity of 1; see `unit_of`."""
+        return unit_of(self.state)
+
+    @property
+    def id(self) -> str:
+        """GNUbg's position and match ID."""
+        return f"{gnubg_id(self.position)}:{match_id(self.state)}"
+
+    @property
+    def xgid(self) -> str:
+        """The position and state as an XGID."""
+        return xgid(self.position, self.state)
+
+    def heading(self, name: str) -> str:
+        """Return the game, the move and the `name` of the player."""
+        return f"game {self.game}, move {self.move}, {name}"
+
+    def to_dict(self, name: str) -> dict[str, object]:
+        """Return the JSON record, with the `name` of the player."""
+        place = {"game": self.game, "move": self.move, "player": name}
+        return {**place, "position": self.id, "xgid": self.xgid}
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
-from motif.analysis.match.decision_errors import cube_side, judge_cube, judge_plays, roll_luck
+from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
 from motif.board.game_record import MatchRecord
-from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import xgid
-from motif.board.match_state import match_id
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
@@ -33,7 +30,7 @@ class ReviewedRoll:
     chance: float
     """Player 0's static probability, before the roll, of winning the match or, in money play, the game."""
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
         """Return the JSON record."""
         roll = self.luck.roll
         known = {} if self.decision is None else _record(self.decision, names, in_match)
@@ -63,19 +60,24 @@ class ReviewedCube:
     action: str
     """The right action of both players, such as ``double, take``."""
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
         """Return the JSON record."""
         decision = _record(self.decision, names, in_match)
-        more: dict[str, Any] = {"is_play": False, "decider": self.decision.player, "action": self.action}
         known = {one.done: one.equity for one in self.decision.candidates}
         taken = -known["take"] if "take" in known else known.get("double, take")
-        more["known"] = {
-            "no_double": known.get("no double"),
-            "double_take": taken,
-            "source": self.decision.source,
-            "se": self.decision.se,
+        return {
+            **decision,
+            **_shown(self.decision.moment),
+            "is_play": False,
+            "decider": self.decision.player,
+            "action": self.action,
+            "known": {
+                "no_double": known.get("no double"),
+                "double_take": taken,
+                "source": self.decision.source,
+                "se": self.decision.se,
+            },
         }
-        return {**decision, **_shown(self.decision.moment), **more}
 
 
 Reviewed = ReviewedRoll | ReviewedCube
@@ -94,7 +96,7 @@ class Review:
         self._decisions: list[MatchDecision] = []
         self._lucks: list[RollLuck] = []
 
-    def heading(self) -> dict[str, Any]:
+    def heading(self) -> dict[str, object]:
         """Return the match and the analyst for JSON."""
         return {
             "names": list(self.record.players),
@@ -116,14 +118,14 @@ class Review:
             yield part
         yield [act for chance in chances for act in self._cube(chance)]
 
-    def records(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
+    def records(self, part: Sequence[Reviewed]) -> list[dict[str, object]]:
         """Return a part's JSON records, with rounded equities and errors."""
         shown = (
             one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
         )
         return [one.to_dict(self.record.players, bool(self.record.length)) for one in shown]
 
-    def players(self) -> list[dict[str, Any]]:
+    def players(self) -> list[dict[str, object]]:
         """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
 
         ``total`` is the sum of the rounded errors, as listed; rates are those of a match analysis.
@@ -146,31 +148,28 @@ class Review:
         evaluator = self.evaluator
         played = [roll for roll in rolls if roll.play is not None]
         judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
-        units = [cube_side(roll.state).unit for roll in played]
-        decisions = match_decisions(played, judgements, units, ())
+        decisions = match_decisions(played, judgements, ())
         self._decisions += decisions
         left = iter(decisions)
         static = evaluator.without_lookahead
-        for roll, gain in zip(rolls, roll_luck(rolls, static).tolist(), strict=True):
-            luck = RollLuck(roll, gain, cube_side(roll.state).unit)
+        for luck in map(RollLuck, rolls, roll_luck(rolls, static).tolist()):
             self._lucks.append(luck)
-            decision = None if roll.play is None else next(left)
-            yield ReviewedRoll(luck, decision, _chance(roll, static))
+            decision = None if luck.roll.play is None else next(left)
+            yield ReviewedRoll(luck, decision, _chance(luck.roll, static))
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
         acts = judge_cube([chance], self.evaluator, confirm=self._confirm)
-        decisions = match_decisions((), (), (), acts)
+        decisions = match_decisions((), (), acts)
         self._decisions += decisions
         action = acts[0].decision.action
         return [ReviewedCube(decision, action) for decision in decisions if decision.counts]
 
 
-def _record(decision: MatchDecision, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+def _record(decision: MatchDecision, names: tuple[str, str], in_match: bool) -> dict[str, object]:
     """Return a decision's JSON record, with the candidates' differences from the best one."""
-    record = decision.to_dict(names, in_match)
-    for candidate, less in zip(record["candidates"], decision.differences(), strict=True):
-        candidate["difference"] = less
-    return record
+    differences = zip(decision.candidates, decision.differences(), strict=True)
+    candidates = [{**one.to_dict(), "difference": less} for one, less in differences]
+    return {**decision.to_dict(names, in_match), "candidates": candidates}
 
 
 def _order(moment: Moment) -> tuple[int, int]:
@@ -181,8 +180,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     """Return player 0's winning probability before `roll`."""
     state = replace(roll.state, dice=None)
     if state.length:
-        cubes = cube_side(state)
-        cubeful = static.with_cube(cubes.cube_model, cubes.side)
+        cubeful = static.with_cube(context_of(state).cube_model)
         value = float(cubeful.equity_many(roll.position.board[None])[0])
         unit = scale(state)
         chance = min(max(unit.middle + unit.half * value, 0.0), 1.0)
@@ -191,15 +189,15 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     return chance if roll.player == 0 else 1 - chance
 
 
-def _shown(moment: Moment) -> dict[str, Any]:
+def _shown(moment: Moment) -> dict[str, object]:
     """Return what a board display needs, as seen by the player on roll."""
     state = moment.state
     return {
         "game": moment.game,
         "move": moment.move,
         "on_roll": moment.player,
-        "id": f"{gnubg_id(moment.position)}:{match_id(state)}",
-        "xgid": xgid(moment.position, state),
+        "id": moment.id,
+        "xgid": moment.xgid,
         "board": moment.position.board.tolist(),
         "cube": state.cube,
         "owner": state.cube_owner,

@@ -5,8 +5,9 @@ one.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
+from operator import getitem
 from string import Formatter
 from typing import Any
 
@@ -51,9 +52,7 @@ class Phrases:
         ``count`` selects one of the forms none, one and many; ``nth`` and ``length`` are whole numbers that
         are written as words.
         """
-        text: Any = self._table
-        for key in keys:
-            text = text[key]
+        text = reduce(getitem, keys, self._table)
         if isinstance(text, Mapping):
             form = {0: "none", 1: "one"}.get(int(str(facts["count"])), "many")
             text = text.get(form, text["many"])
@@ -66,10 +65,7 @@ class Phrases:
 
     def find(self, *keys: str, default: str, **facts: object) -> str:
         """Return the text under `keys` with any `facts` filled in; `default` if the last key is missing."""
-        table: Any = self._table
-        for key in keys[:-1]:
-            table = table[key]
-        text = str(table.get(keys[-1], default))
+        text = str(reduce(getitem, keys[:-1], self._table).get(keys[-1], default))
         return _FORMATTER.vformat(text, (), facts) if facts else text
 
     def group(self, name: str) -> str:

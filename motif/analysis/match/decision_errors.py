@@ -70,21 +70,36 @@ _LOOKAHEAD_AT_ONCE = 8
 """Small batches keep all workers busy with lookahead."""
 
 
-class JudgedCandidate(NamedTuple):
-    """A legal play and its equity."""
+@dataclass(frozen=True)
+class Candidate:
+    """A possible action and its equity."""
 
-    number: int
-    """Index among `legal_plays`."""
+    done: str
+    """A play in notation, or a cube action such as ``double, take``."""
     equity: float
-    """Best available estimate, normalised."""
+    """Normalised equity for the player to decide: the best available estimate."""
     source: str
-    """Source of `equity`; see `motif.players.ranking.RankedPlay`."""
-    lookahead: float
-    """Normalised equity by lookahead; equals `equity` without a rollout."""
-    plies: str
-    """Source of `lookahead`."""
+    """Source of the equity: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
     se: float | None = None
     """Standard error of an equity from a rollout."""
+    lookahead: float | None = None
+    """Equity by lookahead, if `equity` is from a rollout."""
+    plies: str = ""
+    """Source of the equity by lookahead."""
+    number: int = 0
+    """Index of a play among `legal_plays`."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON record."""
+        record: dict[str, object] = {"done": self.done, "equity": self.equity, "source": self.source}
+        rolled = {"se": self.se, "lookahead": self.lookahead}
+        return record | {name: value for name, value in rolled.items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """Source in brackets, with the standard error of a rollout."""
+        doubt = "" if self.se is None else f" ±{self.se:.3f}"
+        return f"({self.source}{doubt})" if self.source else ""
 
 
 class JudgedRoll(NamedTuple):
@@ -96,33 +111,40 @@ class JudgedRoll(NamedTuple):
     """Index of the best play among `legal_plays`; the play made if none is better."""
     error: float
     """Normalised equity lost by the play, at least 0."""
-    se: float | None = None
-    """Standard error of `error` from a rollout; None for lookahead."""
+    candidates: tuple[Candidate, ...]
+    """The best plays and the play made, best first; rolled-out plays precede the others."""
+    played: int
+    """Index of the play made."""
+    source: str
+    """Source of `error`."""
     is_sure: bool = True
     """Whether the error is certain: confirmed, if plays are rolled out."""
-    candidates: tuple[JudgedCandidate, ...] = ()
-    """The best plays and the play made, best first; rolled-out plays precede the others."""
-    played: int = 0
-    """Index of the play made."""
-    source: str = ""
-    """Source of `error`."""
     rolled: RolledPair | None = None
     """The rollout of lookahead's best play and the play made."""
 
     @property
     def is_exact(self) -> bool:
         """Whether the best play or the play made has an exact equity, so that no rollout is needed."""
-        compared = self.best, self.played
-        return any(one.source == EXACT and one.number in compared for one in self.candidates)
+        return EXACT in (self.of(self.best).source, self.of(self.played).source)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether lookahead sees an error that needs a rollout."""
+        return self.error >= DOUBTFUL and not self.is_exact
+
+    def of(self, number: int) -> Candidate:
+        """Return the candidate with an index among `legal_plays`."""
+        return next(one for one in self.candidates if one.number == number)
 
     def choice(self, roll: PlayedRoll) -> ComparedPair:
         """Return the comparison of the best play and the play made, in the order of `rolled`."""
         plays = legal_plays(roll.position, roll.roll)
-        known = {one.number: one for one in self.candidates}
-        best = max(self.candidates, key=lambda one: one.lookahead).number
-        top = known[best].lookahead
+        known = {
+            one.number: one.equity if one.lookahead is None else one.lookahead for one in self.candidates
+        }
+        best = max(known, key=lambda number: known[number])
         first, second = (
-            RankedPlay(plays[k], known[k].lookahead, known[k].lookahead - top, known[k].plies)
+            RankedPlay(plays[k], known[k], known[k] - known[best], self.of(k).plies)
             for k in (best if self.rolled else self.best, self.played)
         )
         return ComparedPair(first, second, self.rolled)
@@ -206,39 +228,33 @@ def _confirmed(
     jobs: int | None,
 ) -> list[JudgedRoll]:
     """Return the `judgements` with doubtful errors replaced by a rollout's."""
-    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and not one.is_exact]
-    pairs = np.empty((len(rows), 2, BOARD_SIZE), np.int8)
-    for number, row in enumerate(rows):
-        roll, one = rolls[row], judgements[row]
-        assert roll.play is not None
-        best = legal_plays(roll.position, roll.roll)[one.best]
-        pairs[number] = best.position.board, roll.play.position.board
-    before = np.array([rolls[row].position.board for row in rows], np.int8)
-    cube_models = [context_of(rolls[row].state, cube).cube_model for row in rows]
-    rolled = dict(
-        zip(rows, roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs), strict=True)
-    )
+    doubtful = [pair for pair in zip(rolls, judgements, strict=True) if pair[1].is_doubtful]
+    pairs = np.empty((len(doubtful), 2, BOARD_SIZE), np.int8)
+    for number, (roll, one) in enumerate(doubtful):
+        plays = legal_plays(roll.position, roll.roll)
+        pairs[number] = plays[one.best].position.board, plays[one.played].position.board
+    before = np.array([roll.position.board for roll, _ in doubtful], np.int8)
+    cube_models = [context_of(roll.state, cube).cube_model for roll, _ in doubtful]
+    rolled = iter(roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs))
     return [
-        _with_rollout(one, rolled[row]) if row in rolled else one._replace(is_sure=one.is_exact)
-        for row, one in enumerate(judgements)
+        _with_rollout(one, next(rolled)) if one.is_doubtful else one._replace(is_sure=one.is_exact)
+        for one in judgements
     ]
 
 
 def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
     """Return a judgement with the rollout of its best play and the play made, in this order."""
-    numbers = judged.best, judged.played
-    values = dict(zip(numbers, zip(rolled.equities, rolled.equity_se, strict=True), strict=True))
-    candidates = [
-        one if one.number not in values
-        else one._replace(equity=values[one.number][0], source=ROLLOUT, se=values[one.number][1])
-        for one in judged.candidates
-    ]  # fmt: skip
+    candidates = {one.number: one for one in judged.candidates}
+    for number, equity, se in zip(
+        (judged.best, judged.played), rolled.equities, rolled.equity_se, strict=True
+    ):
+        one = candidates[number]
+        candidates[number] = replace(one, equity=equity, source=ROLLOUT, se=se, lookahead=one.equity)
     return judged._replace(
         best=judged.best if rolled.difference > 0 else judged.played,
         error=max(0.0, rolled.difference),
-        se=rolled.se,
         is_sure=rolled.is_confirmed,
-        candidates=tuple(sorted(candidates, key=lambda one: (one.source != ROLLOUT, -one.equity))),
+        candidates=tuple(sorted(candidates.values(), key=lambda one: (one.source != ROLLOUT, -one.equity))),
         source=ROLLOUT,
         rolled=rolled,
     )
@@ -337,7 +353,7 @@ def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> li
             if not same[start:end].any():
                 raise RecordError(f"game {roll.game}, move {roll.move}: illegal play")
             made = int(np.argmax(same[start:end]))
-            judgements.append(_judged_play(values[start:end], sources[start:end], made))
+            judgements.append(_judged_play(roll, values[start:end], sources[start:end], made))
     return judgements
 
 
@@ -359,21 +375,19 @@ def _estimates(
     return PlayEstimates(values, sources)
 
 
-def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedRoll:
+def _judged_play(
+    roll: PlayedRoll, values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int
+) -> JudgedRoll:
     """Return a judgement from the values (m,) and sources of the legal plays."""
     best = played if values[played] == values.max() else int(np.argmax(values))
     order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
     shown = order if played in order else [*order[: CANDIDATES - 1], played]
-    words = [source_words(source) for source in sources.tolist()]
-    equities = values.tolist()
-    return JudgedRoll(
-        len(values),
-        best,
-        float(values[best]) - float(values[played]),
-        candidates=tuple(JudgedCandidate(k, equities[k], words[k], equities[k], words[k]) for k in shown),
-        played=played,
-        source=words[played],
+    plays, words = legal_plays(roll.position, roll.roll), [source_words(one) for one in sources.tolist()]
+    candidates = tuple(
+        Candidate(plays[k].notation, float(values[k]), words[k], plies=words[k], number=k) for k in shown
     )
+    error = float(values[best]) - float(values[played])
+    return JudgedRoll(len(values), best, error, candidates, played, words[played])
 
 
 def _best_of_each_roll(

@@ -16,19 +16,17 @@ from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
     PASS,
     TAKE,
+    Candidate,
     CubeAct,
     JudgedRoll,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
-from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MIN_RATED, SIGNS, Mark, mark_of, rating
-from motif.board.moves import legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.players.ranking import ROLLOUT
 
 KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
 """Plays of the opening roll, other plays by position class, and cube decisions."""
@@ -37,36 +35,6 @@ _ERROR_KEYS = (
     *("game", "move", "player", "xgid", "roll", "done", "best", "error", "error_se", "mark", "source"),
 )
 """The keys of a decision in a list of errors."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A possible action and its equity."""
-
-    done: str
-    """A play in notation, or a cube action such as ``double, take``."""
-    equity: float
-    """Normalised equity for the player to decide."""
-    position: str = ""
-    """GNUbg ID after a play, seen by the next player on roll."""
-    source: str = ""
-    """Source of the equity: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
-    se: float | None = None
-    """Standard error of an equity from a rollout."""
-    lookahead: float | None = None
-    """Equity by lookahead, if `equity` is from a rollout."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the JSON record."""
-        record: dict[str, object] = {"done": self.done, "equity": self.equity, "source": self.source}
-        rolled = {"se": self.se, "lookahead": self.lookahead}
-        return record | {name: value for name, value in rolled.items() if value is not None}
-
-    @property
-    def label(self) -> str:
-        """Source in brackets, with the standard error of a rollout."""
-        doubt = "" if self.se is None else f" ±{self.se:.3f}"
-        return f"({self.source}{doubt})" if self.source else ""
 
 
 @dataclass(frozen=True)
@@ -212,10 +180,8 @@ class RollLuck:
     @property
     def mark(self) -> str:
         """``very lucky``, ``lucky``, ``unlucky``, ``very unlucky`` or empty."""
-        for limit, word in LUCK_MARKS:
-            if abs(self.luck) >= limit:
-                return f"{word}{'lucky' if self.luck > 0 else 'unlucky'}"
-        return ""
+        word = next((word for limit, word in LUCK_MARKS if abs(self.luck) >= limit), None)
+        return "" if word is None else f"{word}{'lucky' if self.luck > 0 else 'unlucky'}"
 
     def line(self, name: str) -> str:
         """Return the luck of the player `name` in one line."""
@@ -252,29 +218,17 @@ def _plays(rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll]) -> Ite
     classes = classify_many(pack_many(np.array([roll.position.board for roll in rolls])))
     for roll, one, code in zip(rolls, judgements, classes.tolist(), strict=True):
         assert roll.play is not None
-        plays = legal_plays(roll.position, roll.roll)
-        candidates = tuple(
-            Candidate(
-                plays[it.number].notation,
-                it.equity,
-                gnubg_id(plays[it.number].position),
-                it.source,
-                it.se,
-                it.lookahead if it.source == ROLLOUT else None,
-            )
-            for it in one.candidates
-        )
         yield MatchDecision(
             roll,
             roll.player,
             _OPENING if roll.opening else CLASS_NAMES[code],
             roll.play.notation,
-            plays[one.best].notation,
+            one.of(one.best).done,
             one.error,
-            one.se,
+            one.rolled and one.rolled.se,
             counts=one.legal > 1,
             mark=mark_of(one.error) if one.is_sure else "",
-            candidates=candidates,
+            candidates=one.candidates,
             source=one.source,
         )
 
@@ -290,9 +244,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
         known = {act.removeprefix("double, "): -value for act, value in known.items() if act != NO_DOUBLE}
     else:
         best = DOUBLE if decision.should_double else NO_DOUBLE
-    candidates = [
-        Candidate(done, value, source=act.source, se=errors.get(done)) for done, value in known.items()
-    ]
+    candidates = [Candidate(done, value, act.source, errors.get(done)) for done, value in known.items()]
     if answers:
         candidates.sort(key=lambda one: one.equity, reverse=True)
     return MatchDecision(
@@ -473,19 +425,6 @@ def player_analysis(
 
 def _errors(decisions: Sequence[MatchDecision]) -> Errors:
     return errors_of([one.error for one in decisions], [one.moment.unit for one in decisions])
-
-
-def with_results(
-    first: PlayerAnalysis, second: PlayerAnalysis, result: float | None
-) -> tuple[PlayerAnalysis, PlayerAnalysis]:
-    """Add the `result` of the first player to both players."""
-    if result is None:
-        return first, second
-    adjusted = result - first.luck.result + second.luck.result
-    return (
-        replace(first, result=result, luck_adjusted=adjusted),
-        replace(second, result=-result, luck_adjusted=-adjusted),
-    )
 
 
 def errors_of(lost: Sequence[float], units: Sequence[float]) -> Errors:

@@ -24,12 +24,11 @@ from motif.analysis.match.decisions import (
     match_decisions,
     notes_of,
     player_analysis,
-    with_results,
 )
 from motif.analysis.match.record_walk import PlayedRoll, walk
 from motif.analysis.phrases import capitalized
 from motif.benchmarks.losses import MILLIPOINTS
-from motif.board.game_record import Annotation, MatchRecord, crawford_game, jacoby_rule
+from motif.board.game_record import Annotation, GameRecord, MatchRecord, crawford_game, jacoby_rule
 from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
@@ -221,19 +220,16 @@ class MatchAnalysis(Tabular):
     @property
     def by_game(self) -> tuple[tuple[PlayerAnalysis, PlayerAnalysis], ...]:
         """The totals of both players by game."""
-        pairs = []
-        for number, game in enumerate(self.record.games, 1):
-            won = game.result
-            pairs.append(
-                both_players(
-                    self.names,
-                    self.analyst,
-                    [one for one in self.decisions if one.moment.game == number],
-                    [one for one in self.lucks if one.roll.game == number],
-                    None if won is None or self.length else float(won.points * (1 - 2 * won.winner)),
-                )
+        return tuple(
+            both_players(
+                self.names,
+                self.analyst,
+                [one for one in self.decisions if one.moment.game == number],
+                [one for one in self.lucks if one.roll.game == number],
+                None if game.result is None or self.length else _points(game),
             )
-        return tuple(pairs)
+            for number, game in enumerate(self.record.games, 1)
+        )
 
     def errors(self, player: int | None = None) -> list[MatchDecision]:
         """Return the errors of one player or both, largest first; they add up to the totals."""
@@ -449,7 +445,13 @@ def both_players(
         )
         for player, name in enumerate(names)
     )
-    return with_results(first, second, result)
+    if result is None:
+        return first, second
+    adjusted = result - first.luck.result + second.luck.result
+    return (
+        replace(first, result=result, luck_adjusted=adjusted),
+        replace(second, result=-result, luck_adjusted=-adjusted),
+    )
 
 
 def result_of(record: MatchRecord) -> float | None:
@@ -458,8 +460,7 @@ def result_of(record: MatchRecord) -> float | None:
     if not any(game.result for game in record.games):
         return None
     if not record.length:
-        results = [game.result for game in record.games if game.result is not None]
-        return float(sum(one.points * (1 - 2 * one.winner) for one in results))
+        return sum(map(_points, record.games))
     table, crawford = match_equity_table(), crawford_game(record)
 
     def chance(score: tuple[int, int], is_over: bool) -> float:
@@ -470,6 +471,11 @@ def result_of(record: MatchRecord) -> float | None:
     played = crawford is not None and record.games[crawford].result is not None
     started = crawford is None and is_match_point(record.length, before)
     return chance(after, played or started) - chance(before, started)
+
+
+def _points(game: GameRecord) -> float:
+    """Return the points that the first player won or lost."""
+    return 0.0 if game.result is None else float(game.result.points * (1 - 2 * game.result.winner))
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:

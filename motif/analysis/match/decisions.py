@@ -119,17 +119,17 @@ class MatchDecision:
             return None
         return difference_shown(best.equity, done.equity)
 
+    @property
+    def loss(self) -> str:
+        """The loss with its mark; empty if it rounds to less than a millipoint."""
+        error = MILLIPOINTS * self.error
+        return "" if error < 1 else f"loses {error:.0f} millipoints" + f" ({self.mark})" * bool(self.mark)
+
     def line(self, name: str) -> str:
         """Return the decision of the player `name` in one line, without candidates."""
         what = f"{self.roll}: {self.done}" if self.is_play else self.done
-        sign = SIGNS[self.mark]
-        error = MILLIPOINTS * self.error
-        lost = f"  {sign}  loses {error:.0f} millipoints ({self.mark})" if sign else ""
-        if not sign and error >= 1:
-            lost = f"  loses {error:.0f} millipoints"
-        if self.is_too_close:
-            lost = "  too close to call"
-        return f"{self.moment.heading(name)}, {what}{lost}"
+        lost = ("too close to call",) if self.is_too_close else (SIGNS[self.mark], self.loss)
+        return "  ".join(filter(None, (f"{self.moment.heading(name)}, {what}", *lost)))
 
     def candidate_lines(self) -> Iterator[str]:
         """Yield one line per candidate; the action taken has a star."""
@@ -282,10 +282,8 @@ def notes_of(
             continue
         # The answer follows the double.
         moment = replace(one.moment, action=one.moment.action + (one.kind == _TAKE))
-        lost = f"{one.done or NO_MOVE}"
-        if one.error * MILLIPOINTS >= 1:
-            lost += f" loses {MILLIPOINTS * one.error:.0f} millipoints" + f" ({one.mark})" * bool(one.mark)
-        say(moment, [lost, *one.candidate_lines()] if one.candidates else [lost], one.mark)
+        lost = " ".join(filter(None, (one.done or NO_MOVE, one.loss)))
+        say(moment, [lost, *one.candidate_lines()], one.mark)
     for roll in rolls:
         if roll.mark:
             say(roll.roll, [f"{roll.mark}: {roll.luck:+.3f}"])

@@ -68,7 +68,7 @@ def test_the_rollout_decides(length):
     assert 0 < second.se < 0.05
     judged = judge_plays([right, wrong], load_evaluator("latest@1"), confirm=QUICK)
     assert [one.source for one in judged] == ["1-ply", "rollout"]
-    assert (judged[1].error, judged[1].se) == (second.difference, second.se)
+    assert (judged[1].error, judged[1].rolled.se) == (second.difference, second.se)
 
 
 def test_the_error_is_that_of_the_plays_compared():

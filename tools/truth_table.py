@@ -127,8 +127,11 @@ def _rates(truths: Sequence[Truth]) -> Iterator[str]:
 
 
 def pairs(players: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs to compare: each lookahead with the next shallower one, and with other engines'."""
-    own = players[0]
+    """Return the pairs to compare.
+
+    These are each lookahead of the newest version with the next shallower one, and with other engines'.
+    """
+    own = [name for name in players if name.startswith("motif") and "@" not in name][-1]
     wanted = [
         *((f"{own}@1", own), (f"{own}@2", f"{own}@1"), (f"{own}@3", f"{own}@2")),
         *(("gnubg@1", "gnubg"), ("gnubg@2", "gnubg@1")),

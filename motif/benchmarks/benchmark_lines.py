@@ -99,8 +99,13 @@ def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Itera
     `settings` are written to the first line, ``s``: names and values must not contain spaces.  Raises
     `FileError`, leaving an existing file unchanged, if the file cannot be written.
     """
+    write_lines(path, settings, (line for decision in decisions for line in decision.lines()))
+
+
+def write_lines(path: Path, settings: Mapping[str, object], lines: Iterable[str]) -> None:
+    """Write a benchmark file of `lines` as `write_benchmark` does."""
     first = " ".join(("s", *(f"{name} {value}" for name, value in settings.items())))
-    text = "\n".join((first, *(line for decision in decisions for line in decision.lines()), ""))
+    text = "\n".join((first, *lines, ""))
     content = text.encode("ascii")
     with replacing(path) as temporary:
         # Without a time stamp, so that equal contents give equal files.

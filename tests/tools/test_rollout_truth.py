@@ -127,3 +127,28 @@ def test_lookahead_is_compared_with_the_next_shallower():
 def test_a_folder_without_decisions_is_refused(tmp_path, capsys):
     assert main(["run", str(tmp_path)]) == 2
     assert "no decisions: collect them first" in capsys.readouterr().err
+
+
+def test_a_version_joins_the_set(files, monkeypatch):
+    from tools import truth_extension
+    from tools.truth_decision import Roller
+
+    def play(packed, item, first, count):
+        """Return the same outcomes for every play: nothing is lost."""
+        wins = np.random.default_rng([item, first]).random(count) < 0.5
+        return np.stack([np.where(wins[:, None], [1.0, 0, 0, 0, 0], 0.0)] * len(packed))
+
+    fake = tuple(Roller(name, play, 36, 1.0) for name in ("motif-v1", "gnubg"))
+    monkeypatch.setattr(truth_extension, "rollers", lambda *_: fake)
+    monkeypatch.setattr(truth_extension, "_PLIES", ("", "@1"))
+    before = [read_truth(path) for path in files]
+    assert truth_extension.main(["motif-v1", str(files[0].parent), "--jobs", "1"]) == 0
+    after = [read_truth(path) for path in files]
+    for old, new in zip(before, after, strict=True):
+        assert new.players == (*old.players, "motif-v1", "motif-v1@1")
+        assert new.rollers == (f"{OWN}/motif-v1", "gnubg")
+    # 8/5 6/5, which motif-v1 plays, is not among the plays of the files: every decision is rolled out again.
+    assert all((new.losses == 0).all() for new in after)
+    assert [new.rolled for new in after] == [10, 3, 3]
+    with pytest.raises(BenchmarkError, match="motif-v1 is in the set already"):
+        truth_extension.extend(files[0], "motif-v1", 1)

@@ -128,7 +128,7 @@ def test_one_procedure_compares_two_plays():
     known = {one.number: one for one in judged.candidates}
     assert choice.equities == (known[judged.best].equity, known[judged.played].equity)
     assert choice.difference == pytest.approx(choice.equities[0] - choice.equities[1], abs=1e-12)
-    same = judged.choice(roll)
+    same = judged.choice
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
     close = compare_plays(START, (4, 3), load_evaluator("latest@2"), context_of(roll.state))

@@ -105,6 +105,7 @@ class Candidate:
 class JudgedRoll(NamedTuple):
     """The evaluator's judgement of a played roll."""
 
+    roll: PlayedRoll
     legal: int
     """Number of legal plays."""
     best: int
@@ -136,9 +137,10 @@ class JudgedRoll(NamedTuple):
         """Return the candidate with an index among `legal_plays`."""
         return next(one for one in self.candidates if one.number == number)
 
-    def choice(self, roll: PlayedRoll) -> ComparedPair:
-        """Return the comparison of the best play and the play made, in the order of `rolled`."""
-        plays = legal_plays(roll.position, roll.roll)
+    @property
+    def choice(self) -> ComparedPair:
+        """The comparison of the best play and the play made, in the order of `rolled`."""
+        plays = legal_plays(self.roll.position, self.roll.roll)
         known = {
             one.number: one.equity if one.lookahead is None else one.lookahead for one in self.candidates
         }
@@ -211,7 +213,7 @@ def judge_plays(
     work = partial(_judged, evaluator, cube)
     label = f"{evaluator.name} judges the plays"
     judgements = in_batches(work, rolls, label, *_pace(evaluator, jobs))
-    return judgements if confirm is None else _confirmed(rolls, judgements, evaluator, cube, confirm, jobs)
+    return judgements if confirm is None else _confirmed(judgements, evaluator, cube, confirm, jobs)
 
 
 def _pace(evaluator: Evaluator, jobs: int | None) -> tuple[int, int | None]:
@@ -220,7 +222,6 @@ def _pace(evaluator: Evaluator, jobs: int | None) -> tuple[int, int | None]:
 
 
 def _confirmed(
-    rolls: Sequence[PlayedRoll],
     judgements: Sequence[JudgedRoll],
     evaluator: Evaluator,
     cube: bool,
@@ -228,13 +229,13 @@ def _confirmed(
     jobs: int | None,
 ) -> list[JudgedRoll]:
     """Return the `judgements` with doubtful errors replaced by a rollout's."""
-    doubtful = [pair for pair in zip(rolls, judgements, strict=True) if pair[1].is_doubtful]
+    doubtful = [one for one in judgements if one.is_doubtful]
     pairs = np.empty((len(doubtful), 2, BOARD_SIZE), np.int8)
-    for number, (roll, one) in enumerate(doubtful):
-        plays = legal_plays(roll.position, roll.roll)
+    for number, one in enumerate(doubtful):
+        plays = legal_plays(one.roll.position, one.roll.roll)
         pairs[number] = plays[one.best].position.board, plays[one.played].position.board
-    before = np.array([roll.position.board for roll, _ in doubtful], np.int8)
-    cube_models = [context_of(roll.state, cube).cube_model for roll, _ in doubtful]
+    before = np.array([one.roll.position.board for one in doubtful], np.int8)
+    cube_models = [context_of(one.roll.state, cube).cube_model for one in doubtful]
     rolled = iter(roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs))
     return [
         _with_rollout(one, next(rolled)) if one.is_doubtful else one._replace(is_sure=one.is_exact)
@@ -387,7 +388,7 @@ def _judged_play(
         Candidate(plays[k].notation, float(values[k]), words[k], plies=words[k], number=k) for k in shown
     )
     error = float(values[best]) - float(values[played])
-    return JudgedRoll(len(values), best, error, candidates, played, words[played])
+    return JudgedRoll(roll, len(values), best, error, candidates, played, words[played])
 
 
 def _best_of_each_roll(

@@ -202,21 +202,20 @@ class RollLuck:
         }
 
 
-def match_decisions(
-    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]
-) -> list[MatchDecision]:
-    """Return all decisions in order of play; `rolls` and `judgements` are parallel lists."""
-    decisions = [*_plays(rolls, judgements), *map(_cube_decision, acts)]
+def match_decisions(judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]) -> list[MatchDecision]:
+    """Return all decisions in order of play."""
+    decisions = [*_plays(judgements), *map(_cube_decision, acts)]
     return sorted(
         decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
     )
 
 
-def _plays(rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
-    if not rolls:
+def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
+    if not judgements:
         return
-    classes = classify_many(pack_many(np.array([roll.position.board for roll in rolls])))
-    for roll, one, code in zip(rolls, judgements, classes.tolist(), strict=True):
+    classes = classify_many(pack_many(np.array([one.roll.position.board for one in judgements])))
+    for one, code in zip(judgements, classes.tolist(), strict=True):
+        roll = one.roll
         assert roll.play is not None
         yield MatchDecision(
             roll,
@@ -241,7 +240,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
     if answers:
         best = TAKE if decision.should_take else PASS
         # The equities are the doubler's.
-        known = {act.removeprefix("double, "): -value for act, value in known.items() if act != NO_DOUBLE}
+        known = {name.removeprefix("double, "): -one for name, one in known.items() if name != NO_DOUBLE}
     else:
         best = DOUBLE if decision.should_double else NO_DOUBLE
     candidates = [Candidate(done, value, act.source, errors.get(done)) for done, value in known.items()]

@@ -146,7 +146,6 @@ class WorstCube:
 
 
 def worst_plays(
-    rolls: Sequence[PlayedRoll],
     judgements: Sequence[JudgedRoll],
     names: tuple[str, str],
     evaluator: Evaluator,
@@ -155,12 +154,11 @@ def worst_plays(
     cube: bool = True,
 ) -> list[WorstPlay]:
     """Return the `count` worst plays with certain errors, with reasons by `evaluator`."""
-    judged = zip(rolls, judgements, strict=True)
-    wrong = [(roll, one) for roll, one in judged if one.is_sure and one.error > 0]
+    wrong = sorted((one for one in judgements if one.is_sure and one.error > 0), key=lambda one: -one.error)
     plays = []
-    for roll, one in sorted(wrong, key=lambda pair: -pair[1].error)[:count]:
+    for one in wrong[:count]:
+        roll, choice = one.roll, one.choice
         assert roll.play is not None
-        choice = one.choice(roll)
         why = _why(evaluator, roll, choice, context_of(roll.state, cube))
         better, shown = choice.better.play, choice.shown_difference
         plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, shown, why))
@@ -407,7 +405,7 @@ def analyse_match(
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))
-    every = tuple(match_decisions(rolls, judgements, acts))
+    every = tuple(match_decisions(judgements, acts))
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
@@ -419,7 +417,7 @@ def analyse_match(
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
         players=both_players(record.players, evaluator.name, every, lucks, result_of(record)),
-        plays=tuple(worst_plays(rolls, judgements, record.players, evaluator, worst, cube=cube)),
+        plays=tuple(worst_plays(judgements, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
         decisions=every,
         lucks=lucks,

@@ -148,7 +148,7 @@ class Review:
         evaluator = self.evaluator
         played = [roll for roll in rolls if roll.play is not None]
         judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
-        decisions = match_decisions(played, judgements, ())
+        decisions = match_decisions(judgements, ())
         self._decisions += decisions
         left = iter(decisions)
         static = evaluator.without_lookahead
@@ -159,7 +159,7 @@ class Review:
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
         acts = judge_cube([chance], self.evaluator, confirm=self._confirm)
-        decisions = match_decisions((), (), acts)
+        decisions = match_decisions((), acts)
         self._decisions += decisions
         action = acts[0].decision.action
         return [ReviewedCube(decision, action) for decision in decisions if decision.counts]

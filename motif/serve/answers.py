@@ -1,10 +1,13 @@
 """Models of the answers of motif's own HTTP interface, which its OpenAPI schema shows."""
 
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from motif.analysis.position_records import Record
+from motif.serve.questions import examples
 
 Number = float | None
 Roll = tuple[int, int]
@@ -18,7 +21,7 @@ Records = list[Record]
 class Answer(BaseModel):
     """An answer, which may have more fields."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
 
 class ProbabilitiesAnswer(Answer):
@@ -49,10 +52,10 @@ class PlayerAnswer(Answer):
 
     name: str
     kind: str
-    who: str = Field(description="Description of the player.")
-    chances: bool = Field(
-        description="Whether its probabilities are calibrated; otherwise they only rank plays."
-    )
+    who: str
+    """Description of the player."""
+    chances: bool
+    """Whether its probabilities are calibrated; otherwise they only rank plays."""
 
 
 class PlayersAnswer(Answer):
@@ -65,23 +68,18 @@ class PlayersAnswer(Answer):
 class EvaluationAnswer(ValuesAnswer):
     """A position's value for the player on roll, before the roll."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "examples": [
-                {
-                    "win": 0.5162,
-                    "win_gammon": 0.1297,
-                    "win_backgammon": 0.0053,
-                    "lose_gammon": 0.1106,
-                    "lose_backgammon": 0.0048,
-                    "equity": 0.052,
-                    "class": "contact",
-                    "player": "motif-v1",
-                    "position": "4HPwATDgc/ABMA",
-                }
-            ]
-        },
+    model_config = examples(
+        {
+            "win": 0.5162,
+            "win_gammon": 0.1297,
+            "win_backgammon": 0.0053,
+            "lose_gammon": 0.1106,
+            "lose_backgammon": 0.0048,
+            "equity": 0.052,
+            "class": "contact",
+            "player": "motif-v1",
+            "position": "4HPwATDgc/ABMA",
+        }
     )
     position_class: Literal["contact", "crashed", "race"] | str = Field(alias="class")
     player: str
@@ -91,8 +89,10 @@ class EvaluationAnswer(ValuesAnswer):
 class PlayAnswer(Answer):
     """A legal play."""
 
-    notation: str = Field(description="Empty for no move.")
-    position: str = Field(description="GNUbg ID after the play, seen by the next player on roll.")
+    notation: str
+    """Empty for no move."""
+    position: str
+    """GNUbg ID after the play, seen by the next player on roll."""
 
 
 class PlaysAnswer(Answer):
@@ -106,9 +106,11 @@ class PlaysAnswer(Answer):
 class RankedPlayAnswer(PlayAnswer):
     """A legal play and its value for the mover; the best plays also have probabilities."""
 
-    moves: Moves = Field(description="Moves of single checkers; 25 is the bar, 0 is off.")
+    moves: Moves
+    """Moves of single checkers; 25 is the bar, 0 is off."""
     equity: Points
-    source: str = Field(description="0-ply, 2-ply ..., rollout or exact.")
+    source: str
+    """0-ply, 2-ply ..., rollout or exact."""
     win: Number = None
     win_gammon: Number = None
     win_backgammon: Number = None
@@ -185,7 +187,8 @@ class TurnAnswer(Answer):
     """What to do now."""
 
     action: Literal["play", "roll", "double", "take", "beaver", "pass"]
-    play: str | None = Field(description="The best play, if there is a roll to play.")
+    play: str | None
+    """The best play, if there is a roll to play."""
     moves: Moves | None
     ranking: HintAnswer | None
     cube: CubeActionAnswer | None
@@ -329,8 +332,10 @@ class CancelledAnswer(Answer):
 class PlacedAnswer(CubeStateAnswer):
     """A position in every form, with its match state."""
 
-    board: list[int] = Field(description="26 numbers, from the perspective of the player on roll.")
-    id: str = Field(description="PositionID:MatchID, as gnubg has it.")
+    board: list[int]
+    """26 numbers, from the perspective of the player on roll."""
+    id: str
+    """PositionID:MatchID, as gnubg has it."""
     gnubg: str
     xgid: str
     ogid: str
@@ -340,7 +345,8 @@ class PlacedAnswer(CubeStateAnswer):
     crawford: bool
     jacoby: bool
     over: bool
-    points: int = Field(description="Points won if the game is over, otherwise 0.")
+    points: int
+    """Points won if the game is over, otherwise 0."""
     can_double: bool
 
 
@@ -351,12 +357,10 @@ class ReviewLineAnswer(Answer):
     decisions: Records | None = None
     players: Records | None = None
     themes: dict[str, str] | None = None
-    message: str | None = Field(default=None, description="Why the review ended early.")
+    message: str | None = None
+    """Why the review ended early."""
 
 
 def answers(*models: type[BaseModel]) -> dict[int | str, Record]:
     """Return the schema of an answer that is one of `models`."""
-    model: Any = models[0]
-    for other in models[1:]:
-        model = model | other
-    return {200: {"model": model, "description": (models[0].__doc__ or "").strip()}}
+    return {200: {"model": reduce(or_, models), "description": models[0].__doc__ or ""}}

@@ -12,19 +12,21 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.runtime.errors import PositionError
-from motif.serve.bodies import BodyRoute, json_answer, service_of
+from motif.serve.bodies import BodyRoute, computed, service_of
 from motif.serve.costs import RequestKind
-from motif.serve.engine_service import EngineService, moves_of, play_batch
+from motif.serve.engine_service import EngineService
 from motif.serve.motif_api import ERRORS
-from motif.serve.questions import Die
+from motif.serve.questions import Die, examples
 
 router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)
 _DIGITS = 3
+_START: Record = {"6": 5, "8": 3, "13": 5, "24": 2}
 _Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]
 _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)}}
 """Places by their names in a layout."""
@@ -36,7 +38,7 @@ _FIELDS: dict[str, Any] = {
 CheckerLayout: Any = create_model(
     "CheckerLayout",
     __doc__="Checkers on each point and on the bar, seen by their owner; other places have none.",
-    __config__=ConfigDict(json_schema_extra={"example": {"6": 5, "8": 3, "13": 5, "24": 2}}),
+    __config__=ConfigDict(json_schema_extra={"example": _START}),
     **_FIELDS,
 )
 
@@ -64,21 +66,14 @@ class Board(BaseModel):
 class MoveArgs(BaseModel):
     """A position and a roll."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "board": {
-                        "x": {"6": 5, "8": 3, "13": 5, "24": 2},
-                        "o": {"6": 5, "8": 3, "13": 5, "24": 2},
-                    },
-                    "dice": [3, 1],
-                    "player": "x",
-                    "max-moves": 3,
-                    "score-moves": True,
-                    "cubeful": False,
-                }
-            ]
+    model_config = examples(
+        {
+            "board": {"x": _START, "o": _START},
+            "dice": [3, 1],
+            "player": "x",
+            "max-moves": 3,
+            "score-moves": True,
+            "cubeful": False,
         }
     )
     board: Board
@@ -142,7 +137,7 @@ async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; empty if nothing can be moved."""
     service = service_of(request)
     cost = service.cost(RequestKind.PLAYS, None)
-    return json_answer(await service.compute(_moves, service, question, cost=cost))
+    return await computed(request, _moves, service, question, cost=cost)
 
 
 def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
@@ -150,8 +145,8 @@ def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
     roll = max(question.dice), min(question.dice)
     count = question.max_moves or None
     if not question.score_moves:
-        plays = moves_of(play_batch(position, roll), roll)
-        return [{"play": _play(moves)} for moves in plays[:count] if moves]
+        plays = legal_plays(position, roll)
+        return [{"play": _play(play.moves)} for play in plays[:count] if play.moves]
     _, evaluator = service.judge(None, False, False)
     context = CubeContext(MatchState()) if question.cubeful else MONEY
     ranked = rank_plays(position, roll, evaluator, context, chances_for=question.max_moves or ALL)

@@ -5,7 +5,7 @@ such as millions of empty lists, is refused first.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,26 +31,21 @@ _KEYS = 64
 _PIECE = 1 << 18
 
 
-def problem(status: int, message: str, fields: Sequence[str] = ()) -> Response:
-    """Return the answer to a refused request: a `message` of one line, and the `fields` at fault."""
-    answer = json_answer({"message": message, **({"fields": fields} if fields else {})})
-    answer.status_code = status
-    return answer
-
-
-def json_answer(document: object) -> Response:
-    """Return `document` as an answer in JSON; numbers that are not finite become null."""
-    return encoded_answer(encoded(document))
-
-
 def encoded(document: object) -> bytes:
     """Encode `document` as JSON; numbers that are not finite become null."""
     return to_json(document, inf_nan_mode="null")
 
 
-def encoded_answer(content: bytes) -> Response:
-    """Return the answer with JSON `content`."""
-    return Response(content, media_type="application/json")
+def json_answer(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return `document` as an answer in JSON; numbers that are not finite become null."""
+    return Response(encoded(document), status, headers, "application/json")
+
+
+def problem(
+    status: int, message: str, fields: Sequence[str] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer to a refused request: a `message` of one line, and the `fields` at fault."""
+    return json_answer({"message": message} | ({"fields": fields} if fields else {}), status, headers)
 
 
 _INSTEAD = {
@@ -92,6 +87,13 @@ def service_of(request: Request) -> EngineService:
     """Return the service of the application that received `request`."""
     service: EngineService = request.app.state.service
     return service
+
+
+async def computed(
+    request: Request, function: Callable[..., object], *arguments: object, cost: float = 0.0
+) -> Response:
+    """Return the result of `function`, which a thread runs, in JSON; see `EngineService.compute`."""
+    return json_answer(await service_of(request).compute(function, *arguments, cost=cost))
 
 
 class BodyRoute(APIRoute):

@@ -10,7 +10,6 @@ from secrets import token_hex
 from threading import Lock
 from typing import TypeVar
 
-import numpy as np
 from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
@@ -18,10 +17,8 @@ from motif.analysis.judge import MatchOptions, evaluator_of, judge_name, judge_o
 from motif.analysis.position_records import Record, boards_of, evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
-from motif.board.moves import check_goes_on, decode_path, play_batches
 from motif.board.position import Position
 from motif.evaluators import Evaluator
-from motif.evaluators.evaluator import PlayBatch
 from motif.evaluators.named import (
     Kind,
     default_player,
@@ -205,14 +202,14 @@ class EngineService:
             )
 
     async def compute(
-        self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0, **settings: object
+        self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0
     ) -> _Result:
         """Run `function` in a thread and return its result.
 
         `cost`, the estimated seconds of a core, decides on the lane.  Raises the errors of `Lane.do`.
         """
         lane = self._quick if cost <= _QUICK else self._slow
-        return await lane.do(partial(function, *arguments, **settings))
+        return await lane.do(partial(function, *arguments))
 
     async def read(self, function: Callable[[], _Result]) -> _Result:
         """Run `function`, which reads a large body, after those before it."""
@@ -328,14 +325,3 @@ class EngineService:
             names = ", ".join(entry["name"] for entry in self.players())
             raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
         return name
-
-
-def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
-    """Return the legal plays of `roll`, the higher die first; raises `PositionError` in a finished game."""
-    check_goes_on(position)
-    return next(play_batches(position.board[None], np.array([roll])))
-
-
-def moves_of(batch: PlayBatch, roll: tuple[int, int]) -> list[tuple[tuple[int, int], ...]]:
-    """Return the moves of each play of `batch`."""
-    return [decode_path(path, roll)[0] for path in batch.paths.tolist()]

@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from motif.serve.bodies import problem
 from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
@@ -65,7 +66,7 @@ class Guard:
             self._check_origin(scope, headers)
             self._check_length(headers)
         except HTTPException as error:
-            await _refuse(send, error)
+            await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, send)
             return
         if headers.get(b"content-type") == _FORM:
             lines = [(name, _JSON if name == b"content-type" else value) for name, value in scope["headers"]]
@@ -169,14 +170,6 @@ def _host_name(host: str) -> str:
 
 def _too_large(settings: ServeSettings) -> HTTPException:
     return refusal(413, f"a request must have at most {settings.body} bytes")
-
-
-async def _refuse(send: Send, error: HTTPException) -> None:
-    body = to_json({"message": error.detail})
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **(error.headers or {})}
-    lines = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": error.status_code, "headers": lines})
-    await send({"type": "http.response.body", "body": body})
 
 
 class PatientProtocol(_Base):

@@ -36,8 +36,11 @@ from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, Sett
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
+from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import first_fault, json_answer, problem, service_of
+from motif.serve.database import StorageError
 from motif.serve.engine_service import EngineService
+from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
 from motif.serve.guard import Guard
 from motif.serve.lanes import CLIENT, BusyError, OverdueError
 from motif.serve.motif_api import Shortcut
@@ -86,6 +89,12 @@ Schema = dict[str, Any]
 router = APIRouter(include_in_schema=False)
 WILDBG = ("/move", "/eval")
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\:\n]+[/\\])+")
+STATUSES: dict[type[Exception], int] = {
+    **dict.fromkeys((UnknownGame, UnknownAnalysis), 404),
+    GameWentOn: 409,
+    **dict.fromkeys((BusyError, OverdueError, NoRoomError, StorageError), 503),
+}
+"""Statuses of errors; all others are bad requests."""
 _VALIDATION = ("HTTPValidationError", "ValidationError")
 """The framework's answers to invalid input, which here is one line with the status 400."""
 _REFERENCE = "#/components/schemas/"
@@ -136,8 +145,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
 
 async def _bad_input(request: Request, error: Exception) -> Response:
     assert isinstance(error, MotifError)
-    status = 503 if isinstance(error, BusyError | OverdueError) else 400
-    return problem(status, service_of(request).public(str(error)), error.fields)
+    return problem(STATUSES.get(type(error), 400), service_of(request).public(str(error)), error.fields)
 
 
 async def _bad_file(_: Request, error: Exception) -> Response:
@@ -152,9 +160,7 @@ async def _bad_question(_: Request, error: Exception) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = problem(error.status_code, str(error.detail))
-    answer.headers.update(error.headers or {})
-    return answer
+    return problem(error.status_code, str(error.detail), headers=error.headers)
 
 
 async def _internal(request: Request, error: Exception) -> Response:

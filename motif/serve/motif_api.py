@@ -53,7 +53,7 @@ from motif.serve.answers import (
     TurnAnswer,
     answers,
 )
-from motif.serve.bodies import BodyRoute, LargeAnswer, encoded, encoded_answer, json_answer, service_of
+from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
 from motif.serve.questions import (
@@ -117,7 +117,7 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     if answer is not None:
         return answer
     cost = service.cost(RequestKind.EVALUATION, question.player)
-    return json_answer(await service.compute(_loaded_evaluation, service, question, cost=cost))
+    return await computed(request, _loaded_evaluation, service, question, cost=cost)
 
 
 def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Response | None:
@@ -144,7 +144,7 @@ def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> 
 @router.post("/plays", responses=answers(PlaysAnswer))
 async def list_plays(question: PlaysQuestion, request: Request) -> Response:
     """List the legal plays of a roll, with the position after each as the next player on roll sees it."""
-    return json_answer(await service_of(request).compute(_plays, question))
+    return await computed(request, _plays, question)
 
 
 def _plays(question: PlaysQuestion) -> Record:
@@ -157,7 +157,7 @@ async def _answered(
 ) -> Response:
     service = service_of(request)
     cost = service.cost(kind, question.player, question.fast, question.deep)
-    return json_answer(await service.compute(work, service, question, cost=cost))
+    return await computed(request, work, service, question, cost=cost)
 
 
 @router.post("/hint", responses=answers(HintAnswer, CubeDecisionAnswer))
@@ -368,7 +368,7 @@ async def _worked(
     job = service.start(lambda: encoded(work()))
     if stream or _wants_events(request):
         return _streamed(request, job.events())
-    return encoded_answer(await job.result())
+    return Response(await job.result(), media_type="application/json")
 
 
 def _wants_events(request: Request) -> bool:

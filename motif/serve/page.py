@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.types import Scope
 
 from motif.analysis.match.review import Review
@@ -29,6 +29,7 @@ from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
 from motif.board.outcome import outcome
+from motif.board.packed import BOARD_SIZE, CHECKERS
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.rules import gammons_count, is_double_useful
@@ -44,7 +45,7 @@ from motif.serve.costs import RequestKind
 from motif.serve.database import StorageError
 from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
-from motif.serve.questions import HintQuestion, Id, Player, Question
+from motif.serve.questions import HintQuestion, Id, ItemId, Notation, Player, Question, examples
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.themes import is_theme, theme_of
 from motif.serve.upload import Upload, rolls_of
@@ -53,7 +54,7 @@ FILES = Path(__file__).with_name("web")
 """Files of the page."""
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
-_PLACES = 26
+_Checkers = Annotated[int, Field(ge=-CHECKERS, le=CHECKERS)]
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
 _MAX_THEMES = 40
@@ -113,13 +114,10 @@ class PlacedQuestion(HintQuestion):
     """A position by its ID, by a text with an ID, or by a board; with match, cube and roll."""
 
     id: Id = ""
-    text: Annotated[
-        str, Field(max_length=20_000, description="A link, or what eXtreme Gammon or gnubg copies.")
-    ] = ""
-    board: Annotated[
-        list[Annotated[int, Field(ge=-15, le=15)]] | None,
-        Field(min_length=_PLACES, max_length=_PLACES, description="Seen by the player on roll."),
-    ] = None
+    text: Annotated[str, Field(max_length=20_000)] = ""
+    """A link, or what eXtreme Gammon or gnubg copies."""
+    board: Annotated[list[_Checkers], Field(min_length=BOARD_SIZE, max_length=BOARD_SIZE)] | None = None
+    """Seen by the player on roll."""
 
 
 @lru_cache(maxsize=128)
@@ -137,8 +135,6 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
     app.include_router(game_api.router)
     app.include_router(analysis_api.router)
     app.include_router(router)
-    for error in game_api.PROBLEMS:
-        app.add_exception_handler(error, game_api.problem)
     files = _Files(directory=FILES)
     for path in sorted(FILES.rglob("*.*")):
         name = path.relative_to(FILES).as_posix()
@@ -208,15 +204,19 @@ def _placed(place: Position, state: MatchState) -> Record:
 class ReviewQuestion(Question):
     """A match to review."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"content": _SHORT_MATCH}]})
-    name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
-    content: Annotated[str, Field(description="The content of the file, in base64.")] = ""
-    game: Annotated[str | None, Field(max_length=40, description="A session of the page, not a file.")] = None
-    number: Annotated[int | None, Field(ge=1, description="The only game of that session.")] = None
-    keep: Annotated[bool, Field(description="Store the analysis among those of the page.")] = False
-    analysis: Annotated[
-        str | None, Field(max_length=40, description="ID of a stored analysis that is repeated.")
-    ] = None
+    model_config = examples({"content": _SHORT_MATCH})
+    name: Annotated[str, Field(max_length=200)] = "the file"
+    """The file's name, for messages."""
+    content: str = ""
+    """The content of the file, in base64."""
+    game: ItemId | None = None
+    """A session of the page, not a file."""
+    number: Annotated[int, Field(ge=1)] | None = None
+    """The only game of that session."""
+    keep: bool = False
+    """Store the analysis among those of the page."""
+    analysis: ItemId | None = None
+    """ID of a stored analysis that is repeated."""
     player: Player = None
     fast: bool = False
 
@@ -319,7 +319,7 @@ def _line(document: Record) -> bytes:
 @router.get("/diagram", response_class=SvgResponse)
 async def diagram(
     id: Annotated[str, Query(max_length=200)],
-    play: Annotated[str, Query(max_length=60)] = "",
+    play: Notation = "",
     size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
     caption: Annotated[list[Annotated[str, Field(max_length=80)]] | None, Query(max_length=4)] = None,
 ) -> Response:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
+from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
@@ -17,14 +18,17 @@ from motif.players.ranking import FULL_DEPTH
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 
-_MAX_ID = 200
 _MAX_EQUITY = 1e6
 _START = "4HPwATDgc/ABMA"
+_CONTACT = "dPexAAB07zMAAA"
+Short = Annotated[str, Field(max_length=20)]
+Notation = Annotated[str, Field(max_length=60)]
+"""A play."""
+ItemId = Annotated[str, Field(max_length=40)]
+"""ID of a stored game or analysis."""
 Id = Annotated[
     str,
-    Field(
-        max_length=_MAX_ID, description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
-    ),
+    Field(max_length=200, description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."),
 ]
 Player = Annotated[
     str | None,
@@ -35,7 +39,7 @@ Language = Annotated[
 ]
 Die = Annotated[int, Field(ge=1, le=6)]
 Dice = Annotated[
-    tuple[Die, Die] | Annotated[str, Field(max_length=20)] | None,
+    tuple[Die, Die] | Short | None,
     Field(description="The roll, as two numbers or a text such as 31; optional if the ID holds a roll."),
 ]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
@@ -43,17 +47,23 @@ _FIRST_FAULT = Field(fail_fast=True)
 """Validation of a list stops at its first fault, as there may be as many faults as items."""
 Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
 Known = Annotated[float, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
+Source = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
+_Settings = TypeVar("_Settings")
 
 
-Shown = Annotated[
-    bool, Field(description="Add what a page shows: differences of rounded equities, with their source.")
-]
+def examples(*of_a_model: Record) -> ConfigDict:
+    """Return the configuration of a model that adds examples to its schema."""
+    return ConfigDict(json_schema_extra={"examples": list(of_a_model)})
 
 
 class Question(BaseModel):
     """The body of a request, without unknown fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    def values_of(self, settings: type[_Settings]) -> _Settings:
+        """Return the fields of a dataclass that the body has too, as that dataclass."""
+        return settings(**{known.name: getattr(self, known.name) for known in fields(settings)})  # type: ignore[arg-type]
 
 
 class PositionQuestion(Question):
@@ -70,10 +80,9 @@ class PositionQuestion(Question):
 class EvaluateQuestion(PositionQuestion):
     """A position to evaluate."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START}]})
-    detailed: bool = Field(
-        default=False, description="Also return the player's parameters of the position, by name."
-    )
+    model_config = examples({"id": _START})
+    detailed: bool = False
+    """Also return the player's parameters of the position, by name."""
 
 
 def _model_of(settings: type, constraints: Mapping[str, object]) -> Any:
@@ -89,7 +98,8 @@ _MatchOptions: Any = _model_of(
     {
         "length": Annotated[Points | None, Field(description="Points of the match; 0: money play.")],
         "score": Annotated[
-            tuple[Points, Points] | Annotated[str, Field(max_length=20)] | None,
+            tuple[Points, Points] | Short | None,
+            AfterValidator(lambda score: "{}-{}".format(*score) if isinstance(score, tuple) else score),
             Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
         ],
         "cube": Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="Value of the cube.")],
@@ -116,18 +126,17 @@ class MatchQuestion(_MatchOptions):
 
     def options(self) -> MatchOptions:
         """Return the match and cube as commands have them."""
-        values = {known.name: getattr(self, known.name) for known in fields(MatchOptions)}
-        if isinstance(values["score"], tuple):
-            values["score"] = "{}-{}".format(*values["score"])
-        return MatchOptions(**values)
+        return self.values_of(MatchOptions)
 
 
 class _EvaluatorQuestion(MatchQuestion):
     """The evaluator, for a match or a cube."""
 
     player: Player = None
-    fast: Annotated[bool, Field(description="Evaluate without lookahead.")] = False
-    deep: Annotated[bool, Field(description="Look further ahead; takes longer.")] = False
+    fast: bool = False
+    """Evaluate without lookahead."""
+    deep: bool = False
+    """Look further ahead; takes longer."""
 
 
 class _EvaluatedQuestion(PositionQuestion, _EvaluatorQuestion):
@@ -158,41 +167,36 @@ class _RollQuestion(Question):
 class PlaysQuestion(_RollQuestion):
     """A roll whose legal plays are asked for."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": _START, "dice": [3, 1]}]})
+    model_config = examples({"id": _START, "dice": [3, 1]})
 
 
 class KnownEstimate(Question):
     """The known estimate of a play, as an analysis has it."""
 
-    done: Annotated[str, Field(max_length=60, description="The play.")]
+    done: Notation
+    """The play."""
     equity: Known
-    source: Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
+    source: Source
     se: Known | None = None
-    lookahead: Annotated[Known | None, Field(description="Equity by lookahead, before a rollout.")] = None
+    lookahead: Known | None = None
+    """Equity by lookahead, before a rollout."""
 
 
 class HintQuestion(_EvaluatedQuestion, _RollQuestion):
     """A roll whose plays are to be ranked, or, without a roll, a cube decision."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"id": _START, "dice": [3, 1]},
-                {"id": _START, "dice": "64", "length": 5, "score": [3, 4], "crawford": True},
-            ]
-        }
+    model_config = examples(
+        {"id": _START, "dice": [3, 1]},
+        {"id": _START, "dice": "64", "length": 5, "score": [3, 4], "crawford": True},
     )
-    full_depth: Annotated[
-        int, Field(ge=1, le=100, description="Number of best plays that are evaluated to full depth.")
-    ] = FULL_DEPTH
-    asked: Annotated[
-        list[Annotated[str, Field(max_length=60)]],
-        Field(max_length=10, description="Other plays to evaluate to full depth."),
-    ] = []
-    shown: Shown = False
-    known_plays: Annotated[
-        list[KnownEstimate], Field(max_length=100, description="Rollouts of plays, as an analysis has them.")
-    ] = []
+    full_depth: Annotated[int, Field(ge=1, le=100)] = FULL_DEPTH
+    """Number of best plays that are evaluated to full depth."""
+    asked: Annotated[list[Notation], Field(max_length=10)] = []
+    """Other plays to evaluate to full depth."""
+    shown: bool = False
+    """Add what a page shows: differences of rounded equities, with their source."""
+    known_plays: Annotated[list[KnownEstimate], Field(max_length=100)] = []
+    """Rollouts of plays, as an analysis has them."""
 
 
 class KnownCube(Question):
@@ -200,57 +204,47 @@ class KnownCube(Question):
 
     no_double: Known | None = None
     double_take: Known | None = None
-    source: Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
-    se: Annotated[Known | None, Field(description="Standard error of the difference.")] = None
+    source: Source
+    se: Known | None = None
+    """Standard error of the difference."""
 
 
 class ExplainQuestion(HintQuestion):
     """Two plays of a roll to compare."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"id": _START, "dice": [3, 1], "versus": "24/23 13/10"}]}
-    )
-    versus: Annotated[
-        str | None,
-        Field(max_length=60, description="The play to compare with the best; the second best by default."),
-    ] = None
-    known: Annotated[
-        tuple[KnownEstimate, KnownEstimate] | None,
-        Field(description="Two plays to compare by these estimates, not by new ones."),
-    ] = None
-    known_se: Annotated[Known | None, Field(description="Standard error of their difference.")] = None
+    model_config = examples({"id": _START, "dice": [3, 1], "versus": "24/23 13/10"})
+    versus: Notation | None = None
+    """The play to compare with the best; the second best by default."""
+    known: tuple[KnownEstimate, KnownEstimate] | None = None
+    """Two plays to compare by these estimates, not by new ones."""
+    known_se: Known | None = None
+    """Standard error of their difference."""
     language: Language = LANGUAGE
 
 
 class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
     """A position, plays of a roll, or a cube decision to roll out."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"id": _START, "trials": 1296, "cut": 8},
-                {"id": _START, "dice": [3, 1], "compare": True, "trials": 324, "cut": 8, "stream": True},
-                {"id": "dPexAAB07zMAAA", "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
-            ]
-        }
+    model_config = examples(
+        {"id": _START, "trials": 1296, "cut": 8},
+        {"id": _START, "dice": [3, 1], "compare": True, "trials": 324, "cut": 8, "stream": True},
+        {"id": _CONTACT, "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
     )
     player: Player = None
-    cubeful: Annotated[bool, Field(description="Both sides double.")] = False
-    compare: Annotated[bool, Field(description="Roll out the best plays of the roll with the same dice.")] = (
-        False
-    )
-    candidates: Annotated[int, Field(ge=1, le=100, description="Number of plays to compare.")] = 5
-    play: Annotated[
-        list[Annotated[str, Field(max_length=60)]],
-        Field(max_length=100, description="Plays to compare instead of the best ones."),
-    ] = []
-    stream: Annotated[bool, Field(description="Send the progress: a line of JSON for each event.")] = False
+    cubeful: bool = False
+    """Both sides double."""
+    compare: bool = False
+    """Roll out the best plays of the roll with the same dice."""
+    candidates: Annotated[int, Field(ge=1, le=100)] = 5
+    """Number of plays to compare."""
+    play: Annotated[list[Notation], Field(max_length=100)] = []
+    """Plays to compare instead of the best ones."""
+    stream: bool = False
+    """Send the progress: a line of JSON for each event."""
 
     def settings(self) -> RolloutSettings:
         """Return the settings of the rollout; raises `SettingError`."""
-        settings = RolloutSettings(
-            **{known.name: getattr(self, known.name) for known in fields(RolloutSettings)}
-        )
+        settings = self.values_of(RolloutSettings)
         settings.check(with_cube=self.cubeful)
         if not self.compare and (self.play or self.eliminate):
             raise SettingError("play and eliminate are for comparing plays: compare must be true")
@@ -262,7 +256,7 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
 class EvaluateBatch(Question):
     """Positions to evaluate."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [_START, "sGfwATDgc/ABMA"]}]})
+    model_config = examples({"ids": [_START, "sGfwATDgc/ABMA"]})
     ids: Annotated[list[str], _FIRST_FAULT]
     player: Player = None
 
@@ -274,32 +268,27 @@ class BatchDecision(_RollQuestion):
 class HintBatch(_EvaluatorQuestion):
     """Rolls whose plays are to be ranked."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3}]}
-    )
+    model_config = examples({"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3})
     decisions: Annotated[list[BatchDecision], _FIRST_FAULT]
-    plays: Annotated[
-        int | None, Field(ge=1, description="Maximum number of plays per decision; all by default.")
-    ] = None
+    plays: Annotated[int, Field(ge=1)] | None = None
+    """Maximum number of plays per decision; all by default."""
 
 
 class CubeBatch(_EvaluatorQuestion):
     """Cube decisions."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["dPexAAB07zMAAA"], "jacoby": True}]})
+    model_config = examples({"ids": [_CONTACT], "jacoby": True})
     ids: Annotated[list[Id], _FIRST_FAULT]
 
 
 class CubeQuestion(_EvaluatedQuestion):
     """A cube decision."""
 
-    shown: Shown = False
-    known: Annotated[KnownCube | None, Field(description="Decide by these equities, not by new ones.")] = None
-    answer: Annotated[
-        bool, Field(description="The words are about the answer to a double, not about the double.")
-    ] = False
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"id": "dPexAAB07zMAAA", "length": 7, "score": [3, 5]}]}
-    )
+    model_config = examples({"id": _CONTACT, "length": 7, "score": [3, 5]})
+    shown: bool = False
+    """Add what a page shows: differences of rounded equities, with their source."""
+    known: KnownCube | None = None
+    """Decide by these equities, not by new ones."""
+    answer: bool = False
+    """The words are about the answer to a double, not about the double."""
     language: Language = LANGUAGE

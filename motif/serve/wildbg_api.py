@@ -20,7 +20,7 @@ from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, CubeContext, rank_plays
 from motif.runtime.errors import PlayError, PositionError
-from motif.serve.bodies import json_answer, service_of
+from motif.serve.bodies import computed, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
 from motif.serve.motif_api import ErrorMessage
@@ -211,7 +211,7 @@ async def get_move(request: Request) -> Response:
     service = service_of(request)
     roll = max(dice), min(dice)
     cost = service.cost(RequestKind.PLAYS, None)
-    return json_answer(await service.compute(_move, service, position, roll, score.state(), cost=cost))
+    return await computed(request, _move, service, position, roll, score.state(), cost=cost)
 
 
 def _move(
@@ -244,7 +244,7 @@ async def get_eval(request: Request) -> Response:
         return _plain(error)
     service = service_of(request)
     cost = service.cost(RequestKind.CUBE, None)
-    return json_answer(await service.compute(_eval, service, _position(counts), score.state(), cost=cost))
+    return await computed(request, _eval, service, _position(counts), score.state(), cost=cost)
 
 
 def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:

@@ -25,7 +25,16 @@ from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model
-from motif.players.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
+from motif.players.ranking import (
+    EXACT,
+    ROLLOUT,
+    CubeContext,
+    RankedPlay,
+    Ranking,
+    plies_of,
+    rank_plays,
+    source_words,
+)
 from motif.rollouts.comparison import cubeful_stage
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_evaluator import items_of
@@ -167,6 +176,11 @@ def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> Compare
     difference = better.equity - worse.equity
     rolled = RolledPair(equities, errors, difference, math.nan if se is None else se, 0)
     return ComparedPair(first, second, rolled)
+
+
+def cube_source(decision: CubeDecision, evaluator: Evaluator) -> str:
+    """Return the source of a decision's equities, which are by `evaluator` unless they are exact."""
+    return EXACT if decision.exact else source_words(plies_of(evaluator))
 
 
 def difference_shown(first: float, second: float) -> float:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from motif.analysis.position_records import Record
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError
-from motif.serve.database import Database
+from motif.serve.database import Database, in_transaction
 
 DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
@@ -45,11 +45,15 @@ CREATE TABLE cards (
 CREATE INDEX cards_due ON cards (kind, due);
 """
 _ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes"
+_SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", decisions, players, themes'
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 
 
 class UnknownAnalysis(MotifError):  # noqa: N818
-    """An analysis or a card that is not stored."""
+    """An analysis that is not stored."""
+
+    def __init__(self) -> None:
+        super().__init__("unknown analysis: it was deleted, or never stored")
 
 
 class Source(NamedTuple):
@@ -83,81 +87,78 @@ class AnalysisStore(Database):
 
     # --- Analyses
 
-    def begin(self, source: Source, heading: Record, known: str | None = None) -> str:
+    @in_transaction
+    def begin(
+        self, connection: sqlite3.Connection, source: Source, heading: Record, known: str | None = None
+    ) -> str:
         """Store a new analysis of `source`, with the review's `heading`, and return its ID.
 
         `known` is the ID of an analysis that is repeated.
         """
-        with self.transaction() as connection:
-            if known is None and source.game is not None:
-                found = connection.execute(
-                    "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
-                ).fetchone()
-                known = found and found[0]
-            kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
-            name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
-            content = json.dumps({"content": source.content, "fast": source.is_fast})
-            where = source.game, source.number, source.seat
-            connection.execute("DELETE FROM analyses WHERE id = ?", (name,))
-            connection.execute(
-                "INSERT INTO analyses (id, name, made, game, number, seat, heading, content) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (name, source.name, made, *where, json.dumps(heading), content),
-            )
-            connection.execute(
-                "DELETE FROM analyses WHERE id IN "
-                "(SELECT id FROM analyses ORDER BY made DESC LIMIT -1 OFFSET ?)",
-                (self._most,),
-            )
-            return name
-
-    def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
-        """Store a finished analysis; an analysis of a whole session replaces the analyses of its games."""
-        with self.transaction() as connection:
-            connection.execute(
-                "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
-                (json.dumps(decisions), json.dumps(players), analysis),
-            )
-            row = connection.execute(
-                "SELECT game, number, seat FROM analyses WHERE id = ?", (analysis,)
+        if known is None and source.game is not None:
+            found = connection.execute(
+                "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
             ).fetchone()
-            if row is None:
-                return
-            game, number, seat = row
-            if game is not None and number is None:
-                singles = "SELECT id FROM analyses WHERE game = ? AND number IS NOT NULL"
-                connection.execute(f"DELETE FROM cards WHERE analysis IN ({singles})", (game,))
-                connection.execute("DELETE FROM analyses WHERE game = ? AND number IS NOT NULL", (game,))
-            if seat is not None:
-                _make_cards(connection, analysis, decisions, seat)
+            known = found and found["id"]
+        kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
+        name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
+        content = json.dumps({"content": source.content, "fast": source.is_fast})
+        where = source.game, source.number, source.seat
+        connection.execute(
+            "INSERT OR REPLACE INTO analyses (id, name, made, game, number, seat, heading, content) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (name, source.name, made, *where, json.dumps(heading), content),
+        )
+        connection.execute(
+            "DELETE FROM analyses WHERE id IN (SELECT id FROM analyses ORDER BY made DESC LIMIT -1 OFFSET ?)",
+            (self._most,),
+        )
+        return name
 
-    def note_themes(self, analysis: str, themes: dict[int, str]) -> None:
+    @in_transaction
+    def finish(
+        self,
+        connection: sqlite3.Connection,
+        analysis: str,
+        decisions: Sequence[Record],
+        players: Sequence[Record],
+    ) -> None:
+        """Store a finished analysis; an analysis of a whole session replaces the analyses of its games."""
+        connection.execute(
+            "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
+            (json.dumps(decisions), json.dumps(players), analysis),
+        )
+        query = "SELECT game, number, seat FROM analyses WHERE id = ?"
+        if (row := connection.execute(query, (analysis,)).fetchone()) is None:
+            return
+        game, number, seat = row
+        if game is not None and number is None:
+            singles = "SELECT id FROM analyses WHERE game = ? AND number IS NOT NULL"
+            connection.execute(f"DELETE FROM cards WHERE analysis IN ({singles})", (game,))
+            connection.execute("DELETE FROM analyses WHERE game = ? AND number IS NOT NULL", (game,))
+        if seat is not None:
+            _make_cards(connection, analysis, decisions, seat)
+
+    @in_transaction
+    def note_themes(self, connection: sqlite3.Connection, analysis: str, themes: dict[int, str]) -> None:
         """Store the themes of errors, by the numbers of their decisions."""
-        with self.transaction() as connection:
-            connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
+        connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
 
     def read(self, analysis: str) -> Record:
         """Return an analysis, or if it is unfinished its ``content``; raises `UnknownAnalysis`."""
-        with self.transaction() as connection:
-            row = connection.execute(f"SELECT {_ANALYSIS} FROM analyses WHERE id = ?", (analysis,)).fetchone()
-        if row is None:
-            raise UnknownAnalysis("unknown analysis: it was deleted, or never stored")
-        *facts, heading, content, decisions, players, themes = row
-        record = _facts(facts, heading) | {"themes": json.loads(themes or "{}")}
+        rows = self.rows(f"SELECT {_SHOWN}, content FROM analyses WHERE id = ?", (analysis,))
+        if not rows:
+            raise UnknownAnalysis
+        record = _loaded(rows[0], "match", "content", "decisions", "players", "themes")
+        content, decisions, players = (record.pop(name) for name in ("content", "decisions", "players"))
+        record["themes"] = record["themes"] or {}
         if players is None:
-            return record | json.loads(content)
-        return record | {"decisions": json.loads(decisions), "players": with_ratings(json.loads(players))}
+            return record | content
+        return record | {"decisions": decisions, "players": with_ratings(players)}
 
     def summaries(self) -> list[Record]:
         """List all analyses without their decisions, the latest first."""
-        if not self.is_there():
-            return []
-        with self.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id, name, made, game, number, seat, heading, players, themes, decisions "
-                "FROM analyses ORDER BY made DESC"
-            ).fetchall()
-        return [_summary(row) for row in rows]
+        return [_summary(row) for row in self.rows(f"SELECT {_SHOWN} FROM analyses ORDER BY made DESC")]
 
     def history(self) -> Record:
         """Return all summaries, and as ``overall`` the reader's rating, luck and error themes, if any."""
@@ -167,25 +168,25 @@ class AnalysisStore(Database):
     def take_seat(self, analysis: str, seat: int) -> None:
         """Store which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
         decisions = self.read(analysis).get("decisions", ())
-        with self.transaction() as connection:
+
+        def work(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
             _make_cards(connection, analysis, decisions, seat)
 
-    def delete(self, analysis: str) -> None:
+        self.done(work)
+
+    @in_transaction
+    def delete(self, connection: sqlite3.Connection, analysis: str) -> None:
         """Delete an analysis and its cards; raises `UnknownAnalysis`."""
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
-            if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
-                raise UnknownAnalysis("unknown analysis: it was deleted, or never stored")
+        connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
+        if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
+            raise UnknownAnalysis
 
     def delete_all(self) -> None:
         """Delete all analyses and cards."""
-        if not self.is_there():
-            return
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM analyses")
-            connection.execute("DELETE FROM cards")
+        if self.is_there():
+            self.done(lambda connection: [connection.execute(f"DELETE FROM {one}") for one in self.COLUMNS])
 
     # --- Cards
 
@@ -197,54 +198,46 @@ class AnalysisStore(Database):
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
-        places = ", ".join("?" * len(skip))
-        with self.transaction() as connection:
-            row = connection.execute(
-                f"SELECT {_CARD} FROM cards WHERE {where} AND key NOT IN ({places}) "
-                "ORDER BY due, key LIMIT 1",
-                (*values, *skip),
-            ).fetchone()
-            if row is None:
-                return None
-            card = _card(row)
-            heading = connection.execute(
-                "SELECT heading FROM analyses WHERE id = ?", (card["analysis"],)
-            ).fetchone()
-        return card | {"player": heading and json.loads(heading[0]).get("player")}
+        rows = self.rows(
+            f"SELECT {_CARD}, (SELECT heading FROM analyses WHERE id = analysis) AS heading FROM cards "
+            f"WHERE {where} AND key NOT IN ({', '.join('?' * len(skip))}) ORDER BY due, key LIMIT 1",
+            (*values, *skip),
+        )
+        if not rows:
+            return None
+        card = _loaded(rows[0], "question", "heading")
+        heading = card.pop("heading")
+        return card | {"player": heading and heading.get("player")}
 
     def knows_card(self, key: str) -> bool:
         """Return whether a question has been asked before."""
-        with self.transaction() as connection:
-            return connection.execute("SELECT 1 FROM cards WHERE key = ?", (key,)).fetchone() is not None
+        return bool(self.rows("SELECT 1 FROM cards WHERE key = ?", (key,)))
 
-    def answer(self, key: str, kind: str, question: Record, is_right: bool) -> Record:
+    @in_transaction
+    def answer(
+        self, connection: sqlite3.Connection, key: str, kind: str, question: Record, is_right: bool
+    ) -> Record:
         """Store an answer, and return when its card is due again."""
-        now = int(time.time())
-        with self.transaction() as connection:
-            row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
-            new = {"kind": kind, "analysis": None, "question": question}
-            card: Record = _card(row) if row else new | dict.fromkeys(("box", "asked", "known"), 0)
-            box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
-            due = now + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
-            counts = card["asked"] + 1, card["known"] + is_right
-            connection.execute(
-                f"INSERT OR REPLACE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (key, card["kind"], card["analysis"], json.dumps(card["question"]), box, due, *counts),
-            )
+        row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
+        new = {"kind": kind, "analysis": None, "question": json.dumps(question)}
+        card: Record = dict(row or new | dict.fromkeys(("box", "asked", "known"), 0))
+        box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
+        due = int(time.time()) + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
+        counts = card["asked"] + 1, card["known"] + is_right
+        connection.execute(
+            f"INSERT OR REPLACE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, card["kind"], card["analysis"], card["question"], box, due, *counts),
+        )
         return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
 
     def progress(self) -> dict[str, Record]:
         """Count cards, due cards and right answers, by kind."""
-        if not self.is_there():
-            return {}
-        with self.transaction() as connection:
-            rows = connection.execute(
-                "SELECT kind, count(*), sum(due <= ?), sum(asked), sum(known), sum(box >= 3) "
-                "FROM cards GROUP BY kind",
-                (int(time.time()),),
-            ).fetchall()
-        names = ("cards", "due", "asked", "known", "learned")
-        return {kind: dict(zip(names, counts, strict=True)) for kind, *counts in rows}
+        rows = self.rows(
+            "SELECT kind, count(*) AS cards, sum(due <= ?) AS due, sum(asked) AS asked, sum(known) AS known, "
+            "sum(box >= 3) AS learned FROM cards GROUP BY kind",
+            (int(time.time()),),
+        )
+        return {row["kind"]: dict(zip(row.keys()[1:], row[1:], strict=True)) for row in rows}
 
 
 def is_card(decision: Record, seat: int) -> bool:
@@ -262,9 +255,9 @@ def _make_cards(
             connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
 
 
-def _card(row: tuple[object, ...]) -> Record:
-    card: Record = dict(zip(_CARD.split(", "), row, strict=True))
-    return card | {"question": json.loads(card["question"])}
+def _loaded(row: sqlite3.Row, *names: str) -> Record:
+    """Return a row with the values of the columns `names`, which may be missing, read from JSON."""
+    return dict(row) | {name: row[name] and json.loads(row[name]) for name in names}
 
 
 def with_ratings(players: Sequence[Record]) -> list[Record]:
@@ -277,17 +270,12 @@ def _pr_word(pr: float | None, decisions: int) -> str | None:
     return None if pr is None or decisions < MIN_RATED else pr_rating(pr)
 
 
-def _facts(row: Sequence[object], heading: str) -> Record:
-    names = ("analysis", "name", "made", "game", "number", "seat")
-    return dict(zip(names, row, strict=True)) | {"match": json.loads(heading)}
-
-
-def _summary(row: tuple[object, ...]) -> Record:
-    *facts, heading, players, themes, decisions = row
-    record = _facts(facts, str(heading))
+def _summary(row: sqlite3.Row) -> Record:
+    record = _loaded(row, "match", "players")
     kept = ("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result")
-    both = None if players is None else [{key: one[key] for key in kept} for one in json.loads(str(players))]
-    return record | {"themes": _theme_costs(themes, decisions, record["seat"]), "players": both}
+    both = record["players"] and [{key: one[key] for key in kept} for one in record["players"]]
+    costs = _theme_costs(record["themes"], record.pop("decisions"), record["seat"])
+    return record | {"themes": costs, "players": both}
 
 
 def _overall(summaries: Sequence[Record]) -> Record | None:
@@ -317,13 +305,13 @@ def _overall(summaries: Sequence[Record]) -> Record | None:
     }
 
 
-def _theme_costs(themes: object, decisions: object, seat: int | None) -> dict[str, Record]:
-    """Count the reader's errors by theme, with their cost in millipoints."""
+def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) -> dict[str, Record]:
+    """Count the reader's errors by theme, with their cost in millipoints, from JSON."""
     costs: dict[str, Record] = {}
     if themes is None or decisions is None or seat is None:
         return costs
-    all_decisions = json.loads(str(decisions))
-    for number, theme in json.loads(str(themes)).items():
+    all_decisions = json.loads(decisions)
+    for number, theme in json.loads(themes).items():
         decision = all_decisions[int(number)]
         if decision["decider"] == seat:
             cost = costs.setdefault(theme, {"count": 0, "cost": 0.0})

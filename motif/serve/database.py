@@ -11,12 +11,13 @@ import os
 import sqlite3
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from itertools import chain, count
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Concatenate, ParamSpec, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -27,6 +28,8 @@ _SECONDS_TO_WAIT = 30.0
 """Time to wait for another process that is writing."""
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
+_Store = TypeVar("_Store", bound="Database")
 
 
 class StorageError(MotifError):
@@ -109,39 +112,27 @@ class Database:
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
 
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """Return the rows of `query`; none, and no file is made, if nothing was ever stored."""
+        if not self.is_there():
+            return []
+        return self.done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
+
     def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
         """Do `work` in a transaction; a damaged database is replaced first."""
+
+        def attempt() -> _Result:
+            with self._begun(begin) as connection:  # which is committed, or rolled back after an error
+                return work(connection)
+
         with self._lock, self._refusals():
             try:
-                return self._in_transaction(work, begin)
+                return attempt()
             except sqlite3.DatabaseError as error:
                 if not is_damage(error):
                     raise
                 self._open.close()  # to be examined when it is opened again
-                return self._in_transaction(work, begin)
-
-    def _in_transaction(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
-        connection = self._begun(begin)
-        with _committed(connection):
-            return work(connection)
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Provide a connection for one transaction."""
-        with self._lock, self._refusals():
-            connection = self._sound()
-            with _committed(connection):
-                yield connection
-
-    def _sound(self) -> sqlite3.Connection:
-        """Return a connection in a transaction; a damaged database is replaced first."""
-        try:
-            return self._begun("BEGIN IMMEDIATE")
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            self._open.close()
-            return self._begun("BEGIN IMMEDIATE")
+                return attempt()
 
     def _begun(self, begin: str) -> sqlite3.Connection:
         """Return a connection in a transaction to the present file.
@@ -207,7 +198,7 @@ class Database:
             path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
         )
         try:
-            connection.text_factory = lenient_text
+            connection.row_factory, connection.text_factory = sqlite3.Row, lenient_text
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")  # what was answered stays when the power goes
             ((version,),) = connection.execute("PRAGMA user_version")
@@ -254,17 +245,16 @@ class Database:
             raise StorageError(f"{self.KEPT} cannot be read or written: {reason(error)}") from None
 
 
-@contextmanager
-def _committed(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit the transaction of the block, or roll it back after an error."""
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-        raise
+def in_transaction(
+    method: Callable[Concatenate[_Store, sqlite3.Connection, _Arguments], _Result],
+) -> Callable[Concatenate[_Store, _Arguments], _Result]:
+    """Give a method of a `Database` its connection, for one transaction that changes something."""
+
+    @wraps(method)
+    def done(self: _Store, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        return self.done(lambda connection: method(self, connection, *arguments, **named))
+
+    return done
 
 
 def lenient_text(octets: bytes) -> str:

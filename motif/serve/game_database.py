@@ -15,14 +15,14 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
-from motif.serve.database import Database, free_path, lenient_text, say
+from motif.serve.database import Database, free_path, in_transaction, lenient_text, say
 
 DATABASE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -45,8 +45,6 @@ _TABLE = """CREATE TABLE games (
     changed INTEGER NOT NULL
 )"""
 """``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970."""
-
-_Result = TypeVar("_Result")
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -90,87 +88,77 @@ class GameDatabase(Database):
         super().__init__(folder)
         self._most = most
 
-    def insert(self, game: str, document: str, is_over: bool) -> int:
+    @in_transaction
+    def insert(self, connection: sqlite3.Connection, game: str, document: str, is_over: bool) -> int:
         """Store a new game and return its revision; raises `NoRoomError` if too many are in progress."""
-
-        def work(connection: sqlite3.Connection) -> int:
-            self._make_room(connection)
-            row = (game, 1, document, is_over, time.time_ns())
-            connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)
-            return 1
-
-        return self._write(work)
+        self._make_room(connection)
+        row = (game, 1, document, is_over, time.time_ns())
+        connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)
+        return 1
 
     def read(self, game: str) -> GameRow:
         """Return the row of a game; raises `UnknownGame`."""
         _check_id(game)
-        rows = self._read("SELECT id, revision, document FROM games WHERE id = ?", (game,))
+        rows = self.rows("SELECT id, revision, document FROM games WHERE id = ?", (game,))
         if not rows:
             raise UnknownGame("unknown game: it was deleted, or never stored")
         return GameRow(*rows[0])
 
-    def update(self, game: str, revision: int, document: str, is_over: bool) -> int:
+    @in_transaction
+    def update(
+        self, connection: sqlite3.Connection, game: str, revision: int, document: str, is_over: bool
+    ) -> int:
         """Change a game at `revision`, and return its new revision.
 
         Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
         """
-
-        def work(connection: sqlite3.Connection) -> int:
-            changed = connection.execute(
-                "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ? "
-                "WHERE id = ? AND revision = ?",
-                (document, is_over, time.time_ns(), game, revision),
-            )
-            if changed.rowcount == 1:
-                return revision + 1
-            if connection.execute("SELECT 1 FROM games WHERE id = ?", (game,)).fetchone():
-                raise GameWentOn
-            raise UnknownGame("unknown game: it was deleted")
-
-        return self._write(work)
+        changed = connection.execute(
+            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ? "
+            "WHERE id = ? AND revision = ?",
+            (document, is_over, time.time_ns(), game, revision),
+        )
+        if changed.rowcount == 1:
+            return revision + 1
+        if connection.execute("SELECT 1 FROM games WHERE id = ?", (game,)).fetchone():
+            raise GameWentOn
+        raise UnknownGame("unknown game: it was deleted")
 
     def delete(self, game: str) -> None:
         """Delete a game; raises `UnknownGame`."""
         _check_id(game)
-
-        def work(connection: sqlite3.Connection) -> int:
-            return connection.execute("DELETE FROM games WHERE id = ?", (game,)).rowcount
-
-        if not self.is_there() or not self._write(work):
+        if not self._deleted("id = ?", game):
             raise UnknownGame("unknown game: it was deleted, or never stored")
-
-    def ids(self) -> list[str]:
-        """List all games, the most recently changed first."""
-        return [game for game, _ in self.changes()]
-
-    def changes(self) -> list[tuple[str, int]]:
-        """List all games, the most recently changed first, with the time in seconds since 1970."""
-        rows = self._read("SELECT id, changed FROM games ORDER BY changed DESC")
-        return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
     def delete_all(self) -> int:
         """Delete every game, and return their number."""
+        return self._deleted("TRUE")
+
+    def _deleted(self, condition: str, *values: object) -> int:
+        """Delete games, and return their number."""
         if not self.is_there():
             return 0
-        return self._write(lambda connection: connection.execute("DELETE FROM games").rowcount)
+        query = f"DELETE FROM games WHERE {condition}"
+        return self.done(lambda connection: connection.execute(query, values).rowcount)
+
+    def changes(self) -> list[tuple[str, int]]:
+        """List all games, the most recently changed first, with the time in seconds since 1970."""
+        rows = self.rows("SELECT id, changed FROM games ORDER BY changed DESC")
+        return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
     def unsettled(self, most: int) -> list[GameRow]:
         """Return up to `most` games that may be over, the first changed first."""
-        rows = self._read(
+        rows = self.rows(
             "SELECT id, revision, document FROM games WHERE is_over IS NULL ORDER BY changed LIMIT ?", (most,)
         )
         return [GameRow(*row) for row in rows]
 
-    def settle(self, games: dict[str, bool]) -> None:
+    @in_transaction
+    def settle(self, connection: sqlite3.Connection, games: Mapping[str, bool]) -> None:
         """Store whether games are over, if that is unknown."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE games SET is_over = ? WHERE id = ? AND is_over IS NULL",
-                [(is_over, game) for game, is_over in games.items()],
-            )
-
-        self._write(work)
+        connection.executemany(
+            "UPDATE games SET is_over = ? WHERE id = ? AND is_over IS NULL",
+            [(is_over, game) for game, is_over in games.items()],
+        )
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         ((kept,),) = connection.execute("SELECT count(*) FROM games")
@@ -185,15 +173,6 @@ class GameDatabase(Database):
                 ).rowcount
         if kept >= self._most:
             raise NoRoomError(f"{kept} games are already in progress: finish or delete one first")
-
-    def _read(self, query: str, values: tuple[object, ...] = ()) -> list[tuple]:
-        """Return the rows of `query`; none, and no file is made, if no game was ever stored."""
-        if not self.is_there():
-            return []
-        return self.done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
-
-    def _write(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        return self.done(work, "BEGIN IMMEDIATE")
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """See `Database.recover`."""

@@ -156,7 +156,7 @@ class GameStore:
     def all_mats(self) -> list[dict[str, str]]:
         """Return every readable session as the text of a .mat file."""
         texts = []
-        for name in self._database.ids():
+        for name, _ in self._database.changes():
             with suppress(MotifError):
                 texts.append({"game": name, "mat": self.mat(name)})
         return texts

@@ -135,7 +135,7 @@ def _event(step: GameStep, seat: int) -> Record:
         return {**words, "roll": list(step.roll or ()), **more}
     if step.word in ("begin", "roll"):
         dice = step.event[1:]
-        return {**words, "dice": own_first((dice[0], dice[1]), seat) if step.word == "begin" else dice}
+        return {**words, "dice": dice[::-1] if step.word == "begin" and seat else dice}
     return words
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from motif.analysis.confirmation import KnownPlay, difference_shown, known_pair
+from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
@@ -29,7 +29,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
-from motif.players.ranking import EXACT, ROLLOUT, plies_of, source_words
+from motif.players.ranking import ROLLOUT
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import MotifError, PlayError, RecordError, SettingError
 from motif.runtime.package import VERSION
@@ -233,10 +233,7 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
     if isinstance(question, HintQuestion):
         return answer.record()
     known = question.known
-    source: Record = {
-        "source": EXACT if answer.decision.exact else source_words(plies_of(evaluator)),
-        "se": None,
-    }
+    source: Record = {"source": cube_source(answer.decision, evaluator), "se": None}
     if known is not None and answer.decision.double_take is not None:
         answer = answer.with_equities(known.no_double, known.double_take)
         source = {"source": known.source, "se": known.se}

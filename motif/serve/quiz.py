@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from motif.analysis.confirmation import DIGITS, compare_with_best, difference_shown
+from motif.analysis.confirmation import DIGITS, compare_with_best, cube_source, difference_shown
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
 from motif.analysis.position_records import Record
@@ -12,7 +12,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision, parse_position
 from motif.evaluators import Evaluator
-from motif.players.ranking import EXACT, plies_of, rank_plays, source_words
+from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import Id
@@ -108,7 +108,7 @@ def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
         position, match = parse_position(question.id)
         asked = [(position, MatchOptions().state_of(match))]
         decision = as_shown(next(cube_answers(asked, evaluator, evaluator.name, jobs=1)).decision)
-        source = EXACT if decision.exact else source_words(plies_of(evaluator))
+        source = cube_source(decision, evaluator)
         action = decision.action
         three = decision.no_double, decision.double_take, decision.double_pass
         known = {name: one for name, one in zip(_DOUBLES, three, strict=True) if one is not None}

@@ -1,26 +1,25 @@
 """An evaluator's advice on plays and cube decisions at the score and cube of the game."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from motif.analysis.confirmation import (
     ComparedPair,
     JudgedCube,
     compare_with_best,
     confirming_rollout,
+    cube_source,
     roll_out_cubes,
 )
 from motif.analysis.match.decision_errors import CubeAct, judge_cube
 from motif.analysis.match.record_walk import CubeChance
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play
+from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
 from motif.players.player import Player, cube_evaluator
-from motif.players.ranking import EXACT, ROLLOUT, Ranking, plies_of, rank_plays, source_words
+from motif.players.ranking import ROLLOUT, Ranking, rank_plays
 from motif.session.session import GameSession
-
-if TYPE_CHECKING:
-    from motif.doubling import CubeDecision
 
 _BEAVERED_CUBE = 4
 """Factor by which a double and a beaver together raise the cube."""
@@ -29,7 +28,7 @@ _BEAVERED_CUBE = 4
 class CubeCost(NamedTuple):
     """A cube decision and the cost of an action."""
 
-    decision: "CubeDecision"
+    decision: CubeDecision
     cost: float
     """Normalised equity, at least 0."""
     source: str
@@ -57,7 +56,7 @@ class Advisor:
         ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
         return compare_with_best(ranking, self.evaluator, context, play)
 
-    def cube(self, session: GameSession) -> "CubeDecision":
+    def cube(self, session: GameSession) -> CubeDecision:
         """Return the decision on a possible or offered double, or on a beaver."""
         return self._judged_cube(session).decision
 
@@ -66,20 +65,16 @@ class Advisor:
 
         As in match analysis, a doubtful error is measured by a rollout, and a smaller one counts as 0.
         """
-        chance = self._cube_chance(session)
-        question = JudgedCube(chance.position, chance.state, self.cube(session), action)
+        chance, decision = self._cube_chance(session), self.cube(session)
+        question = JudgedCube(chance.position, chance.state, decision, action)
         settings = confirming_rollout(self.evaluator)
-        if settings is None or question.decision.exact:
-            source = EXACT if question.decision.exact else source_words(plies_of(self.evaluator))
-            return CubeCost(question.decision, question.decision.cost(action), source)
-        if not question.is_doubtful:
-            return CubeCost(question.decision, 0.0, source_words(plies_of(self.evaluator)))
-        (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
-        return CubeCost(rolled.decision, rolled.confirmed, ROLLOUT, rolled.se)
-
-    def raccoons(self, session: GameSession) -> bool:
-        """Return whether to double a beaver."""
-        return self.cube(session).should_raccoon
+        if settings is not None and question.is_doubtful:
+            (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
+            return CubeCost(rolled.decision, rolled.confirmed, ROLLOUT, rolled.se)
+        counts = settings is None or decision.exact
+        return CubeCost(
+            decision, decision.cost(action) if counts else 0.0, cube_source(decision, self.evaluator)
+        )
 
     def sees_cube_action(self, session: GameSession) -> bool:
         """Return whether not doubling counts as a decision, as in gnubg."""
@@ -94,9 +89,10 @@ class Advisor:
 
     def raises(self, session: GameSession) -> CubeKind | None:
         """Return the right cube action before the roll; None if it is to leave the cube alone."""
+        decision = self.cube(session)
         if session.can_raccoon:
-            return "raccoon" if self.raccoons(session) else None
-        return "double" if self.cube(session).should_double else None
+            return "raccoon" if decision.should_raccoon else None
+        return "double" if decision.should_double else None
 
     def _judged_cube(self, session: GameSession) -> CubeAct:
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]

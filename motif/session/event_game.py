@@ -7,7 +7,7 @@ the player who resigns, and ``["undo"]``.  Dice come from a seed or are typed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from motif.analysis.confirmation import ANSWERS, ComparedPair
 from motif.board.moves import Play
@@ -21,7 +21,7 @@ from motif.session.advisor import Advisor, CubeCost, cube_advisor
 from motif.session.resignations import is_accepted
 from motif.session.session import GameSession
 
-Event = list[Any]
+Event = list[str | int]
 Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "wait"]
 
 
@@ -91,11 +91,6 @@ class EventGame:
         return (player and player.evaluator) or self.advisor.evaluator
 
     @property
-    def revision(self) -> int:
-        """The number of events; it never decreases."""
-        return len(self.events)
-
-    @property
     def is_going(self) -> bool:
         """Whether a game is in progress."""
         return bool(self.events) and self.session.result is None
@@ -126,31 +121,31 @@ class EventGame:
 
     def follow(self, event: Event) -> None:
         """Apply an event; raises a `MotifError` if it is impossible."""
-        word, *details = event
-        session = self.session
+        word, session = str(event[0]), self.session
         if word != "begin" and not self.is_going:
             raise RecordError(f"{word}: no game is in progress")
         player, roll, is_forced = session.to_decide, session.roll, len(session.plays) == 1
         play = None
-        match word:
-            case "begin":
-                session.begin((details[0], details[1]))
-            case "roll":
-                session.throw((details[0], details[1]))
-                event = ["roll", *(session.known_roll or details)]
-            case "play":
-                play = self.legal_play(details[0])
+        match event:
+            case ["begin", int(first), int(second)]:
+                session.begin((first, second))
+            case ["roll", int(first), int(second)]:
+                session.throw((first, second))
+                event = ["roll", *(session.known_roll or ())]
+            case ["play", str(text)]:
+                play = self.legal_play(text)
                 event = ["play", play.notation]
                 session.play(play)
-            case "undo":
+            case ["undo"]:
                 session.undo()
-            case "resign":
-                if details[0] not in RESIGNATIONS or details[1] not in (0, 1):
-                    raise RecordError(f"invalid resignation {shown(details)}")
-                player = details[1]
-                session.resign(details[0], player)
-            case _:
+            case ["resign", str(loss), 0 | 1 as player] if loss in RESIGNATIONS:
+                session.resign(loss, player)
+            case ["resign", *details]:
+                raise RecordError(f"invalid resignation {shown(details)}")
+            case [_]:
                 session.turn_cube(word)
+            case _:
+                raise RecordError(f"invalid event {shown(event)}")
         self.events.append(event)
         now = session.position, session.on_roll
         self.steps.append(GameStep(word, player, event, *now, roll, is_forced, play))

@@ -4,15 +4,14 @@ Dice come from the seed in the settings, as in `motif play`.  Events include dic
 so replaying a game needs no evaluation and does not depend on the opponent's current version.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from functools import cache, lru_cache
-from typing import Any
 
 from motif.analysis.judge import JUDGE, evaluator_of
+from motif.analysis.position_records import Record
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
-from motif.board.rules import RESIGNATIONS
 from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.player import Player
@@ -20,11 +19,11 @@ from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
+from motif.session.resignations import LOSSES
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
 
 _MAX_NAME = 40
 YOU = "You"
-_LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,12 @@ class GameSettings:
         check_seat(self.seat)
         date.fromisoformat(self.day)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Return the settings for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, settings: dict[str, Any]) -> "GameSettings":
+    def from_dict(cls, settings: Record) -> "GameSettings":
         """Read the result of `to_dict`; raises `SettingError` for a value of the wrong type."""
         made = cls(**{**settings, "rules": SessionRules(**settings["rules"])})
         for part in (made, made.rules):
@@ -80,7 +79,7 @@ _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
 """Built-in players that answer quickly and need no files or other programs."""
 
 
-def opponents() -> list[dict[str, Any]]:
+def opponents() -> list[Record]:
     """Return the available opponents for JSON: name, description, and whether @1 and @2 work."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
@@ -155,12 +154,12 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
 
 def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
     """Yield the events of a recorded game, except its end; raises `RecordError` for an invalid opening."""
-    actions: Sequence[Any] = game.actions
-    if not actions or not isinstance(actions[0], Turn) or actions[0].roll[0] == actions[0].roll[1]:
+    first = game.actions[0] if game.actions else None
+    if not isinstance(first, Turn) or first.roll[0] == first.roll[1]:
         raise RecordError(f"game {number} does not start with a roll of two different dice")
-    high, low = actions[0].roll
-    yield ["begin", *((high, low) if actions[0].player == 0 else (low, high))]
-    for place, action in enumerate(actions):
+    high, low = first.roll
+    yield ["begin", *((high, low) if first.player == 0 else (low, high))]
+    for place, action in enumerate(game.actions):
         if isinstance(action, CubeAction):
             yield [action.kind]
             continue
@@ -174,8 +173,8 @@ def _resigned(number: int, game: GameRecord, cube: int) -> str:
     """Return the loss conceded by resigning `game`."""
     assert game.result is not None
     size, rest = divmod(game.result.points, cube)
-    if rest or size not in _LOSSES:
+    if rest or size not in LOSSES:
         raise RecordError(
             f"game {number}: {game.result.points} points cannot be lost with the cube at {cube}"
         )
-    return _LOSSES[size]
+    return LOSSES[size]

@@ -13,7 +13,8 @@ from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.session.session import GameSession
 
-_LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
+LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
+"""Kinds of resignations by their points."""
 _ROUNDING = 1e-6
 """Tolerance for float32 probabilities: a lost single game may cost slightly more than a point."""
 _BORNE_OFF_BY_ANY_ROLL = 2
@@ -37,7 +38,7 @@ def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None
     lost = np.maximum.reduceat(switched_equities(_points(theirs.boards)), theirs.offsets[:-1])
     by_play = lost.reshape(len(own.boards), len(ROLLS))
     most = int(np.minimum.reduceat(by_play.max(axis=1), own.offsets[:-1]).max())
-    return _LOSSES[most] if most == by_play.min() > 0 else None
+    return LOSSES[most] if most == by_play.min() > 0 else None
 
 
 def _points(boards: Board) -> npt.NDArray[np.int8]:

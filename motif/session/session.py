@@ -103,7 +103,8 @@ class GameSession:
         """Legal plays of the roll; empty before the roll and after the game."""
         self._tags = tuple(tags)
         self._finished: list[GameRecord] = []
-        self._score = (0, 0)
+        self.score = (0, 0)
+        """Points of both players in the finished games."""
         self._crawford = False
         self._clear(0)
 
@@ -114,7 +115,8 @@ class GameSession:
         """Whether a person chose each action."""
         self._rolls: list[tuple[int, int]] = []
         """All rolls of the game, including those of undone plays."""
-        self._result: GameResult | None = None
+        self.result: GameResult | None = None
+        """Result of the game; None during the game."""
         self._begun_by = begun_by
         self._replay()
 
@@ -136,14 +138,9 @@ class GameSession:
         return len(self._finished)
 
     @property
-    def score(self) -> tuple[int, int]:
-        """Points of both players in the finished games."""
-        return self._score
-
-    @property
     def match_winner(self) -> int | None:
         """The winner of the match; None during the match and in money play."""
-        return match_winner(self.rules.length, self._score)
+        return match_winner(self.rules.length, self.score)
 
     @property
     def on_roll(self) -> int:
@@ -176,11 +173,6 @@ class GameSession:
         return self._progress.cube << (self._cube_kind in ("beaver", "raccoon"))
 
     @property
-    def result(self) -> GameResult | None:
-        """Result of the game; None during the game."""
-        return self._result
-
-    @property
     def doubled(self) -> bool:
         """Whether a double is on offer."""
         return self._cube_kind == "double"
@@ -188,7 +180,7 @@ class GameSession:
     @property
     def can_double(self) -> bool:
         """Whether the player on roll may double and can gain by it."""
-        before_roll = self._result is None and not self.plays and self.ply > 0
+        before_roll = self.result is None and not self.plays and self.ply > 0
         if not (before_roll and self.rules.cube and self._cube_kind is None):
             return False
         return 2 * self.cube <= MAX_CUBE_PLAYED and is_double_useful(self.state())
@@ -217,8 +209,8 @@ class GameSession:
         side = self.on_roll
         return MatchState(
             length=self.rules.length,
-            own_score=min(self._score[side], MAX_SCORE),
-            opponent_score=min(self._score[1 - side], MAX_SCORE),
+            own_score=min(self.score[side], MAX_SCORE),
+            opponent_score=min(self.score[1 - side], MAX_SCORE),
             cube=self.cube,
             cube_owner=owner_seen_by(self._progress.cube_owner, side),
             crawford=self._crawford,
@@ -249,7 +241,7 @@ class GameSession:
         self._clear(int(dice[1] > dice[0]))
         length = self.rules.length
         played = any(is_match_point(length, game.score) for game in self._finished)
-        self._crawford = is_crawford_game(length, self._score, played=played)
+        self._crawford = is_crawford_game(length, self.score, played=played)
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:
@@ -327,37 +319,36 @@ class GameSession:
 
     def record(self) -> MatchRecord:
         """Return the record, including the current game."""
-        games = self._finished if self._result is not None else [*self._finished, self._game()]
+        current = [self._game()] * (self.result is None)
         first, second = (seat.name for seat in self.seats)
-        return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
+        return MatchRecord((first, second), self.rules.length, (*self._finished, *current), self._tags)
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
         """Apply `action`; without `had_choice` it was forced."""
-        progress = self._progress
-        progress.apply(action)
+        self._progress.apply(action)
         self._actions.append(action)
         self._by_person.append(had_choice and self.seats[action.player].is_person)
         self.plays = []
-        if progress.result is not None:
-            most = progress.result.points if self.gammons_count else progress.cube
-            self._end(replace(progress.result, points=min(progress.result.points, most)))
+        if (result := self._progress.result) is not None:
+            most = result.points if self.gammons_count else self._progress.cube
+            self._end(replace(result, points=min(result.points, most)))
 
     def _game(self) -> GameRecord:
         # In a file, a forced roll counts as played, so it is recorded only after the play.
         waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
-        return GameRecord(self._score, (*self._actions, *waiting), self._result)
+        return GameRecord(self.score, (*self._actions, *waiting), self.result)
 
     def _game_state(self) -> GameState:
-        if self._result is None:
+        if self.result is None:
             return "playing"
-        if self._result.resigned:
+        if self.result.resigned:
             return "resigned"
         return "dropped" if self._cube_kind == "drop" else "over"
 
     def _end(self, result: GameResult) -> None:
-        self._result = result
+        self.result = result
         self._finished.append(self._game())
-        score = list(self._score)
+        score = list(self.score)
         score[result.winner] += result.points
-        self._score = (score[0], score[1])
+        self.score = (score[0], score[1])
         self.plays = []

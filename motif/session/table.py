@@ -117,7 +117,7 @@ class Table:
             case "play":
                 if len(session.plays) > 1 and not self._has_persons:
                     self.prompter.draw()
-                act = ("has to play " if len(session.plays) == 1 else "plays ") + event[1]
+                act = f"{'has to play' if len(session.plays) == 1 else 'plays'} {event[1]}"
                 roll = "{}{}".format(*session.roll or ())
                 self._say(f"{who} rolled {roll} and {act if event[1] else 'cannot move'}.")
             case "double":

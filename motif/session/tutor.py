@@ -1,25 +1,23 @@
 """The tutor of `motif play`: warns about errors before they are made and sums them up at the end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import walk
+from motif.analysis.position_records import Record
 from motif.board.moves import Play
+from motif.doubling import CubeDecision
 from motif.runtime.errors import PlayerError
 from motif.session.advisor import Advisor
-from motif.session.event_game import EventGame, Objection
+from motif.session.event_game import EventGame
 from motif.session.prompter import Prompter
 
-if TYPE_CHECKING:
-    from motif.doubling import CubeDecision
 
-
-def decision_lines(decision: "CubeDecision") -> list[str]:
+def decision_lines(decision: CubeDecision) -> list[str]:
     """Return lines with the doubler's equities, and MWC in a match, of the three cube actions."""
     rows = (
         ("no double", decision.no_double, decision.mwc_no_double),
@@ -50,7 +48,7 @@ class Report:
     cube: Errors
     overall: Errors
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Return the JSON record, in points of normalised equity."""
         kinds = {"chequer": self.chequer, "cube": self.cube, "overall": self.overall}
         return {
@@ -96,13 +94,12 @@ class Tutor:
             verb = "Roll" if action in ("roll", "no raccoon") else action.capitalize()
             said, question = f"{_DOING[action]} {cost}.", f"{verb} anyway?"
         self._prompter.say(f"{self._advisor.name}: {said}")
-        return self._agreed(question, lambda: self._explain(objection))
-
-    def _explain(self, objection: Objection) -> None:
-        if objection.choice is not None:
-            self._why(objection.choice)
-        elif objection.cube is not None:
-            self._prompter.say(*decision_lines(objection.cube.decision))
+        while (word := self._prompter.choose(question, ["yes", "no", "why"])) == "why":
+            if objection.choice is not None:
+                self._why(objection.choice)
+            elif objection.cube is not None:
+                self._prompter.say(*decision_lines(objection.cube.decision))
+        return word == "yes"
 
     def reports(self) -> list[Report]:
         """Return the errors of each person, without undone decisions."""
@@ -128,16 +125,6 @@ class Tutor:
     def sum_up(self) -> None:
         """Print each person's errors per decision."""
         self._prompter.say(*(report.in_words(self._advisor.name) for report in self.reports()))
-
-    def _agreed(self, question: str, explain: Callable[[], None]) -> bool:
-        while True:
-            word = self._prompter.ask(question, ["yes", "no", "why"]).lower()
-            if word in ("yes", "y", "no", "n"):
-                return word[0] == "y"
-            if word in ("why", "w"):
-                explain()
-            else:
-                self._prompter.say("please type one of: yes, no, why")
 
     def _why(self, choice: ComparedPair) -> None:
         """Explain why one play is better: in sentences, or with probabilities if the advisor has no terms."""

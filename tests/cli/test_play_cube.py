@@ -253,7 +253,7 @@ def test_players_raccoon_by_their_own_probabilities(typing):
     decision = advisor.cube(session)
     before = replace(session.state(), cube=1, cube_owner="centre", doubled=False, decision="me")
     assert decision.state == before
-    assert advisor.raccoons(session) == (decision.double_take > 0)
+    assert (advisor.raises(session) == "raccoon") == (decision.double_take > 0)
 
 
 def test_dice_of_a_real_board(typing, tmp_path):

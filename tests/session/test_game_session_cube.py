@@ -27,7 +27,7 @@ GAMMON = Position.from_points({1: 1}, {13: 15})
 
 def begun(rules: SessionRules, dice=(3, 1), score=(0, 0)) -> GameSession:
     session = GameSession((ANN, BOB), (), rules)
-    session._score = score
+    session.score = score
     session.begin(dice)
     return session
 

@@ -62,12 +62,12 @@ def test_dice_are_those_of_the_seed_and_undoing_brings_no_others():
     play_on(game, 6)
     while game.asks != "play":
         play_on(game, 1)
-    roll, events = game.session.roll, game.revision
+    roll, events = game.session.roll, len(game.events)
     game.decide("play", game.session.plays[-1].notation)
     game.go_on()
     game.decide("undo")
     assert (game.asks, game.session.roll) == ("play", roll)
-    assert game.revision > events
+    assert len(game.events) > events
     play_on(game)
     throws = [event[1:] for event in game.events if event[0] == "roll"]
     rolls = [turn.roll for turn in game.session.record().games[0].actions if hasattr(turn, "roll")]
@@ -113,7 +113,7 @@ def test_the_tutor_warns_before_large_errors_only():
     assert worst.cost > 0.05
     assert worst.choice.shown_difference == worst.cost
     assert worst.choice.source == "rollout"
-    assert game.revision == 1
+    assert len(game.events) == 1
 
 
 def test_resigning_a_game_that_is_lost_is_accepted():

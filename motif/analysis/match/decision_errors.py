@@ -29,6 +29,7 @@ from motif.analysis.confirmation import (
     JudgedCube,
     RolledCube,
     RolledPair,
+    cube_source,
     in_batches,
     roll_out_cubes,
     roll_out_pairs,
@@ -48,7 +49,6 @@ from motif.players.ranking import (
     CubeContext,
     RankedPlay,
     estimate_plays,
-    plies_of,
     source_words,
 )
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -416,7 +416,7 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
 
 def _act(chance: CubeChance, decision: CubeDecision, player: int, done: str, evaluator: Evaluator) -> CubeAct:
     """Return the action with its error by `evaluator`."""
-    source = EXACT if decision.exact else source_words(plies_of(evaluator))
+    source = cube_source(decision, evaluator)
     return CubeAct(chance, decision, player, done, decision.cost(done), source)
 
 

@@ -1,6 +1,6 @@
 """Generate the site's page of the HTTP interface from its schema."""
 
-from motif.serve.http import Route, create_app, fields, routes, schema_of
+from motif.serve.http import Route, create_app, routes, schema_of
 from motif.serve.serve_settings import ServeSettings
 
 _BASE = "http://127.0.0.1:8080"
@@ -18,19 +18,19 @@ def pages() -> dict[str, str]:
         "",
     ]
     for route in routes(schema):
-        lines += _section(route, fields(schema, route))
+        lines += _section(route)
     return {"index": "\n".join(lines) + "\n"}
 
 
-def _section(route: Route, rows: list[tuple[str, str, str]]) -> list[str]:
+def _section(route: Route) -> list[str]:
     lines = [f"## `{route.method} {route.path}`", "", route.about, "", "```"]
     lines += [route.command(_BASE, body) for body in route.bodies] or [route.command(_BASE)]
     lines += ["```", ""]
     if route.answer:
         lines += ["Answer:", "", "```json", route.answer, "```", ""]
-    if rows:
+    if route.fields:
         lines += ["| field | type | meaning |", "|---|---|---|"]
-        lines += [f"| `{name}` | {_cell(kind)} | {_cell(about)} |" for name, kind, about in rows]
+        lines += [f"| `{name}` | {_cell(kind)} | {_cell(about)} |" for name, kind, about in route.fields]
         lines.append("")
     return lines
 

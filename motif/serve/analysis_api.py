@@ -142,7 +142,7 @@ async def answered(question: CardAnswer, request: Request) -> Response:
     asked = question.question
 
     def stored() -> Record:
-        judgement = judged(asked, question.answer, service.judge(None, False, False)[1])
+        judgement = judged(asked, question.answer, service.judge()[1])
         due = store.answer(question.key, question.kind, asked.model_dump(), judgement.is_right)
         return due | judgement._asdict() | {"right": judgement.is_right}
 

@@ -240,9 +240,9 @@ class AnalysisStore(Database):
         return {row["kind"]: dict(zip(row.keys()[1:], row[1:], strict=True)) for row in rows}
 
 
-def is_card(decision: Record, seat: int) -> bool:
-    """Return whether a decision of a review becomes a card of the player in `seat`."""
-    return decision["counts"] and decision["decider"] == seat and decision["error"] >= MIN_ERROR
+def is_error(decision: Record) -> bool:
+    """Return whether a decision of a review is an error that has a theme, and becomes a card."""
+    return bool(decision["counts"]) and decision["error"] >= MIN_ERROR
 
 
 def _make_cards(
@@ -250,7 +250,7 @@ def _make_cards(
 ) -> None:
     """Make cards of a player's errors; answered ones keep their boxes."""
     for number, decision in enumerate(decisions):
-        if is_card(decision, seat):
+        if is_error(decision) and decision["decider"] == seat:
             row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), int(time.time()))
             connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
 

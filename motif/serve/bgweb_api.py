@@ -147,7 +147,7 @@ def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
     if not question.score_moves:
         plays = legal_plays(position, roll)
         return [{"play": _play(play.moves)} for play in plays[:count] if play.moves]
-    _, evaluator = service.judge(None, False, False)
+    _, evaluator = service.judge()
     context = CubeContext(MatchState()) if question.cubeful else MONEY
     ranked = rank_plays(position, roll, evaluator, context, chances_for=question.max_moves or ALL)
     return [

@@ -132,7 +132,7 @@ class _JsonRequest(Request):
             return read()
         await service.bodies.take(len(body))
         self.held = len(body)
-        return await service.read(read)
+        return await service.reading.do(read)
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -38,7 +37,6 @@ from motif.serve.serve_settings import ServeSettings
 from motif.serve.upload import Upload, UploadReader
 
 _Result = TypeVar("_Result")
-_Value = TypeVar("_Value")
 _Key = tuple[str | None, bool, bool] | str
 """A judge by its player, fast and deep, or an evaluator by its name."""
 _PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
@@ -59,38 +57,29 @@ _ANSWERS = 80_000_000
 class Job:
     """Long work in a thread; it reports its progress, and is cancelled when its client leaves."""
 
-    def __init__(self, work: Callable[[], bytes], seconds: float) -> None:
-        """Create it in the event loop; `work` returns JSON within some `seconds` of a core."""
+    def __init__(self, work: Callable[[], bytes], seconds: float, threads: ThreadPoolExecutor) -> None:
+        """Begin in one of `threads`; `work` returns JSON within some `seconds` of a core."""
         self.id = token_hex(8)
         self._work = work
         self._loop = asyncio.get_running_loop()
         self._stop = Cancellation(seconds)
         self._news = asyncio.Event()
         self._latest: Record | None = None
-        self._end: asyncio.Future[bytes] = self._loop.create_future()
-        # Its client may have left.
-        self._end.add_done_callback(lambda end: end.cancelled() or end.exception())
+        self.end = self._loop.run_in_executor(threads, self._run)
+        """The result, as JSON, when the thread has ended."""
+        self.end.add_done_callback(self._note_end)
 
     def cancel(self) -> None:
         """Let the job end at its next step."""
         self._stop.cancel()
 
-    def run(self) -> None:
-        """Do the work, in a thread."""
-        try:
-            with heard_by(self._hear):
-                result = self._stop.run(self._work)
-        except BaseException as error:  # any error is an answer for the client
-            self._post(self._fail, error)
-        else:
-            self._post(self._finish, result)
+    def _run(self) -> bytes:
+        with heard_by(self._hear):
+            return self._stop.run(self._work)
 
     def _hear(self, what: str, done: int, total: int) -> None:
-        self._post(self._note, {"what": what, "done": done, "total": total})
-
-    def _post(self, function: Callable[[_Value], None], value: _Value) -> None:
         try:
-            self._loop.call_soon_threadsafe(function, value)
+            self._loop.call_soon_threadsafe(self._note, {"what": what, "done": done, "total": total})
         except RuntimeError:
             self.cancel()  # the loop has ended
 
@@ -98,28 +87,23 @@ class Job:
         self._latest = progress
         self._news.set()
 
-    def _finish(self, result: bytes) -> None:
-        if not self._end.done():
-            self._end.set_result(result)
-        self._news.set()
-
-    def _fail(self, error: BaseException) -> None:
-        if not self._end.done():
-            self._end.set_exception(error)
+    def _note_end(self, end: "asyncio.Future[bytes]") -> None:
+        if not end.cancelled():
+            end.exception()  # which nobody else retrieves if the client has left
         self._news.set()
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield its ID, its progress, and its result or an error, as JSON."""
         try:
             yield to_json({"job": self.id})
-            while not self._end.done():
+            while not self.end.done():
                 await self._news.wait()
                 self._news.clear()
-                if self._latest is not None and not self._end.done():
+                if self._latest is not None and not self.end.done():
                     latest, self._latest = self._latest, None
                     yield to_json({"progress": latest})
             try:
-                yield b'{"result":%s}' % self._end.result()
+                yield b'{"result":%s}' % self.end.result()
             except MotifError as error:
                 yield to_json({"error": str(error)})
             except Exception as error:
@@ -130,7 +114,7 @@ class Job:
     async def result(self) -> bytes:
         """Return the result as JSON."""
         try:
-            return await while_wanted(self._end)
+            return await while_wanted(asyncio.shield(self.end))
         finally:
             self.cancel()
 
@@ -154,8 +138,10 @@ class EngineService:
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
         self._quick = Lane("motif-quick", cores, waiting, budget)
         self._slow = Lane("motif-slow", cores, waiting, budget)
-        self._reading = Lane("motif-reading", 1, waiting, budget)
+        self.reading = Lane("motif-reading", 1, waiting, budget)
+        """Reads large bodies, one after the other."""
         self._upload_reading = Lane("motif-upload", 1, waiting, budget)
+        self._lanes = self._quick, self._slow, self.reading, self._upload_reading
         self._uploads = UploadReader(settings.reading, settings.batch)
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
@@ -184,22 +170,9 @@ class EngineService:
         self._uploads.close()
 
     @property
-    def _lanes(self) -> tuple[Lane, ...]:
-        return self._quick, self._slow, self._reading, self._upload_reading
-
-    @property
     def is_at_work(self) -> bool:
         """Whether a thread is busy, even with cancelled work."""
         return bool(self._jobs) or any(lane.is_at_work for lane in self._lanes)
-
-    def check_budget(self, cost: float, what: str) -> None:
-        """Raise `SettingError` if a request, `what` in messages, would exceed the budget."""
-        budget = self.settings.budget
-        if cost > budget:
-            raise SettingError(
-                f"a request may take {budget} s of computing time, but {what} would take about "
-                f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
-            )
 
     async def compute(
         self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0
@@ -210,10 +183,6 @@ class EngineService:
         """
         lane = self._quick if cost <= _QUICK else self._slow
         return await lane.do(partial(function, *arguments))
-
-    async def read(self, function: Callable[[], _Result]) -> _Result:
-        """Run `function`, which reads a large body, after those before it."""
-        return await self._reading.do(function)
 
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:
         """Return name and record of the match file in `upload`.
@@ -227,10 +196,9 @@ class EngineService:
         """Start long `work` in a thread; raises `BusyError` if too many jobs are under way."""
         if len(self._jobs) >= self.settings.rollouts:
             raise BusyError(f"{len(self._jobs)} rollouts or analyses are already running; try again later")
-        job = Job(work, self.settings.budget)
+        job = Job(work, self.settings.budget, self._long_threads)
         self._jobs[job.id] = job
-        ended = get_running_loop().run_in_executor(self._long_threads, job.run)
-        ended.add_done_callback(lambda _: self._jobs.pop(job.id))
+        job.end.add_done_callback(lambda _: self._jobs.pop(job.id))
         return job
 
     def cancel(self, job: str) -> bool:
@@ -240,16 +208,18 @@ class EngineService:
         self._jobs[job].cancel()
         return True
 
-    def evaluator(self, player: str | None) -> "tuple[str, Evaluator]":
+    def evaluator(self, player: str | None) -> tuple[str, Evaluator]:
         """Return name and evaluator of a player, by default of the newest weights without lookahead."""
         name = self._checked(player) or self._default
         return self._cached(name, lambda: (name, evaluator_of(name)))
 
-    def quick_evaluator(self, player: str | None) -> "tuple[str, Evaluator] | None":
+    def quick_evaluator(self, player: str | None) -> tuple[str, Evaluator] | None:
         """Return the same if it is loaded, otherwise None."""
         return self._loaded.get(self._checked(player) or self._default)
 
-    def judge(self, player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
+    def judge(
+        self, player: str | None = None, fast: bool = False, deep: bool = False
+    ) -> tuple[str, Evaluator]:
         """Return name and evaluator for plays and cube decisions: see `judge_of`."""
         name = self._checked(player) or self.settings.player
         return self._cached((name, fast, deep), lambda: judge_of(name, fast, deep))
@@ -265,7 +235,12 @@ class EngineService:
         if ask is RequestKind.EVALUATION:
             name = name or self._default
         cost = count * cost_of(ask, judge_name(name, fast, deep))
-        self.check_budget(cost, f"{count} position{'s' * (count != 1)} at this depth")
+        if cost > (budget := self.settings.budget):
+            what = f"{count} position{'s' * (count != 1)} at this depth"
+            raise SettingError(
+                f"a request may take {budget} s of computing time, but {what} would take about "
+                f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
+            )
         key = name if ask is RequestKind.EVALUATION else (name, fast, deep)
         return cost if key in self._loaded else max(cost, _LOADING)
 
@@ -289,7 +264,7 @@ class EngineService:
             for entry in known
         ]
 
-    def _cached(self, key: _Key, load: "Callable[[], tuple[str, Evaluator]]") -> "tuple[str, Evaluator]":
+    def _cached(self, key: _Key, load: Callable[[], tuple[str, Evaluator]]) -> tuple[str, Evaluator]:
         if key not in self._loaded:
             with self._loading:
                 if key not in self._loaded:

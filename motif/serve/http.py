@@ -1,6 +1,6 @@
 """The HTTP server: the application, its schema and page of routes, answers to errors, and the process.
 
-Schema and page are made from the routes themselves; the page loads nothing from elsewhere.
+Record and page are made from the routes themselves; the page loads nothing from elsewhere.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from hashlib import sha256
 from html import escape
 from threading import Timer
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
@@ -32,6 +32,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from uvicorn.supervisors import Multiprocess
 
+from motif.analysis.position_records import Record
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
@@ -85,7 +86,6 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 """Headers of every answer: pages run only this server's scripts, and cannot be framed."""
-Schema = dict[str, Any]
 router = APIRouter(include_in_schema=False)
 WILDBG = ("/move", "/eval")
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\:\n]+[/\\])+")
@@ -325,6 +325,8 @@ class Route(NamedTuple):
     """Examples of bodies, as JSON."""
     answer: str
     """Example of an answer, as JSON, or empty."""
+    fields: tuple[tuple[str, str, str], ...]
+    """Name, type and description of each parameter, and of each key of the body."""
 
     def command(self, base: str, body: str | None = None) -> str:
         """Return the curl command."""
@@ -333,25 +335,22 @@ class Route(NamedTuple):
         return f"curl {how}'{base}{self.path}{self.query}'{sent}"
 
 
-def schema_of(app: FastAPI) -> Schema:
+def schema_of(app: FastAPI) -> Record:
     """Return the OpenAPI schema of `app`, made once."""
     if not app.openapi_schema:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        for operation in _operations(schema):
-            operation["responses"].pop("422", None)
+        for methods in schema["paths"].values():
+            for operation in methods.values():
+                operation["responses"].pop("422", None)
         for name in _VALIDATION:
             schema["components"]["schemas"].pop(name, None)
         app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _operations(schema: Schema) -> list[Schema]:
-    return [operation for methods in schema["paths"].values() for operation in methods.values()]
-
-
-def routes(schema: Schema) -> list[Route]:
+def routes(schema: Record) -> list[Route]:
     """Return the routes of `schema`, in its order."""
     return [
         _route(schema, method.upper(), path, operation)
@@ -360,53 +359,44 @@ def routes(schema: Schema) -> list[Route]:
     ]
 
 
-def _route(schema: Schema, method: str, path: str, operation: Schema) -> Route:
+def _route(schema: Record, method: str, path: str, operation: Record) -> Route:
     parameters = operation.get("parameters", [])
     query = "&".join(f"{one['name']}={one['example']}" for one in parameters if "example" in one)
-    answer = operation["responses"]["200"].get("content", {}).get("application/json", {}).get("example")
+    answer = _json(operation["responses"]["200"]).get("example")
+    name = _json(operation.get("requestBody", {})).get("schema", {}).get("$ref", "").removeprefix(_REFERENCE)
+    body = schema["components"]["schemas"].get(name, {})
+    fields = [(one["name"], _kind(one["schema"]), one.get("description", "")) for one in parameters]
+    for name, about in body.get("properties", {}).items():
+        needed = " (needed)" if name in body.get("required", ()) else ""
+        fields.append((name, _kind(about) + needed, about.get("description", "")))
     return Route(
         method,
         path,
         operation["description"],
         f"?{query}" if query else "",
-        tuple(json.dumps(example) for example in _body_schema(schema, operation).get("examples", [])),
+        tuple(json.dumps(example) for example in body.get("examples", [])),
         "" if answer is None else json.dumps(answer),
+        tuple(fields),
     )
 
 
-def _body_schema(schema: Schema, operation: Schema) -> Schema:
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    name = content.get("schema", {}).get("$ref", "").removeprefix(_REFERENCE)
-    found: Schema = schema["components"]["schemas"].get(name, {})
-    return found
+def _json(message: Record) -> Record:
+    """Return the part of a request or an answer that describes its JSON."""
+    described: Record = message.get("content", {}).get("application/json", {})
+    return described
 
 
-def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
-    """Return name, type and description of each parameter of `route`, or of each key of its body."""
-    operation = schema["paths"][route.path][route.method.lower()]
-    rows = [
-        (one["name"], _kind(schema, one["schema"]), one.get("description", ""))
-        for one in operation.get("parameters", [])
-    ]
-    body = _body_schema(schema, operation)
-    for name, about in body.get("properties", {}).items():
-        needed = " (needed)" if name in body.get("required", ()) else ""
-        rows.append((name, _kind(schema, about) + needed, about.get("description", "")))
-    return rows
-
-
-def _kind(schema: Schema, about: Schema) -> str:
+def _kind(about: Record) -> str:
     if "$ref" in about:
-        return about["$ref"].removeprefix(_REFERENCE)
+        return str(about["$ref"]).removeprefix(_REFERENCE)
     if "anyOf" in about:
-        return " or ".join(_kind(schema, one) for one in about["anyOf"] if one.get("type") != "null")
+        return " or ".join(_kind(one) for one in about["anyOf"] if one.get("type") != "null")
     if "enum" in about:
         return " or ".join(map(str, about["enum"]))
+    if "prefixItems" in about:
+        return f"[{', '.join(map(_kind, about['prefixItems']))}]"
     if about.get("type") == "array":
-        items = about.get("prefixItems") or [about.get("items", {})]
-        return (
-            f"[{', '.join(_kind(schema, one) for one in items)}{'' if 'prefixItems' in about else ', ...'}]"
-        )
+        return f"[{_kind(about.get('items', {}))}, ...]"
     low, high = about.get("minimum"), about.get("maximum")
     span = f" {low:g} to {high:g}" if low is not None and high is not None else ""
     return str(about.get("type", "anything")) + span
@@ -445,7 +435,7 @@ def _page(app: FastAPI, base: str) -> HTMLResponse:
     )
 
 
-def _sections(schema: Schema, base: str) -> str:
+def _sections(schema: Record, base: str) -> str:
     lines = []
     for route in routes(schema):
         lines.append(f"<h2><code>{route.method} {escape(route.path)}</code></h2><p>{escape(route.about)}</p>")
@@ -455,7 +445,7 @@ def _sections(schema: Schema, base: str) -> str:
             lines.append(f"<pre>{escape(route.answer)}</pre>")
         rows = "".join(
             f"<tr><td><code>{escape(name)}</code></td><td>{escape(kind)}</td><td>{escape(about)}</td></tr>"
-            for name, kind, about in fields(schema, route)
+            for name, kind, about in route.fields
         )
         if rows:
             lines.append(f"<details><summary>Parameters</summary><table>{rows}</table></details>")

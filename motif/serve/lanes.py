@@ -55,11 +55,6 @@ class Cancellation:
         """Let the work end at its next checkpoint."""
         self._is_cancelled.set()
 
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the work is cancelled."""
-        return self._is_cancelled.is_set()
-
     def check(self) -> None:
         """Raise `WorkCancelledError` or `OverdueError` if the work must end; called by its thread."""
         if self._is_cancelled.is_set():

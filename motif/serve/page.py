@@ -3,22 +3,19 @@
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from mimetypes import guess_type
-from os import PathLike, stat_result
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from fastapi.staticfiles import StaticFiles
 from pydantic import Field
-from starlette.types import Scope
 
 from motif.analysis.match.review import Review
 from motif.analysis.position_records import Record
@@ -33,7 +30,6 @@ from motif.board.packed import BOARD_SIZE, CHECKERS
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.rules import gammons_count, is_double_useful
-from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
@@ -47,7 +43,7 @@ from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, ItemId, Notation, Player, Question, examples
 from motif.serve.serve_settings import ServeSettings
-from motif.serve.themes import is_theme, theme_of
+from motif.serve.themes import themes_of
 from motif.serve.upload import Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
@@ -57,45 +53,11 @@ _WIDEST = 2000
 _Checkers = Annotated[int, Field(ge=-CHECKERS, le=CHECKERS)]
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
-_MAX_THEMES = 40
-"""Number of errors of an analysis, the largest, whose themes are found."""
 _XGID = re.compile(r"(?:XGID=|(?<![^\s/]))[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}")
 _GNUBG_ID = re.compile(r"(Position|Match) ID *: *([A-Za-z0-9+/]{12,14})")
 _LINK = re.compile(r"#/(?:position|from)/(\S+)")
 _UNLISTED = ("index.html", "sw.js")
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
-
-
-class _Files(StaticFiles):
-    """Files that browsers revalidate each time, so that the page is always of this version."""
-
-    def answering(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return the route of the file `name`."""
-
-        async def answer(request: Request) -> Response:
-            if "gzip" not in request.headers.get("accept-encoding", ""):
-                return await self.get_response(name, request.scope)
-            path = FILES / name
-            content, tag = _compressed(path, path.stat().st_mtime_ns)
-            headers = {
-                "content-encoding": "gzip",
-                "vary": "accept-encoding",
-                "cache-control": "no-cache",
-                "etag": tag,
-            }
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers=headers)
-            return Response(content, headers=headers, media_type=guess_type(name)[0] or _TYPES[path.suffix])
-
-        return answer
-
-    def file_response(
-        self, full_path: str | PathLike[str], stat_result: stat_result, scope: Scope, status_code: int = 200
-    ) -> Response:
-        """See `StaticFiles.file_response`."""
-        answer = super().file_response(full_path, stat_result, scope, status_code)
-        answer.headers["cache-control"] = "no-cache"
-        return answer
 
 
 class JsonLines(StreamingResponse):
@@ -121,10 +83,28 @@ class PlacedQuestion(HintQuestion):
 
 
 @lru_cache(maxsize=128)
-def _compressed(path: Path, changed: int) -> tuple[bytes, str]:
-    """Return a compressed file of the page, and a tag of its content."""
-    content = gzip.compress(path.read_bytes(), mtime=0)
+def _content(path: Path, changed: int, is_zipped: bool) -> tuple[bytes, str]:
+    """Return a file of the page, and a tag of its content."""
+    content = gzip.compress(path.read_bytes(), mtime=0) if is_zipped else path.read_bytes()
     return content, f'"{sha256(content).hexdigest()[:20]}"'
+
+
+def _answering(name: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return the route of a file, which browsers revalidate, so that the page is always of this version."""
+    path = FILES / name
+    media_type = guess_type(name)[0] or _TYPES[path.suffix]
+
+    async def answer(request: Request) -> Response:
+        is_zipped = "gzip" in request.headers.get("accept-encoding", "")
+        content, tag = _content(path, path.stat().st_mtime_ns, is_zipped)
+        headers = {"vary": "accept-encoding", "cache-control": "no-cache", "etag": tag}
+        if is_zipped:
+            headers["content-encoding"] = "gzip"
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    return answer
 
 
 def add_page(app: FastAPI, settings: ServeSettings) -> None:
@@ -132,20 +112,17 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.games = GameStore(folder)
     app.state.analyses = AnalysisStore(folder)
-    app.include_router(game_api.router)
-    app.include_router(analysis_api.router)
-    app.include_router(router)
-    files = _Files(directory=FILES)
-    for path in sorted(FILES.rglob("*.*")):
-        name = path.relative_to(FILES).as_posix()
-        app.add_route(f"/{name}", files.answering(name), include_in_schema=False)
-    app.add_route("/", files.answering("index.html"), include_in_schema=False)
+    for routes in (game_api.router, analysis_api.router, router):
+        app.include_router(routes)
+    names = [path.relative_to(FILES).as_posix() for path in sorted(FILES.rglob("*.*"))]
+    for name in names:
+        app.add_route(f"/{name}", _answering(name), include_in_schema=False)
+    app.add_route("/", _answering("index.html"), include_in_schema=False)
 
-    async def names(_: Request) -> Response:
-        paths = (path.relative_to(FILES).as_posix() for path in sorted(FILES.rglob("*.*")))
-        return json_answer(["./", *(name for name in paths if name not in _UNLISTED)])
+    async def listed(_: Request) -> Response:
+        return json_answer(["./", *(name for name in names if name not in _UNLISTED)])
 
-    app.add_route("/files.json", names, include_in_schema=False)
+    app.add_route("/files.json", listed, include_in_schema=False)
 
 
 def found_id(text: str) -> str:
@@ -235,85 +212,56 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
         source = source._replace(seat=seat)
     cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
     one = await service.compute(Review, record, evaluator)
-    kept = _ReviewRecorder(request.app.state.analyses, source, question.analysis) if question.keep else None
-    return JsonLines(_review_lines(one, service, cost, kept))
+    store = request.app.state.analyses if question.keep else None
+    return JsonLines(_review_lines(_review_records(one, source, store, question.analysis), service, cost))
 
 
-class _ReviewRecorder:
-    """Stores a review while it is sent, if the database can be written."""
+def _review_records(
+    review: Review, source: Source, store: AnalysisStore | None, known: str | None
+) -> Iterator[Record]:
+    """Yield the lines of a review, which is stored while it is sent if `store` can be written.
 
-    def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
-        self._store, self._source, self._known = store, source, known
-        self._decisions: list[Record] = []
-        self._id: str | None = None
-
-    def begin(self, heading: Record) -> Record:
-        """Return the heading with the ID of the analysis, which is null if it cannot be stored."""
+    The heading then has the ID of the analysis, which is null if it cannot be stored.
+    """
+    heading, analysis, decisions = review.heading(), None, list[Record]()
+    if store is not None:
         with suppress(StorageError):
-            self._id = self._store.begin(self._source, heading, self._known)
-        return {**heading, "analysis": self._id, "seat": self._source.seat}
-
-    def add(self, decisions: Sequence[Record]) -> None:
-        """Add decisions as they are sent."""
-        self._decisions += decisions
-
-    def finish(self, players: Sequence[Record]) -> None:
-        """Store the review."""
-        if self._id is not None:
-            with suppress(StorageError):
-                self._store.finish(self._id, self._decisions, players)
-
-    def theme_lines(self, evaluator: Evaluator) -> Iterator[Record]:
-        """Yield the themes of the errors found so far, and store them at the end."""
-        themes: dict[int, str] = {}
-        errors = [k for k, one in enumerate(self._decisions) if is_theme(one)]
-        for number in sorted(errors, key=lambda k: -self._decisions[k]["error"])[:_MAX_THEMES]:
-            if theme := theme_of(self._decisions[number], evaluator):
-                themes[number] = theme
-            yield {"themes": themes}
-        if self._id is not None and themes:
-            with suppress(StorageError):
-                self._store.note_themes(self._id, themes)
-
-
-async def _review_lines(
-    review: Review, service: EngineService, cost: float, kept: _ReviewRecorder | None
-) -> AsyncIterator[bytes]:
-    """Yield the lines of the answer; the work, of `cost` in all, ends with the connection."""
+            analysis = store.begin(source, heading, known)
+        heading |= {"analysis": analysis, "seat": source.seat}
+    yield {"match": heading}
     parts = review.parts()
-
-    def decisions() -> bytes | None:
+    while True:
         with heard_by(lambda what, done, total: None):  # the page sees by the decisions how far it is
             part = next(parts, None)
         if part is None:
-            return None
+            break
         records = review.records(part)
-        if kept is not None:
-            kept.add(records)
-        return _line({"decisions": records})
+        decisions += records
+        yield {"decisions": records}
+    players = review.players()
+    if store is not None and analysis is not None:
+        with suppress(StorageError):
+            store.finish(analysis, decisions, players)
+    yield {"players": with_ratings(players)}
+    if store is not None:
+        themes: dict[int, str] = {}
+        for themes in themes_of(decisions, review.evaluator):
+            yield {"themes": themes}
+        if analysis is not None and themes:
+            with suppress(StorageError):
+                store.note_themes(analysis, themes)
 
-    def players() -> bytes:
-        both = review.players()
-        if kept is not None:
-            kept.finish(both)
-        return _line({"players": with_ratings(both)})
 
-    heading = review.heading()
-    yield _line({"match": heading if kept is None else await service.compute(kept.begin, heading)})
+async def _review_lines(
+    records: Iterator[Record], service: EngineService, cost: float
+) -> AsyncIterator[bytes]:
+    """Yield the lines of the answer; the work, of `cost` in all, ends with the connection."""
+    lines = (encoded(record) + b"\n" for record in records)
     try:
-        while (line := await service.compute(decisions, cost=cost)) is not None:
+        while (line := await service.compute(next, lines, None, cost=cost)) is not None:
             yield line
-        yield await service.compute(players)
-        if kept is not None:
-            lines = kept.theme_lines(review.evaluator)
-            while (themes := await service.compute(next, lines, None, cost=cost)) is not None:
-                yield _line(themes)
     except MotifError as error:
-        yield _line({"message": str(error)})
-
-
-def _line(document: Record) -> bytes:
-    return encoded(document) + b"\n"
+        yield encoded({"message": str(error)}) + b"\n"
 
 
 @router.get("/diagram", response_class=SvgResponse)

@@ -1,5 +1,7 @@
 """Themes of errors: the main reason for the better play."""
 
+from collections.abc import Iterator, Sequence
+
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.judge import MatchOptions, for_match
@@ -9,18 +11,25 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
-from motif.serve.analysis_store import MIN_ERROR
+from motif.serve.analysis_store import is_error
 
 CUBE = "cube"
 """The theme of cube errors."""
+_MAX_THEMES = 40
+"""Number of errors of an analysis, the largest, whose themes are found."""
 
 
-def is_theme(decision: Record) -> bool:
-    """Return whether a decision of a review is an error that has a theme."""
-    return bool(decision["counts"]) and decision["error"] >= MIN_ERROR
+def themes_of(decisions: Sequence[Record], evaluator: Evaluator) -> Iterator[dict[int, str]]:
+    """Yield after each of the largest errors the themes found so far, by the numbers of their decisions."""
+    themes: dict[int, str] = {}
+    errors = [number for number, one in enumerate(decisions) if is_error(one)]
+    for number in sorted(errors, key=lambda number: -decisions[number]["error"])[:_MAX_THEMES]:
+        if theme := _theme_of(decisions[number], evaluator):
+            themes[number] = theme
+        yield themes
 
 
-def theme_of(decision: Record, evaluator: Evaluator) -> str | None:
+def _theme_of(decision: Record, evaluator: Evaluator) -> str | None:
     """Return the concept on the board that favours the better play most, or None."""
     if not decision["is_play"]:
         return CUBE

@@ -217,7 +217,7 @@ async def get_move(request: Request) -> Response:
 def _move(
     service: EngineService, position: Position, roll: tuple[int, int], state: MatchState | None
 ) -> Record:
-    _, evaluator = service.judge(None, False, False)
+    _, evaluator = service.judge()
     plays = rank_plays(position, roll, evaluator, CubeContext(state), chances_for=ALL)
     return {
         "moves": [
@@ -248,7 +248,7 @@ async def get_eval(request: Request) -> Response:
 
 
 def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:
-    name, evaluator = service.judge(None, False, False)
+    name, evaluator = service.judge()
     answer = next(cube_answers([(position, state or MatchState())], evaluator, name, jobs=1))
     decision, chances = answer.decision, answer.probabilities
     cube = {

@@ -170,13 +170,6 @@ def _play(moves: tuple[tuple[int, int], ...]) -> list[Record]:
 
 
 def _probability(chances: Probabilities) -> Record:
-    rounded = [round(chance, _DIGITS) for chance in chances]
-    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = rounded
-    return {
-        "win": win,
-        "winG": win_gammon,
-        "winBG": win_backgammon,
-        "lose": round(1 - chances.win, _DIGITS),
-        "loseG": lose_gammon,
-        "loseBG": lose_backgammon,
-    }
+    win, win_gammon, win_backgammon, *lost = (round(chance, _DIGITS) for chance in chances)
+    numbers = win, win_gammon, win_backgammon, round(1 - chances.win, _DIGITS), *lost
+    return dict(zip(BgwebProbability.model_fields, numbers, strict=True))

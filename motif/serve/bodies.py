@@ -49,19 +49,18 @@ def problem(
 
 
 _INSTEAD = {
-    "ply": 'lookahead is part of the player\'s name: "player": "latest@2"',
-    "plies": 'lookahead is part of the player\'s name: "player": "latest@2"',
+    **dict.fromkeys(("ply", "plies"), 'lookahead is part of the player\'s name: "player": "latest@2"'),
+    **dict.fromkeys(("position", "xgid"), "the position must be called id"),
     "roll": "the roll must be called dice",
-    "position": "the position must be called id",
     "board": "the position must be called id: a GNUbg ID, an XGID, an OGID or a key",
-    "xgid": "the position must be called id",
 }
 """Fields of other programs' interfaces, and what to send instead."""
 _MESSAGES = {
     "missing": "is missing",
-    "dict_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
-    "model_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
-    "model_attributes_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
+    **dict.fromkeys(
+        ("dict_type", "model_type", "model_attributes_type"),
+        'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
+    ),
 }
 
 

@@ -20,8 +20,8 @@ from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
-_SAFE = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing."""
+_SAFE = ("GET", "HEAD")
+"""Methods that change nothing, besides OPTIONS."""
 _COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
 """Beginnings of paths that compute although their method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
@@ -50,10 +50,12 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
-        self._settings = settings
         self._names = settings.known_names
         self._origins = settings.origins
-        self._held = _Held(_BODIES * settings.body)
+        self.most = settings.body
+        """Maximum bytes of a body."""
+        self.held = 0
+        """Bytes of all bodies in memory."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -71,7 +73,7 @@ class Guard:
         if headers.get(b"content-type") == _FORM:
             lines = [(name, _JSON if name == b"content-type" else value) for name, value in scope["headers"]]
             scope = {**scope, "headers": lines}
-        body = _Body(receive, self._settings, self._held)
+        body = _Body(receive, self)
         CLIENT.set(scope.get("state", {}).get(_CONNECTION))
         try:
             await self._app(scope, body.receive, send)
@@ -94,9 +96,9 @@ class Guard:
 
         Browsers send the origin of the page, or at least mark a request as cross-site.  Programs do neither.
         """
-        if "*" in self._origins or not (scope["method"] not in _SAFE or scope["path"].startswith(_COSTLY)):
-            return
-        if scope["method"] == "OPTIONS":
+        method = scope["method"]
+        is_safe = method == "OPTIONS" or (method in _SAFE and not scope["path"].startswith(_COSTLY))
+        if is_safe or "*" in self._origins:
             return
         origin = headers.get(b"origin") or _origin_of(headers.get(b"referer", b""))
         if origin is None:
@@ -110,24 +112,16 @@ class Guard:
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
         text = headers.get(b"content-length", b"0")
-        if not text.isdigit() or len(text) > 19 or int(text) > self._settings.body:
-            raise _too_large(self._settings)
-
-
-class _Held:
-    """Bytes of all bodies in memory."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self.size = most, 0
+        if not text.isdigit() or len(text) > 19 or int(text) > self.most:
+            raise _too_large(self.most)
 
 
 class _Body:
     """A request's body, whose real size is limited."""
 
-    def __init__(self, receive: Receive, settings: ServeSettings, held: _Held) -> None:
+    def __init__(self, receive: Receive, guard: Guard) -> None:
         self._receive = receive
-        self._settings = settings
-        self._held = held
+        self._guard = guard
         self._size = 0
 
     async def receive(self) -> Message:
@@ -135,16 +129,16 @@ class _Body:
         message = await self._receive()
         size = len(message.get("body", b""))
         self._size += size
-        self._held.size += size
-        if self._size > self._settings.body:
-            raise _too_large(self._settings)
-        if self._held.size > self._held.most:
+        self._guard.held += size
+        if self._size > self._guard.most:
+            raise _too_large(self._guard.most)
+        if self._guard.held > _BODIES * self._guard.most:
             raise refusal(503, "too many large requests at the same time; try again later")
         return message
 
     def forget(self) -> None:
         """Release the body."""
-        self._held.size -= self._size
+        self._guard.held -= self._size
 
 
 def _origin_of(address: bytes) -> bytes | None:
@@ -168,8 +162,8 @@ def _host_name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _too_large(settings: ServeSettings) -> HTTPException:
-    return refusal(413, f"a request must have at most {settings.body} bytes")
+def _too_large(most: int) -> HTTPException:
+    return refusal(413, f"a request must have at most {most} bytes")
 
 
 class PatientProtocol(_Base):

@@ -185,6 +185,7 @@ _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Respons
     FileError: _bad_file,
     RequestValidationError: _bad_question,
     HTTPException: _refused,
+    wildbg_api.QueryError: wildbg_api.bad_query,
     Exception: _internal,
 }
 

@@ -33,6 +33,8 @@ from motif.serve.opponent import Opponent
 
 BAD_COMMAND, BAD_VALUE, BAD_STATE, UNSUPPORTED = "bad_command", "bad_value", "bad_state", "unsupported"
 _VARIANT = "backgammon"
+_FIXED = "engine.threads"
+"""The key whose value cannot be changed."""
 _SIDES = {"p0": 0, "p1": 1}
 _OWNERS = {"center": None, "centre": None, **_SIDES}
 _SWITCHES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
@@ -113,7 +115,7 @@ class UbgiEngine:
             "ubgi": self._introduce,
             "isready": self._get_ready,
             "quit": self._quit,
-            "stop": self._ignore,
+            "stop": lambda words: (),
             "newgame": self._new_game,
             "position": self._set_position,
             "dice": self._set_dice,
@@ -163,9 +165,6 @@ class UbgiEngine:
         self.has_quit = True
         return ()
 
-    def _ignore(self, words: list[str]) -> Sequence[str]:
-        return ()
-
     def _new_game(self, words: list[str]) -> Sequence[str]:
         session = self._task.session
         # A match goes on; the task does not.
@@ -209,28 +208,30 @@ class UbgiEngine:
             return self._opponent.answer(position, state)
         return "double" if self._opponent.cube(position, state).should_double else "nodouble"
 
-    def _keys(self, words: list[str]) -> Sequence[str]:
+    def _settings(self) -> dict[str, tuple[str, object]]:
+        """Return the range and the value of each key."""
         opponent = self._opponent
         plies = range(1, MAX_PLIES + 2) if opponent.looks_ahead else [1 + opponent.plies]
-        return (
-            f"key game.variant enum {_VARIANT} {_VARIANT}",
-            f"key engine.ply int {plies[0]}..{plies[-1]} {1 + opponent.plies}",
-            "key engine.threads int 1..1 1 !",
-            f"key engine.seed int 0..{SEED_LIMIT - 1} {opponent.seed}",
-        )
+        return {
+            "game.variant": (f"enum {_VARIANT}", _VARIANT),
+            "engine.ply": (f"int {plies[0]}..{plies[-1]}", 1 + opponent.plies),
+            _FIXED: ("int 1..1", 1),
+            "engine.seed": (f"int 0..{SEED_LIMIT - 1}", opponent.seed),
+        }
+
+    def _keys(self, words: list[str]) -> Sequence[str]:
+        return [
+            f"key {name} {known} {value}{' !' * (name == _FIXED)}"
+            for name, (known, value) in self._settings().items()
+        ]
 
     def _get(self, words: list[str]) -> Sequence[str]:
-        values = {
-            "game.variant": _VARIANT,
-            "engine.ply": 1 + self._opponent.plies,
-            "engine.threads": 1,
-            "engine.seed": self._opponent.seed,
-        }
         if len(words) != 1:
             raise RefusalError(BAD_VALUE, "expected get KEY")
-        if words[0] not in values:
+        settings = self._settings()
+        if words[0] not in settings:
             raise RefusalError(UNSUPPORTED, quoted(words[0]))
-        return (f"value {words[0]} {values[words[0]]}",)
+        return (f"value {words[0]} {settings[words[0]][1]}",)
 
     def _set(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
@@ -238,7 +239,7 @@ class UbgiEngine:
         key, value = words
         if key == "game.variant":
             _check_one_of(value, (_VARIANT,))
-        elif key == "engine.threads":
+        elif key == _FIXED:
             _check_one_of(value, ("1",))
         elif key == "engine.ply":
             self._opponent = self._opponent.at_plies(_number(value, 1) - 1)

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 from base64 import b64decode
-from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from time import monotonic
@@ -173,10 +172,10 @@ class UploadReader:
             self._pipe.send((upload, self._most_rolls))
             answer = self._answer(self._seconds)
         except (EOFError, OSError):
-            self._end()
+            self.close()
             raise RecordError("this file takes too much memory to read") from None
         except BaseException:
-            self._end()
+            self.close()
             raise
         if isinstance(answer, BaseException):
             raise answer
@@ -193,7 +192,7 @@ class UploadReader:
     def _begin(self) -> None:
         if self._process is not None and self._process.is_alive():
             return
-        self._end()
+        self.close()
         spawning = multiprocessing.get_context("spawn")
         with self._lock:
             self._pipe, other = spawning.Pipe()
@@ -203,17 +202,14 @@ class UploadReader:
             other.close()
         self._answer(_SECONDS_TO_BEGIN)
 
-    def _end(self) -> None:
+    def close(self) -> None:
+        """End the process."""
         with self._lock:
             if self._process is not None:
                 self._process.kill()
                 self._process.join()
                 self._pipe.close()
                 self._process = None
-
-    def close(self) -> None:
-        """End the process."""
-        self._end()
 
 
 def _read_all(pipe: Any, parent: int) -> None:
@@ -230,13 +226,13 @@ def _read_all(pipe: Any, parent: int) -> None:
         pipe.send(None)
         while True:
             upload, most_rolls = pipe.recv()
-            pipe.send(_outcome(read_upload, upload, most_rolls))
+            pipe.send(_outcome(upload, most_rolls))
 
 
-def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of `read`, or its error."""
+def _outcome(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord] | Exception:
+    """Return the result of `read_upload`, or its error."""
     try:
-        return read(*arguments)
+        return read_upload(upload, most_rolls)
     except MotifError as error:
         return type(error)(str(error))
     except (MemoryError, RecursionError) as error:

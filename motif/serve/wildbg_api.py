@@ -86,29 +86,24 @@ def _counts(query: _Query) -> list[int]:
     return [query.number(f"p{place}", 0) for place in range(BOARD_SIZE)]
 
 
-class _Score:
-    """The score of a match, or money play."""
+def _score(query: _Query) -> tuple[int, int, bool]:
+    """Return the points that both players still need, and whether it is the Crawford game."""
+    return query.number("x_away", 0, low=0), query.number("o_away", 0, low=0), query.truth("crawford")
 
-    def __init__(self, query: _Query) -> None:
-        self._away = [query.number(name, 0, low=0) for name in ("x_away", "o_away")]
-        self._crawford = query.truth("crawford")
 
-    def state(self) -> MatchState | None:
-        """Return the match, or None for money; raises `PositionError` for an impossible score."""
-        own, opponent = self._away
-        if own == opponent == 0:
-            return None
-        if not (0 < own <= _LONGEST_MATCH and 0 < opponent <= _LONGEST_MATCH):
-            raise PositionError(f"x_away and o_away must be 1 to {_LONGEST_MATCH}, or both 0 for money.")
-        length = max(own, opponent)
-        return MatchOptions(
-            length=length, score=f"{length - own}-{length - opponent}", crawford=self._crawford
-        ).state_of(None)
+def _state(own: int, opponent: int, crawford: bool) -> MatchState | None:
+    """Return the match of a score, or None for money; raises `PositionError` for an impossible score."""
+    if own == opponent == 0:
+        return None
+    if not (0 < own <= _LONGEST_MATCH and 0 < opponent <= _LONGEST_MATCH):
+        raise PositionError(f"x_away and o_away must be 1 to {_LONGEST_MATCH}, or both 0 for money.")
+    length = max(own, opponent)
+    score = f"{length - own}-{length - opponent}"
+    return MatchOptions(length=length, score=score, crawford=crawford).state_of(None)
 
 
 def _chances(chances: Probabilities) -> Record:
-    names = "win", "winG", "winBg", "loseG", "loseBg"
-    return dict(zip(names, chances, strict=True))
+    return dict(zip(WildbgProbabilities.model_fields, chances, strict=True))
 
 
 class WildbgProbabilities(BaseModel):
@@ -199,19 +194,16 @@ _ERRORS: dict[int | str, Record] = {
 )
 async def get_move(request: Request) -> Response:
     """wildbg: the legal plays of a roll, the best first."""
-    try:
-        query = _Query(request)
-        dice = [query.number(name, low=0, high=2**64 - 1) for name in ("die1", "die2")]
-        counts, score = _counts(query), _Score(query)
-    except QueryError as error:
-        return _plain(error)
+    query = _Query(request)
+    dice = [query.number(name, low=0, high=2**64 - 1) for name in ("die1", "die2")]
+    counts, score = _counts(query), _score(query)
     position = _position(counts)
     if not all(1 <= die <= 6 for die in dice):
         raise PlayError("Dice values must be between 1 and 6.")
     service = service_of(request)
     roll = max(dice), min(dice)
     cost = service.cost(RequestKind.PLAYS, None)
-    return await computed(request, _move, service, position, roll, score.state(), cost=cost)
+    return await computed(request, _move, service, position, roll, _state(*score), cost=cost)
 
 
 def _move(
@@ -237,14 +229,11 @@ def _move(
 )
 async def get_eval(request: Request) -> Response:
     """wildbg: probabilities of a position before the roll, whether to double and whether to take."""
-    try:
-        query = _Query(request)
-        counts, score = _counts(query), _Score(query)
-    except QueryError as error:
-        return _plain(error)
+    query = _Query(request)
+    counts, score = _counts(query), _score(query)
     service = service_of(request)
     cost = service.cost(RequestKind.CUBE, None)
-    return await computed(request, _eval, service, _position(counts), score.state(), cost=cost)
+    return await computed(request, _eval, service, _position(counts), _state(*score), cost=cost)
 
 
 def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:
@@ -261,5 +250,6 @@ def _eval(service: EngineService, position: Position, state: MatchState | None) 
     return {"cube": cube, "probabilities": _chances(chances)}
 
 
-def _plain(error: QueryError) -> Response:
+async def bad_query(_: Request, error: Exception) -> Response:
+    """Answer for a `QueryError`, as wildbg does."""
     return PlainTextResponse(f"Failed to deserialize query string: {error}", 400)

@@ -7,7 +7,6 @@ such as millions of empty lists, is refused first.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -98,7 +97,7 @@ async def computed(
 class BodyRoute(APIRoute):
     """A route that reads JSON bodies itself, large ones in a thread."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
         """See `APIRoute.get_route_handler`."""
         handler = super().get_route_handler()
         model = None if self.body_field is None else self.body_field.field_info.annotation
@@ -123,7 +122,7 @@ class _JsonRequest(Request):
     held = 0
     """Bytes of the body in memory."""
 
-    async def json(self) -> Any:
+    async def json(self) -> object:
         """Return the object; raises `HTTPException` in one line."""
         body, service = await self.body(), service_of(self)
         read = partial(read_json, self.model, body, service.settings.batch)

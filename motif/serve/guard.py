@@ -172,7 +172,7 @@ class PatientProtocol(_Base):
     It is the `Client` of its requests, and limits their headers, which uvicorn with httptools does not.
     """
 
-    app_state: dict[str, Any]
+    app_state: dict[str, object]
     _head = _count = _unparsed = 0
     _is_in_head = _has_begun = _is_too_large = False
 

@@ -174,9 +174,9 @@ def _hint(service: EngineService, question: HintQuestion) -> Record:
     legal = legal_plays(position, roll)
     asked = [find_play(play, legal) for play in question.asked]
     record = hint(position, roll, match, evaluator, name, question.options(), question.full_depth, asked)[1]
-    return (
-        {**record, "plays": _with_known(record["plays"], question.known_plays)} if question.shown else record
-    )
+    if question.shown:
+        record["plays"] = _with_known(record["plays"], question.known_plays)
+    return record
 
 
 def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list[Record]:
@@ -184,25 +184,19 @@ def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list
 
     Each has its difference from the first play as shown; None if that is from another source.
     """
-    rolled = {one.done: one for one in known if one.source == ROLLOUT}
+    rolled = {one.done: one.model_dump(exclude={"done"}, exclude_none=True) for one in known}
+    rolled = {done: one for done, one in rolled.items() if one["source"] == ROLLOUT}
     merged = [
-        one
-        if (it := rolled.get(one["notation"])) is None
-        else {**one, "lookahead": one["equity"], **it.model_dump(exclude={"done"}, exclude_none=True)}
+        one | {"lookahead": one["equity"]} | rolled[one["notation"]] if one["notation"] in rolled else one
         for one in plays
     ]
     if rolled:
         merged.sort(key=lambda one: -one["equity"] if one["source"] == ROLLOUT else math.inf)
     first = merged[0]
-    return [
-        one
-        | {
-            "difference": difference_shown(one["equity"], first["equity"])
-            if one["source"] == first["source"]
-            else None
-        }
-        for one in merged
-    ]
+    for one in merged:
+        is_alike = one["source"] == first["source"]
+        one["difference"] = difference_shown(one["equity"], first["equity"]) if is_alike else None
+    return merged
 
 
 @router.post("/cube", responses=answers(CubeDecisionAnswer))
@@ -512,22 +506,21 @@ class Shortcut:
         if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        first: Message | HTTPException | None
         try:
-            first = await receive()
+            first: Message | HTTPException = await receive()
         except HTTPException as error:
             first = error
         answer = self._answer(first)
         if answer is not None:
             await answer(scope, receive, send)
             return
+        unread = [first]
 
         async def again() -> Message:
-            nonlocal first
-            message, first = first, None
+            message = unread.pop() if unread else await receive()
             if isinstance(message, HTTPException):
                 raise message
-            return await receive() if message is None else message
+            return message
 
         await self._app(scope, again, send)
 

@@ -5,20 +5,9 @@ from dataclasses import dataclass
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.settings import setting
 
-_LOWEST = {
-    "port": 0,
-    "body": 1024,
-    "batch": 1,
-    "trials": 1,
-    "rollouts": 1,
-    "waiting": 1,
-    "budget": 1,
-    "reading": 1,
-    "connections": 16,
-    "patience": 1,
-    "workers": 1,
-}
-_HIGHEST = {"port": 65535}
+_MOST = 2**31 - 1
+_LIMITS = {"port": (0, 65535), "body": (1024, _MOST), "connections": (16, _MOST)}
+"""Limits of numbers, which otherwise are at least 1."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +51,9 @@ class ServeSettings(ServeAddress):
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""
-        for name, low in _LOWEST.items():
-            value, high = getattr(self, name), _HIGHEST.get(name, 2**31 - 1)
-            if not low <= value <= high:
+        for name, value in vars(self).items():
+            low, high = _LIMITS.get(name, (1, _MOST))
+            if isinstance(value, int) and not low <= value <= high:
                 raise SettingError(f"{name} must be {low} to {high}, not {value}", name)
         for origin in self.origins:
             scheme, _, rest = origin.partition("://")

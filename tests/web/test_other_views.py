@@ -136,6 +136,20 @@ def test_german(new_page, server):
     page.wait_for_selector("nav:has-text('Play')")
 
 
+def test_refusals_are_german_too(new_page, server, tmp_path):
+    page = new_page(language="de-DE")
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    page.fill("#id", "4HPwATDgc/ABM")
+    page.click("#show-id")
+    page.wait_for_selector(".fault:has-text('Keine gültige Stellung oder ID')")
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear Ann,\n")
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector(".fault:has-text('Motif kann dieses Match nicht lesen')")
+
+
 def views(page, server, path):
     """Show every view and panel, by name, one after the other."""
     yield from views_of_play(page, server)

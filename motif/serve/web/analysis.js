@@ -9,7 +9,7 @@ import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live,
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
-import { TRIED } from "./result.js";
+import { errorCount } from "./result.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { titleOf } from "./analyse.js";
@@ -68,13 +68,8 @@ export class Analysis {
   }
 
   open(match, themes = {}) {
-    this.match = match;
-    this.themes = themes;
-    this.decisions = [];
-    this.at = null;
-    this.rolls = 0;
-    this.seat = match.seat ?? null;
-    this.bottom = this.seat ?? 0;
+    const seat = match.seat ?? null;
+    Object.assign(this, { match, themes, seat, decisions: [], at: null, rolls: 0, bottom: seat ?? 0 });
     if (match.analysis) {
       this.name = match.analysis;
       history[location.hash.startsWith("#/analyse/") ? "replaceState" : "pushState"](null, "", `#/analyse/${match.analysis}`);
@@ -93,7 +88,7 @@ export class Analysis {
     this.sum = h("p", { class: "source", role: "status" });
     this.filter = choice("which", Object.keys(FILTERS).map((one) => [one, t(`show ${one}`)]), "errors", () => this.fill());
     this.whom = choice("whom", [["", t("of both")], ...names], "", () => this.fill());
-    this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(this.seat ?? ""), (seat) => seat && this.sit(Number(seat)));
+    this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(seat ?? ""), (one) => one && this.sit(Number(one)));
     this.learn = h("span");
     const step = (key, by) => button(by < 0 ? "\u25c2" : "\u25b8", () => this.step(by), { id: key, "aria-label": t(key), title: t(key) });
     const labelled = (key, control) => h("label", { class: "inline" }, t(key), " ", control);
@@ -175,7 +170,7 @@ export class Analysis {
   }
 
   showLearn() {
-    const count = this.decisions.filter((one) => one.counts && one.decider === this.seat && one.error >= TRIED).length;
+    const count = errorCount(this.decisions, this.seat);
     show(this.learn, count > 0 && this.players && linkTo(t("try again", { count }), `#/learn/analysis/${this.name}`, { id: "try-again" }));
   }
 

@@ -2,6 +2,9 @@
 
 import { t } from "./texts.js";
 
+/** What refusals are about, by status or by status and path: the server's own words are English. */
+const FAULTS = { 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
+
 export class Problem extends Error {
   constructor(message, status, fields = []) {
     super(message);
@@ -17,8 +20,9 @@ async function ask(path, options = {}) {
     throw new Problem(t("server away"), 0);
   }
   if (!answer.ok) {
-    const words = await answer.json().catch(() => ({}));
-    throw new Problem(words.message ?? t("server fault", { status: answer.status }), answer.status, words.fields);
+    const { status } = answer, { message, fields } = await answer.json().catch(() => ({}));
+    const about = FAULTS[status] ?? FAULTS[`${status} ${path}`];
+    throw new Problem(message && !about ? message : t(message ? `fault ${about}` : "server fault", { status, message }), status, fields);
   }
   return answer;
 }

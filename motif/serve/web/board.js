@@ -134,7 +134,7 @@ export class Board {
     if (event.key in places) {
       event.preventDefault();
       this.focus(places[event.key]);
-    } else if (event.key === "Enter" || event.key === " " || event.key === "Delete" || event.key === "Backspace") {
+    } else if (["Enter", " ", "Delete", "Backspace"].includes(event.key)) {
       event.preventDefault();
       event.stopPropagation();
       this.pressed(this.focused, event);
@@ -157,16 +157,14 @@ export class Board {
     if (this.byFinger && !movable.includes(place)) place = nearest(start, (one) => movable.includes(one));
     if (!movable.includes(place)) return;
     this.drag = { place, start, far: false };
-    const move = (one) => this.onMove(one);
+    const end = new AbortController(), until = { signal: end.signal };
     const up = (one) => {
-      removeEventListener("pointermove", move);
-      removeEventListener("pointerup", up);
-      removeEventListener("pointercancel", up);
+      end.abort();
       this.onUp(one);
     };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", up);
-    addEventListener("pointercancel", up);
+    addEventListener("pointermove", (one) => this.onMove(one), until);
+    addEventListener("pointerup", up, until);
+    addEventListener("pointercancel", up, until);
   }
 
   onMove(event) {

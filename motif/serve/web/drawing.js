@@ -176,17 +176,14 @@ export function checkers(board, movable, lifted = {}) {
       parts.push(s("text", { x, y: y + 6, class: `count ${mine ? "on-light" : "on-dark"}` }, String(count)));
     }
   });
-  const [allMine, allTheirs] = offCounts(board);
-  const mine = allMine - (lifted.mine ?? 0), theirs = allTheirs - (lifted.theirs ?? 0);
   const x = edge(tray, trayWidth);
-  for (let k = 0; k < mine; k++) {
-    parts.push(s("rect", { x: x + 4, y: bottom - (k + 1) * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: "slab light" }));
-  }
-  for (let k = 0; k < theirs; k++) {
-    parts.push(s("rect", { x: x + 4, y: TOP + k * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: "slab dark" }));
-  }
-  if (mine > 0) parts.push(s("text", { x: x + trayWidth / 2, y: bottom - mine * SLAB - 7, class: "off" }, String(mine)));
-  if (theirs > 0) parts.push(s("text", { x: x + trayWidth / 2, y: TOP + theirs * SLAB + 17, class: "off" }, String(theirs)));
+  offCounts(board).forEach((all, theirs) => {
+    const count = all - ((theirs ? lifted.theirs : lifted.mine) ?? 0);
+    for (let k = 0; k < count; k++) {
+      parts.push(s("rect", { x: x + 4, y: theirs ? TOP + k * SLAB : bottom - (k + 1) * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: `slab ${theirs ? "dark" : "light"}` }));
+    }
+    if (count > 0) parts.push(s("text", { x: x + trayWidth / 2, y: theirs ? TOP + count * SLAB + 17 : bottom - count * SLAB - 7, class: "off" }, String(count)));
+  });
   return parts;
 }
 

@@ -80,14 +80,15 @@ class Quiz {
     const board = this.isTake ? turned(question.board) : question.board;
     const owner = question.owner ?? "centre";
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
-    show(this.verdict, h("h2", t(question.is_play ? "ask play" : this.isTake ? "ask take" : "ask double")),
+    const asks = t(this.isTake ? "ask take" : "ask double");
+    show(this.verdict, h("h2", question.is_play ? t("ask play") : asks),
       this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
     const length = Number(question.xgid?.split(":")[8] ?? 0), score = length && `${formatOf({ length })}, ${(this.isTake ? question.score.toReversed() : question.score).join("\u2013")}`;
     show(this.otherBar, h("strong", t(`trainer ${this.kind}`)), h("span", { class: "score" }, score || t("money")));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();
-    const words = question.is_play ? t("asks play", { roll: question.dice.join("-") }) : t(this.isTake ? "ask take" : "ask double");
+    const words = question.is_play ? t("asks play", { roll: question.dice.join("-") }) : asks;
     show(this.message, words);
     announce(words);
   }

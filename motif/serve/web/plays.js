@@ -15,9 +15,12 @@ export function playName(play) {
   return play || t("no move");
 }
 
-export function actionWords(action) {
-  const words = action.split(", ").map((part) => known(`cube ${part}`, part)).join(", ");
+export function capital(words) {
   return words[0].toUpperCase() + words.slice(1);
+}
+
+export function actionWords(action) {
+  return capital(action.split(", ").map((part) => known(`cube ${part}`, part)).join(", "));
 }
 
 export function nameOf(player) {

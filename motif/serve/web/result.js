@@ -6,7 +6,12 @@ import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
 
 /** Smallest error, in millipoints, that is tried again. */
-export const TRIED = 20;
+const TRIED = 20;
+
+/** The number of a player's errors that are tried again. */
+export function errorCount(decisions, seat) {
+  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED).length;
+}
 
 export class ResultCard {
   constructor(game) {
@@ -46,7 +51,7 @@ export class ResultCard {
     const found = { errors: 0 };
     await stream("review", { game: state.game, number: state.number, keep: true }, (line) => {
       if (line.match) found.analysis = line.match.analysis;
-      else if (line.decisions) found.errors += line.decisions.filter((one) => one.counts && one.decider === state.seat && one.error >= TRIED).length;
+      else if (line.decisions) found.errors += errorCount(line.decisions, state.seat);
       else if (line.players) found.players = line.players;
       else if (line.message) throw new Error(line.message);
     });

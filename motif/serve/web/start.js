@@ -56,7 +56,7 @@ export async function newGame() {
   (await import("./newgame.js")).showNewGame();
 }
 
-export async function showStart(view, message = "") {
+async function showStart(view, message = "") {
   const wish = wishes();
   const board = new Board();
   board.show({ board: START, cube: CENTRED });

@@ -40,7 +40,7 @@ export async function tell(board, events, { before, cube, names, message, seen =
       case "begin": {
         const [mine, theirs] = one.dice;
         shown = one.board;
-        dice = [{ value: mine, used: false, by: "me" }, { value: theirs, used: false, by: "opponent" }];
+        dice = [...diceOf([mine], "me"), ...diceOf([theirs], "opponent")];
         draw();
         sound("dice");
         const words = t("told begin", { opponent: names("opponent"), mine, theirs });

@@ -32,7 +32,7 @@ export function frame(view, title, board, kind = "", panelName = title) {
   return parts;
 }
 
-export function chip(isLight) {
+function chip(isLight) {
   return h("span", { class: `chip ${isLight ? "light" : "dark"}`, "aria-hidden": "true" });
 }
 

@@ -337,14 +337,14 @@ def _steps(play: Play) -> str:
 
 def _role(words: list[str]) -> str:
     """Return the request of ``go`` and `words`; limits of time and depth, which motif lacks, are ignored."""
-    rest = words[1:] if words[:1] == ["role"] else words
-    role = rest[0] if rest and rest[0] in _ROLES else "chequer"
-    limits = rest[1:] if rest and rest[0] in _ROLES else rest
-    if words[:1] == ["role"] and (not rest or rest[0] not in _ROLES):
+    is_named = words[:1] == ["role"]
+    rest = words[is_named:]
+    role = rest.pop(0) if rest and rest[0] in _ROLES else ""
+    if is_named and not role:
         raise RefusalError(BAD_VALUE, f"a role is one of {', '.join(_ROLES)}")
-    for value in _pairs(limits, _LIMITS).values():
+    for value in _pairs(rest, _LIMITS).values():
         _number(value)
-    return role
+    return role or "chequer"
 
 
 def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import os
 import signal
 from base64 import b64decode
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
@@ -50,8 +51,7 @@ class Upload(NamedTuple):
         """
         if not self.content_type.lower().startswith(_FORM):
             return self.name, self._decoded() if self.in_base64 else self.body
-        form = _Form(self.content_type)
-        form.read(self.body)
+        form = _Form(self.content_type, self.body)
         if form.name is None:
             raise RecordError("the form has no file")
         return plain_text(form.name), bytes(form.content)
@@ -66,7 +66,7 @@ class Upload(NamedTuple):
 class _Form:
     """A form, which is read up to the end of its first file."""
 
-    def __init__(self, content_type: str) -> None:
+    def __init__(self, content_type: str, body: bytes) -> None:
         _, options = parse_options_header(content_type.encode("latin-1", "replace"))
         boundary = options.get(b"boundary", b"")
         if not boundary:
@@ -78,22 +78,16 @@ class _Form:
         self._header, self._value = bytearray(), bytearray()
         callbacks: Any = {
             "on_part_begin": self._begin,
-            "on_header_field": self._on_header,
-            "on_header_value": self._on_value,
+            "on_header_field": partial(self._collect, self._header),
+            "on_header_value": partial(self._collect, self._value),
             "on_header_end": self._end_header,
             "on_part_data": self._on_data,
             "on_part_end": self._end,
         }
         try:
-            self._parser = MultipartParser(boundary, callbacks)
-        except FormParserError as error:
-            raise RecordError(f"the form cannot be read: {plain_text(str(error))}") from None
-
-    def read(self, body: bytes) -> None:
-        """Read the `body` in pieces."""
-        try:
+            parser = MultipartParser(boundary, callbacks)
             for k in range(0, len(body), _PIECE):
-                self._parser.write(body[k : k + _PIECE])
+                parser.write(body[k : k + _PIECE])
                 if self._is_read:
                     return
         except FormParserError as error:
@@ -111,13 +105,9 @@ class _Form:
         if self._head > _PART_HEAD:
             raise RecordError(f"the headers of a form's part must have at most {_PART_HEAD} bytes")
 
-    def _on_header(self, data: bytes, start: int, end: int) -> None:
+    def _collect(self, into: bytearray, data: bytes, start: int, end: int) -> None:
         self._measure(end - start)
-        self._header += data[start:end]
-
-    def _on_value(self, data: bytes, start: int, end: int) -> None:
-        self._measure(end - start)
-        self._value += data[start:end]
+        into += data[start:end]
 
     def _end_header(self) -> None:
         if self._header.lower() == b"content-disposition" and self.name is None:

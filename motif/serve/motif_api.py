@@ -78,7 +78,8 @@ _DIGITS = 7
 _AT_ONCE = 256
 """Positions of a batch that are answered and encoded together."""
 _EVALUATED_AT_ONCE = 2048
-
+_FILE = {"type": "string", "format": "binary"}
+"""Schema of a file in a form."""
 PATH = "/api/v1/evaluate"
 
 
@@ -311,12 +312,7 @@ def _rollout_work(
             "required": True,
             "content": {
                 "text/plain": {"schema": {"type": "string"}},
-                "multipart/form-data": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {"file": {"type": "string", "format": "binary"}},
-                    }
-                },
+                "multipart/form-data": {"schema": {"type": "object", "properties": {"file": _FILE}}},
             },
         }
     },

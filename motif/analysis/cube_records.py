@@ -12,7 +12,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
-from motif.doubling import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
+from motif.doubling import CubeDecision, MatchEquityTable, cube_decision, match_equity_table
 from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
 from motif.doubling.decision import BEAVERED, rolled_decision
 from motif.doubling.equities import efficiency_class
@@ -73,7 +73,7 @@ class CubeAnswer(NamedTuple):
             **decision_record(self.decision),
             **self.probabilities._asdict(),
             "cubeless": self.probabilities.equity,
-            "class": efficiency_class(self.position)[0],
+            "class": efficiency_class(self.position),
             "player": self.player,
             "position": self.position.gnubg_id,
         }
@@ -102,7 +102,7 @@ def cube_answers(
     boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
     each = probabilities_of_each(boards, evaluator, jobs)
     for (position, state), chances in zip(questions, each, strict=True):
-        decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
+        decision = cube_decision(chances, state, position, evaluator, efficiency=efficiency, table=table)
         yield CubeAnswer(position, chances, decision, evaluator, player)
 
 

@@ -8,7 +8,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
-from motif.doubling import CubeDecision, cube_decision_at
+from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators import Evaluator
@@ -51,7 +51,7 @@ class RolloutQuestion(NamedTuple):
         """Roll out the cube decision; also return the static decision."""
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
         chances = self.evaluator.evaluate(self.position)
-        return result, cube_decision_at(self.position, chances, result.state)
+        return result, cube_decision(chances, result.state, self.position)
 
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]

@@ -9,7 +9,7 @@ from motif.analysis.position_records import SHOWN
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
-from motif.doubling import CubeDecision, cube_decision_by
+from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator
 from motif.players.ranking import Ranking, rank_plays
 from motif.runtime.frames import Tabular
@@ -63,7 +63,7 @@ def decide_turn(
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)
     state = options.state_of(match)
-    decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), state)
+    decision = cube_decision(evaluator.evaluate(position), state, position, evaluator)
     if match is None or not match.doubled:
         return TurnDecision("double" if decision.should_double else "roll", cube=decision)
     return TurnDecision(decision.answer, cube=decision)

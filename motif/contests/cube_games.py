@@ -51,7 +51,7 @@ class Side(NamedTuple):
 
 
 def _cube_player(side: Side) -> CubePlayer:
-    """Return a player whose cube decisions use lookahead if its evaluator does, as in `cube_decision_by`."""
+    """Return a player whose cube decisions use lookahead if its evaluator does, as in `cube_decision`."""
     evaluator = side.cube_evaluator
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
     return CubePlayer(side.choose, evaluator.evaluate_many, decided)

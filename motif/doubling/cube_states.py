@@ -5,21 +5,20 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.board.match_state import MatchState, owner_seen_by, owning_player
+from motif.board.match_state import MatchState, owner_seen_by
 from motif.board.packed import Board, pack_many
-from motif.board.rules import MAX_CUBE
 from motif.doubling.equities import (
     DEFAULT_EFFICIENCY,
     Efficiency,
     EquityScale,
     Floats,
+    as_efficiency,
     check_valued,
     fixed_cube_model,
     scale,
 )
-from motif.doubling.exact import MONEY_COLUMNS, CubeLevel, cube_levels, match_values
+from motif.doubling.exact import MONEY_COLUMNS, cube_levels, levels_after_doubles, match_values
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
@@ -27,7 +26,6 @@ from motif.evaluators.cube_model import (
     EVEN,
     MAX_STATES,
     NO_CUBE,
-    NO_DOUBLE,
     CubeModel,
     ExactValues,
     known_boards,
@@ -58,29 +56,27 @@ def cube_model_for(
     # The rules of money play have no effect in a match.
     if state.length:
         state = replace(state, jacoby=False, beavers=False, raccoons=False)
-    return _cube_model_for(state, table, DEFAULT_EFFICIENCY if efficiency is None else efficiency)
+    return _cube_model_for(state, table, as_efficiency(efficiency))
 
 
 @lru_cache(maxsize=_KEPT)
-def _cube_model_for(
-    state: MatchState, table: MatchEquityTable | None, efficiency: float | Efficiency
-) -> CubeModel:
-    levels = list(cube_levels(state)) if state.length else _money_levels(state)
+def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficiency: Efficiency) -> CubeModel:
+    levels = cube_levels(state)
     unit = scale(state, table)
-    parts = [_level_model(state, level, efficiency, unit, table) for level in levels]
+    parts = []
+    for shown, owner in levels:
+        there = replace(state, cube=shown, cube_owner=owner_seen_by(owner, 0))
+        own_unit = unit if state.length else EquityScale(half=state.cube / shown)
+        parts.append(fixed_cube_model(there, table, own_unit, efficiency))
     cube = np.array([shown for shown, _ in levels], np.int64)
     if state.length:
-        first_levels, doubled, exact = _match_tables(_first_state(state), table)
-        place = {level: number for number, level in enumerate(levels)}
-        column = np.array([[first_levels.index(level)] * 2 for level in levels])
-        doubles = np.array(
-            [[NO_DOUBLE if to == NO_DOUBLE else place[first_levels[to]] for to in doubled[number].tolist()]
-             for number, _ in column.tolist()]
-        )  # fmt: skip
+        first = _first_state(state)
+        exact, places = _match_table(first, table), cube_levels(first)
+        column = np.array([[places[level]] * 2 for level in levels])
         like, ratio = np.arange(len(levels)), np.ones(len(levels))
         middle, factor = np.array([unit.middle, 1 - unit.middle]), np.full(len(levels), 1 / unit.half)
     else:
-        doubles, exact = _money_doubles(levels), share_table(_money_tables(), _money_tables)
+        exact = share_table(_money_table(), _money_table)
         owners = [owner for _, owner in levels]
         like = np.array([owners.index(owner) for owner in owners])
         ratio = cube / cube[like]
@@ -101,7 +97,7 @@ def _cube_model_for(
         np.concatenate([part.played_out for part in parts]),
         parts[0].efficiency,
         cube,
-        doubles.astype(np.int64),
+        levels_after_doubles(state, levels).T.copy(),
         like.astype(np.int64),
         ratio,
         state.beavers,
@@ -110,66 +106,25 @@ def _cube_model_for(
 
 
 @lru_cache(maxsize=_SCORES_KEPT)
-def _match_tables(
-    state: MatchState, table: MatchEquityTable | None
-) -> tuple[list[CubeLevel], npt.NDArray[np.int64], Floats]:
-    """Return the cube levels from `state` on, with their `match_values`."""
-    doubled, exact = match_values(state, MATCH_CHECKERS, table)
-    return list(cube_levels(state)), doubled, share_table(exact, partial(_match_exact, state, table))
-
-
-def _match_exact(state: MatchState, table: MatchEquityTable | None) -> Floats:
-    return _match_tables(state, table)[2]
+def _match_table(state: MatchState, table: MatchEquityTable | None) -> Floats:
+    return share_table(match_values(state, MATCH_CHECKERS, table), partial(_match_table, state, table))
 
 
 @lru_cache(maxsize=1)
-def _money_tables() -> Floats:
+def _money_table() -> Floats:
     return money_cubes()[None]
 
 
 def _first_state(state: MatchState) -> MatchState:
     """Return the state before the first double, if possible, because its exact values cover every cube."""
     first = replace(state, cube=1, cube_owner="centre")
-    return first if next(iter(cube_levels(state))) in cube_levels(first) else state
+    return first if cube_levels(state).keys() <= cube_levels(first).keys() else state
 
 
 @lru_cache(maxsize=_KEPT)
 def without_doubles(state: MatchState | None = None) -> CubeModel:
     """Return a model without further doubles, for the cube in `state` or for cubeless money play."""
     return NO_CUBE if state is None else without_cube(cube_model_for(state))
-
-
-def _level_model(
-    state: MatchState,
-    level: CubeLevel,
-    efficiency: float | Efficiency,
-    unit: EquityScale,
-    table: MatchEquityTable | None,
-) -> CubeModel:
-    """Return the one-state model of `level`, with equities in `unit` (for money, at `state`'s cube)."""
-    there = replace(state, cube=level[0], cube_owner=owner_seen_by(level[1], 0))
-    if not state.length:
-        unit = EquityScale(half=state.cube / level[0])
-    return fixed_cube_model(there, table, efficiency, unit=unit)
-
-
-def _money_levels(state: MatchState) -> list[CubeLevel]:
-    """Return the cube levels of money play, the current one first."""
-    levels: list[CubeLevel] = [(state.cube, owning_player(state.cube_owner, 0))]
-    cube = 2 * state.cube
-    while cube <= MAX_CUBE:
-        levels += [(cube, 0), (cube, 1)]
-        cube *= 2
-    return levels
-
-
-def _money_doubles(levels: list[CubeLevel]) -> npt.NDArray[np.int64]:
-    numbers = {level: number for number, level in enumerate(levels)}
-
-    def doubled(cube: int, owner: int | None, side: int) -> int:
-        return numbers.get((2 * cube, 1 - side), NO_DOUBLE) if owner in (None, side) else NO_DOUBLE
-
-    return np.array([[doubled(*level, side) for side in (0, 1)] for level in levels])
 
 
 def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], CubeModel]:

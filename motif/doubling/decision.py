@@ -15,23 +15,21 @@ from motif.board.position import Position
 from motif.board.rules import is_double_useful, may_double
 from motif.doubling.cube_states import ALMOST, cube_model_for
 from motif.doubling.equities import (
-    DOUBLE_PASS,
     CubeCurves,
     Curve,
     Efficiency,
     Floats,
-    Outcomes,
+    as_efficiency,
     check_valued,
-    chosen_efficiency,
     cube_curves,
-    efficiency_class,
     outcomes,
     scale,
+    value_of_pass,
 )
 from motif.doubling.exact import CubeValues, exact_equities
-from motif.doubling.match_equity import MatchEquityTable, match_equity_table
+from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import Probabilities
+from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
@@ -216,9 +214,9 @@ class CubeDecision(Tabular):
     @cached_property
     def opponent_windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the opponent, in win probabilities of the opponent."""
-        return self._windows(self._model.ends.switch_sides(), self.state.switch_sides())
+        return self._windows(np.asarray(turned(self._model.ends), np.float64), self.state.switch_sides())
 
-    def _windows(self, ends: Outcomes, state: MatchState) -> tuple[MarketWindow, ...]:
+    def _windows(self, ends: Floats, state: MatchState) -> tuple[MarketWindow, ...]:
         if not is_double_useful(state):
             return ()
         efficiencies = (("dead", 0.0), ("efficiency", self.efficiency), ("live", 1.0))
@@ -302,69 +300,52 @@ class _WindowModel(NamedTuple):
     """Inputs of the market windows of a decision."""
 
     efficiency: float
-    ends: Outcomes
+    ends: Floats
     table: MatchEquityTable | None
 
 
 def cube_decision(
     probabilities: Probabilities,
     state: MatchState,
+    position: Position | None = None,
+    evaluator: Evaluator | None = None,
     *,
-    position_class: str = "contact",
-    pips: int | None = None,
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
     """Make the cube decision before the roll in `state` from cubeless probabilities.
 
-    The cube efficiency is `efficiency` or, by default, the efficiency of `position_class` (one of
-    `motif.doubling.equities.EFFICIENCY_CLASSES`; a ``race`` also needs the `pips` of the player on roll).
-    Matches use `table`, by default Kazaross-XG2. Raises `SettingError` for invalid probabilities,
-    efficiency or class, and for a finished match.
+    Parameters
+    ----------
+    probabilities
+        The five probabilities of the player on roll.
+    state
+        Match, score and cube.
+    position
+        The position: its class determines the cube efficiency (by default that of contact positions), and
+        equities of bearoffs with few checkers are exact (see `motif.doubling.exact`).
+    evaluator
+        The evaluator of `probabilities`.  If it looks ahead from `position`, both players may double at
+        every node of the lookahead.
+    efficiency
+        The cube efficiency of the model, which then decides alone.
+    table
+        The match equity table, by default Kazaross-XG2.
+
+    Raises
+    ------
+    SettingError
+        For invalid probabilities or efficiency, and for a finished match.
     """
-    x = chosen_efficiency(efficiency, position_class, pips)
-    return _decision(outcomes(np.asarray(probabilities)), state, x, table)
-
-
-def cube_decision_at(
-    position: Position,
-    probabilities: Probabilities,
-    state: MatchState,
-    *,
-    efficiency: float | Efficiency | None = None,
-    table: MatchEquityTable | None = None,
-) -> CubeDecision:
-    """Make the cube decision for `position`, whose class and pips determine the efficiency.
-
-    Without an `efficiency`, equities of bearoffs with few checkers are exact (see `motif.doubling.exact`)
-    and do not depend on `probabilities`.
-    """
-    x = chosen_efficiency(efficiency, *efficiency_class(position))
-    exact = exact_equities(position, state, table) if efficiency is None else None
-    return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
-
-
-def cube_decision_by(
-    evaluator: Evaluator,
-    position: Position,
-    probabilities: Probabilities,
-    state: MatchState,
-    *,
-    efficiency: float | Efficiency | None = None,
-    table: MatchEquityTable | None = None,
-) -> CubeDecision:
-    """Make the cube decision for `position` with the `evaluator` that returned its `probabilities`.
-
-    If the evaluator looks ahead, both players may double at every node of the lookahead.  With an
-    `efficiency`, the model decides without lookahead.  Otherwise like `cube_decision_at`.
-    """
-    known = exact_equities(position, state, table) if efficiency is None else None
-    exact = known is not None
-    if not exact and efficiency is None and evaluator.without_lookahead is not evaluator:
-        cube_model = cube_model_for(state, table)
-        held, taken = evaluator.cube_equities(position.board[None], cube_model, 0)[0].tolist()
-        known = values_of(state, held, taken, table)
-    x = chosen_efficiency(efficiency, *efficiency_class(position))
+    known, exact = None, False
+    if position is not None and efficiency is None:
+        known = exact_equities(position, state, table)
+        exact = known is not None
+        if evaluator and evaluator.without_lookahead is not evaluator and not exact:
+            cube_model = cube_model_for(state, table)
+            held, taken = evaluator.cube_equities(position.board[None], cube_model, 0)[0].tolist()
+            known = values_of(state, held, taken, table)
+    x = as_efficiency(efficiency).of(position)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
 
 
@@ -375,8 +356,7 @@ def values_of(
     unit = scale(state, table)
     if not may_double(state):
         return CubeValues(unit.value(held), None, None)
-    passed = (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
-    return CubeValues(unit.value(held), unit.value(taken), passed)
+    return CubeValues(unit.value(held), unit.value(taken), value_of_pass(state, table))
 
 
 def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
@@ -387,22 +367,21 @@ def rolled_decision(decision: CubeDecision, no_double: float, double_take: float
 
 
 def _decision(
-    ends: Outcomes,
+    ends: Floats,
     state: MatchState,
     x: float,
     table: MatchEquityTable | None,
-    known: CubeValues | None = None,
+    known: CubeValues | None,
     *,
-    exact: bool = True,
+    exact: bool,
 ) -> CubeDecision:
     """Make the decision from `known` values, which may be `exact`, or by the model."""
     check_valued(state)
     curves = cube_curves(ends, state, x, table)
-    double = curves.double_take
-    exact = exact and known is not None
+    double, wins = curves.double_take, ends[:, WIN]
     values = known or CubeValues(
-        float(curves.no_double.at(ends.win)[0]),
-        None if double is None else float(double.at(ends.win)[0]),
+        float(curves.no_double.at(wins)[0]),
+        None if double is None else float(double.at(wins)[0]),
         None if double is None else curves.double_pass,
     )
     mwc = values if state.length else (None, None, None)
@@ -410,7 +389,7 @@ def _decision(
         None if value is None else float(scale(state, table).equity(value)) for value in values
     )
     assert no_double is not None
-    gammons = not exact and bool(ends.win_gammons[0] > 0)
+    gammons = not exact and bool(ends[0, WIN_GAMMON] > 0)
     action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
@@ -469,7 +448,7 @@ def cash_point(curves: CubeCurves) -> float:
 
 
 def _window(
-    name: str, ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None
+    name: str, ends: Floats, state: MatchState, x: float, table: MatchEquityTable | None
 ) -> MarketWindow:
     curves = cube_curves(ends, state, x, table)
     cash = cash_point(curves)

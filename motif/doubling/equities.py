@@ -8,8 +8,7 @@ The model interpolates between the equities of a dead and of a live cube by the 
 eval.c); docs/how-to/cube.md has values fitted to motif's cubeful rollouts.
 """
 
-import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ from motif.evaluators.cube_model import (
     ends_of,
     one_state,
 )
-from motif.evaluators.probabilities import OUTPUTS, Probabilities, switched_equities
+from motif.evaluators.probabilities import OUTPUTS, WIN, switched_equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
 
@@ -57,13 +56,6 @@ BEAROFF = "bearoff"
 EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
 
 
-def checked_efficiency(x: float) -> float:
-    """Return `x`; raise `SettingError` unless it is 0 to 1."""
-    if not math.isfinite(x) or not 0 <= x <= 1:
-        raise SettingError(f"a cube efficiency must be 0 to 1, not {x:g}")
-    return x
-
-
 @dataclass(frozen=True)
 class Efficiency:
     """Cube efficiency by position class; in a race, it grows with the player on roll's pips, within bounds.
@@ -80,19 +72,13 @@ class Efficiency:
     race_highest: float = 0.70
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            checked_efficiency(getattr(self, field.name))
+        for x in self.numbers().tolist():
+            if not 0 <= x <= 1:
+                raise SettingError(f"a cube efficiency must be 0 to 1, not {x:g}")
 
-    def of(self, position_class: str, pips: int | None = None) -> float:
-        """Return the x of a class in `EFFICIENCY_CLASSES`; a race also needs the player on roll's pips."""
-        if position_class not in EFFICIENCY_CLASSES:
-            names = ", ".join(EFFICIENCY_CLASSES)
-            raise SettingError(f"unknown position class {position_class!r}: it must be one of {names}")
-        if position_class == "race":
-            if pips is None:
-                raise SettingError("the cube efficiency of a race requires the pips of the player on roll")
-            return min(max(self.race_base + self.race_per_pip * pips, self.race_lowest), self.race_highest)
-        return float(getattr(self, position_class))
+    def of(self, position: Position | None) -> float:
+        """Return the x of `position` for the player on roll, or of contact positions without one."""
+        return self.contact if position is None else float(self.of_boards(position.board[None])[0])
 
     def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
         """Return the x, float64 (n,), of `boards` int8 (n, 26), each from the side of the player on roll."""
@@ -103,13 +89,15 @@ class Efficiency:
         return np.array([getattr(self, name) for name in NUMBERS])
 
 
-def constant_efficiency(x: float) -> Efficiency:
-    """Return the efficiency `x` for every position; raise `SettingError` unless it is 0 to 1."""
-    return Efficiency(**{**dict.fromkeys(NUMBERS, float(x)), "race_per_pip": 0.0})
-
-
 DEFAULT_EFFICIENCY = Efficiency()
 """gnubg's cube efficiencies."""
+
+
+def as_efficiency(efficiency: float | Efficiency | None) -> Efficiency:
+    """Return `efficiency`, by default gnubg's; a number is the x of every position."""
+    if isinstance(efficiency, int | float):
+        return Efficiency(**{**dict.fromkeys(NUMBERS, float(efficiency)), "race_per_pip": 0.0})
+    return efficiency or DEFAULT_EFFICIENCY
 
 
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
@@ -117,34 +105,17 @@ def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
     return np.asarray(efficiency_codes(pack_many(boards)))
 
 
-def efficiency_class(position: Position) -> tuple[str, int]:
-    """Return the class of `position` and the pips of the player on roll, which determine the default x."""
-    return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])], position.pip_count
+def efficiency_class(position: Position) -> str:
+    """Return the class of `position`, one of `EFFICIENCY_CLASSES`."""
+    return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])]
 
 
-class Outcomes(NamedTuple):
-    """Outcome probabilities of n positions from one player's side; each is float64 (n,)."""
+def outcomes(probabilities: npt.ArrayLike) -> Floats:
+    """Convert the five cumulative probabilities (5,) or (n, 5) to win probabilities and shares (n, 5).
 
-    win: Floats
-    win_gammons: Floats
-    """Share of wins that are gammons or backgammons."""
-    win_backgammons: Floats
-    lose_gammons: Floats
-    lose_backgammons: Floats
-
-    def switch_sides(self) -> "Outcomes":
-        """Return the outcomes from the other player's side."""
-        return Outcomes(
-            1 - self.win, self.lose_gammons, self.lose_backgammons, self.win_gammons, self.win_backgammons
-        )
-
-    def rows(self) -> Floats:
-        """Return the probabilities as an array (n, 5)."""
-        return np.stack(self, axis=1)
-
-
-def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
-    """Convert the five cumulative probabilities (5,) or (n, 5); raise `SettingError` if they are invalid."""
+    The shares are those of gammons and backgammons among wins, then among losses.  Raises `SettingError`
+    for invalid probabilities.
+    """
     rows = np.atleast_2d(np.asarray(probabilities, np.float64))
     if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
         raise SettingError(f"the shape of the probabilities must be (n, {len(OUTPUTS)}), not {rows.shape}")
@@ -152,7 +123,7 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
         raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}: it must be 0 to 1")
-    return Outcomes(*ends_of(rows).T)
+    return np.asarray(ends_of(rows))
 
 
 class Curve(NamedTuple):
@@ -196,25 +167,25 @@ class CubeEquities(NamedTuple):
 
 
 def cube_curves(
-    ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
+    ends: Floats, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
-    """Return the curves of `ends` in `state` at efficiency `x`; `table` is by default Kazaross-XG2."""
-    taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
-    if not state.length:
-        now, then, double_pass = EquityScale(), EquityScale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
-    else:
-        table = table or match_equity_table()
-        now, then, double_pass = EquityScale(), EquityScale(), table.after_game(state, state.cube)
-    return CubeCurves(
-        _curve(ends, fixed_cube_model(state, table, unit=now), x),
-        _curve(ends, fixed_cube_model(taken, table, unit=then), x) if taken else None,
-        double_pass,
-    )
+    """Return the curves of `ends` (n, 5), from `outcomes`, in `state` at efficiency `x`.
+
+    `table` is by default Kazaross-XG2.
+    """
+    share = np.ascontiguousarray(np.broadcast_to(np.asarray(x, np.float64), len(ends)))
+    held = Curve(*curves(fixed_cube_model(state, table, EquityScale()), share, ends))
+    taken = None
+    if may_double(state):
+        then = replace(state, cube=2 * state.cube, cube_owner="opponent")
+        unit = EquityScale() if state.length else EquityScale(half=1 / DOUBLED_WORTH)
+        taken = Curve(*curves(fixed_cube_model(then, table, unit), share, ends))
+    return CubeCurves(held, taken, value_of_pass(state, table))
 
 
-def _curve(ends: Outcomes, cube_model: CubeModel, x: float | Floats) -> Curve:
-    share = np.ascontiguousarray(np.broadcast_to(np.asarray(x, np.float64), ends.win.shape))
-    return Curve(*curves(cube_model, share, ends.rows()))
+def value_of_pass(state: MatchState, table: MatchEquityTable | None = None) -> float:
+    """Return the value of double/pass, in the units of `CubeCurves`."""
+    return (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
 
 
 def cube_equities(
@@ -226,34 +197,22 @@ def cube_equities(
     """
     ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
-    double_pass = np.full(len(ends.win), curves.double_pass)
-    return CubeEquities(curves.no_double.at(ends.win), curves.doubled.at(ends.win), double_pass)
-
-
-def cubeful_equity(
-    probabilities: Probabilities,
-    state: MatchState,
-    *,
-    position_class: str = "contact",
-    pips: int | None = None,
-    efficiency: float | Efficiency | None = None,
-    table: MatchEquityTable | None = None,
-) -> float:
-    """Return the cubeful equity of the player on roll in `state`, without a double before this roll.
-
-    The equity is in units of the current cube for money, and normalised (see `EquityScale`) in a match.
-    Raises `SettingError` for invalid arguments, like `cube_decision`.
-    """
-    x = chosen_efficiency(efficiency, position_class, pips)
-    return float(cubeful_equities(probabilities, state, x, table)[0])
+    wins = ends[:, WIN]
+    double_pass = np.full(len(ends), curves.double_pass)
+    return CubeEquities(curves.no_double.at(wins), curves.doubled.at(wins), double_pass)
 
 
 def cubeful_equities(
     probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> Floats:
-    """Return the cubeful equities (n,) of `probabilities` (n, 5); the efficiency `x` is a number or (n,)."""
+    """Return the cubeful equities (n,) of `probabilities` (n, 5), without a double before this roll.
+
+    They are in units of the current cube for money, and normalised (see `EquityScale`) in a match; the
+    efficiency `x` is a number or (n,).
+    """
     ends = outcomes(probabilities)
-    return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
+    values = cube_curves(ends, state, x, table).no_double.at(ends[:, WIN])
+    return np.asarray(scale(state, table).equity(values))
 
 
 class EquityScale(NamedTuple):
@@ -296,29 +255,16 @@ def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquitySca
     return EquityScale((win + loss) / 2, (win - loss) / 2)
 
 
-def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
-    """Return `efficiency` if it is a number, otherwise its value for the class (by default gnubg's)."""
-    if isinstance(efficiency, int | float):
-        return checked_efficiency(float(efficiency))
-    return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
-
-
 def fixed_cube_model(
     state: MatchState,
-    table: MatchEquityTable | None = None,
-    efficiency: float | Efficiency | None = None,
-    *,
-    unit: EquityScale | None = None,
+    table: MatchEquityTable | None,
+    unit: EquityScale,
+    efficiency: Efficiency = DEFAULT_EFFICIENCY,
 ) -> CubeModel:
     """Return the cube model of `state` without later doubles; the player on roll is side 0.
 
-    `table` is by default Kazaross-XG2; `efficiency` is one number or a value for each class (by default
-    gnubg's). Equities are in `unit`, by default the `scale` of the state.  Raises `SettingError` for a
-    finished match or an invalid efficiency.
+    `table` is by default Kazaross-XG2; equities are in `unit`.  Raises `SettingError` for a finished match.
     """
-    by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
-    unit = unit or scale(state, table)
-    numbers = (by_class or DEFAULT_EFFICIENCY).numbers()
     if not state.length:
         worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
     else:
@@ -327,7 +273,7 @@ def fixed_cube_model(
         levels = range(last + _LEVELS_BEYOND)
         worth = _match_worth(state, table or match_equity_table(), levels, unit)
     both = np.stack([worth, switched_equities(worth[:, ::-1])])
-    return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, numbers)
+    return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, efficiency.numbers())
 
 
 def _money_worth(state: MatchState, unit: EquityScale) -> Floats:

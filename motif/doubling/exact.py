@@ -32,6 +32,7 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     money_rules,
     pair_values,
 )
+from motif.evaluators.cube_model import NO_DOUBLE
 
 MAX_VALUES = 4_000_000
 """Maximum number of values computed for one position, which takes about half a second."""
@@ -192,20 +193,16 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
     return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
 
 
-def match_values(
-    state: MatchState, checkers: int, table: MatchEquityTable | None = None
-) -> tuple[Numbers, Floats]:
-    """Return the cube states after doubles in a match, and the match-winning probabilities.
+def match_values(state: MatchState, checkers: int, table: MatchEquityTable | None = None) -> Floats:
+    """Return the match-winning probabilities (2, n, n, S) of bearoffs with at most `checkers` a side.
 
-    The states (S, 2) are indexed by the side that doubles and are -1 without a double.  The probabilities
-    (2, n, n, S) are indexed by the side on roll, its home position of at most `checkers`, the opponent's
-    home position, and the `cube_levels` of `state`, whose player on roll is side 0.
+    They are indexed by the side on roll, its home position, the opponent's home position, and the
+    `cube_levels` of `state`, whose player on roll is side 0.
     """
-    levels = cube_levels(state)
-    rules = _match_rules(state, table or match_equity_table(), levels)
+    rules = _match_rules(state, table or match_equity_table(), cube_levels(state))
     side = all_home_plays(positions_of(checkers))
     values = pair_values(rules, (side, side), lambda steps=1: None)
-    return rules.doubled.T.copy(), np.stack([values[0], values[1].swapaxes(0, 1)])
+    return np.stack([values[0], values[1].swapaxes(0, 1)])
 
 
 def _score(state: MatchState) -> tuple[int, int, bool] | None:
@@ -220,26 +217,33 @@ def _level(state: MatchState, player: int) -> CubeLevel:
 def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
     """Return the numbers of all cube levels that can follow `state`, whose player on roll is player 0."""
     levels = [_level(state, 0)]
-    cube = state.cube
-    while max(aways(state)) > cube and not state.crawford:
+    cube, away = state.cube, max(aways(state)) if state.length else None
+    while can_use_double(cube, away) and not state.crawford:
         cube *= 2
         levels += [(cube, 0), (cube, 1)]
     return {level: number for number, level in enumerate(levels)}
 
 
+def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> Numbers:
+    """Return the level (2, S) after a double by each player, or `NO_DOUBLE`, for each of `levels`.
+
+    A double is useless to a player who wins the match with the current cube.
+    """
+    doubled = np.full((2, len(levels)), NO_DOUBLE)
+    for player in (0, 1):
+        away = aways(state)[player] if state.length else None
+        for (cube, owner), number in levels.items():
+            if owner in (None, player) and not state.crawford and can_use_double(cube, away):
+                doubled[player, number] = levels[2 * cube, 1 - player]
+    return doubled
+
+
 def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[CubeLevel, int]) -> CubeRules:
     """Return the values of a game at each of `levels` for both players."""
     views = state, state.switch_sides()
-    lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
-    doubled = np.full((2, len(levels)), -1)
-    for player, view in enumerate(views):
-        for (cube, owner), number in levels.items():
-            lost[player, number] = table.after_game(view, -cube)
-            passed[player, number] = table.after_game(view, cube)
-            # A double is useless to a player who wins the match with the current cube.
-            has_access = owner in (None, player) and not state.crawford
-            if has_access and can_use_double(cube, aways(view)[0]):
-                doubled[player, number] = levels[2 * cube, 1 - player]
-    return CubeRules(
-        whole=1.0, unit=1.0, lost=lost, passed=passed, doubled=doubled, turned=np.arange(len(levels))
+    lost, passed = (
+        np.array([[table.after_game(view, sign * cube) for cube, _ in levels] for view in views])
+        for sign in (-1, 1)
     )
+    doubled, turned = levels_after_doubles(state, levels), np.arange(len(levels))
+    return CubeRules(whole=1.0, unit=1.0, lost=lost, passed=passed, doubled=doubled, turned=turned)

@@ -12,7 +12,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS, gammons_count
-from motif.doubling import CubeDecision, cube_decision_by
+from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.decision import BEAVERED
 from motif.doubling.equities import DOUBLED_WORTH, scale
@@ -102,7 +102,7 @@ class Opponent:
         """Return the cube decision of the player on roll; raises `PositionError` when the game is over."""
         check_goes_on(position)
         before = replace(state, dice=None, doubled=False, decision="me")
-        return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
+        return cube_decision(self._cube.evaluate(position), before, position, self._cube)
 
     def answer(self, position: Position, state: MatchState) -> str:
         """Return ``take``, ``drop`` or, if allowed, ``beaver`` to a double by the player on roll."""

@@ -13,7 +13,7 @@ from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.doubling.decision import cube_decision_by
+from motif.doubling.decision import cube_decision
 from motif.evaluators.named import default_player
 from motif.players import load
 from motif.players.player import Player
@@ -103,7 +103,7 @@ def _doubles() -> Iterator[Position]:
             win = evaluator.evaluate(position).win
             if not 0.55 < win < 0.9:
                 continue
-            decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), MatchState())
+            decision = cube_decision(evaluator.evaluate(position), MatchState(), position, evaluator)
             taken, passed = decision.double_take, decision.double_pass
             if taken is None or passed is None:
                 continue

@@ -13,7 +13,7 @@ from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRec
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
 from motif.board.position import Position
-from motif.doubling import cube_decision_at
+from motif.doubling import cube_decision
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import RecordError, SettingError
 from tests.analysis import match_analysis_oracle as oracle
@@ -196,7 +196,7 @@ def test_cube_decisions_cost_what_the_cube_says(match):
     for act in acts:
         position, state = act.chance.position, act.chance.state
         row = PipsEvaluator().evaluate_many(position.board[None])[0]
-        found = cube_decision_at(position, Probabilities(*map(float, row)), state)
+        found = cube_decision(Probabilities(*map(float, row)), state, position)
         doubled = min(found.double_take, found.double_pass)
         costs = {
             "no double": max(found.no_double, doubled) - found.no_double,

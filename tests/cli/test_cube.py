@@ -9,7 +9,7 @@ from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState, match_id
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.doubling import cube_decision_at
+from motif.doubling import cube_decision
 from motif.evaluators import Probabilities
 
 RACE = "dPexAAB07zMAAA"
@@ -22,7 +22,7 @@ def test_what_programs_get(motif_json):
     assert {"action", "no_double", "double_take", "double_pass", "take_point"} <= set(found)
     chances = Probabilities(*(found[name] for name in Probabilities._fields))
     position, _ = parse_position(RACE)
-    decision = cube_decision_at(position, chances, MatchState())
+    decision = cube_decision(chances, MatchState(), position)
     assert found["action"] == decision.action
     assert found["no_double"] == pytest.approx(decision.no_double)
     assert found["double_take"] == pytest.approx(decision.double_take)

@@ -20,13 +20,15 @@ def cost(notation: str) -> float:
     from motif.board.match_state import MatchState
     from motif.board.moves import legal_plays
     from motif.board.position import Position
-    from motif.doubling import cubeful_equity
+    from motif.doubling import DEFAULT_EFFICIENCY, cubeful_equities
 
     evaluator = load("motif-v1").evaluator
     opening = next(play for play in legal_plays(Position.start(), (5, 4)) if play.notation == "24/15")
     plays = legal_plays(opening.position, (4, 3))
     state = MatchState(jacoby=True)
-    worth = {play.notation: -cubeful_equity(evaluator.evaluate(play.position), state) for play in plays}
+    chances = [evaluator.evaluate(play.position) for play in plays]
+    values = -cubeful_equities(chances, state, DEFAULT_EFFICIENCY.contact)
+    worth = dict(zip((play.notation for play in plays), values.tolist(), strict=True))
     return max(worth.values()) - worth[notation]
 
 

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from motif.board.match_state import MatchState
+from motif.doubling import DEFAULT_EFFICIENCY, Efficiency, cubeful_equities
 from motif.evaluators import Probabilities
 
 SHARES = st.floats(0, 1).map(lambda share: round(share, 6))
@@ -34,6 +35,21 @@ def match_states(draw) -> MatchState:
     owner = draw(st.sampled_from(["centre", "me", "opponent"]))
     cube = 1 if owner == "centre" else 2 ** draw(st.integers(1, 4))
     return MatchState(length, own, opponent, cube, owner)
+
+
+def cubeful_equity(
+    chances: Probabilities, state: MatchState, efficiency: float = DEFAULT_EFFICIENCY.contact
+) -> float:
+    """Return the cubeful equity of one position."""
+    return float(cubeful_equities(chances, state, efficiency)[0])
+
+
+def class_efficiency(efficiency: Efficiency, name: str, pips: int = 0) -> float:
+    """Return the x of a class by name; in a race it depends on the pips."""
+    if name != "race":
+        return getattr(efficiency, name)
+    x = efficiency.race_base + efficiency.race_per_pip * pips
+    return min(max(x, efficiency.race_lowest), efficiency.race_highest)
 
 
 STATES = money_states() | match_states()

@@ -12,7 +12,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
-from motif.doubling import DEFAULT_EFFICIENCY, cube_decision, cubeful_equity
+from motif.doubling import DEFAULT_EFFICIENCY, cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import EFFICIENCY_CLASSES, efficiency_classes, scale
 from motif.doubling.match_equity import match_equity_table
@@ -20,7 +20,7 @@ from motif.evaluators import Probabilities
 from motif.evaluators.cube_model import NO_CUBE, best_of_double, cube_pairs, cubeful_values
 from motif.evaluators.probabilities import certain, turned
 from motif.runtime.errors import SettingError
-from tests.doubling.chances import STATES, match_states, probabilities
+from tests.doubling.chances import STATES, class_efficiency, cubeful_equity, match_states, probabilities
 
 PACKED = pack_many(Position.start().board[None])
 
@@ -141,8 +141,8 @@ def test_the_efficiency_is_that_of_the_position(text, x):
     position, _ = parse_position(text)
     boards = position.board[None]
     name = EFFICIENCY_CLASSES[efficiency_classes(boards)[0]]
-    assert DEFAULT_EFFICIENCY.of(name, position.pip_count) == pytest.approx(x)
-    assert DEFAULT_EFFICIENCY.of_boards(boards)[0] == pytest.approx(x)
+    assert class_efficiency(DEFAULT_EFFICIENCY, name, position.pip_count) == pytest.approx(x)
+    assert DEFAULT_EFFICIENCY.of_boards(boards)[0] == DEFAULT_EFFICIENCY.of(position) == pytest.approx(x)
     row = Probabilities(0.7, 0.1, 0.0, 0.05, 0.0)
     state = MatchState(7, 2, 4)
     held = cube_pairs(cube_model_for(state), 0, pack_many(boards), np.array([row], np.float64))[0, 0]

@@ -11,7 +11,7 @@ from motif.board.moves import play_batches
 from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.doubling import cube_decision_at, cube_decision_by
+from motif.doubling import cube_decision
 from motif.doubling.cube_states import cube_model_for, decided_ahead
 from motif.doubling.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
@@ -61,12 +61,12 @@ def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side
     looked_at = 0
     for k, board in enumerate(boards):
         position, row = Position(board), Probabilities(*chances[k].tolist())
-        at_once = cube_decision_at(position, row, seen)
+        at_once = cube_decision(row, seen, position)
         # Games use exact tables for fewer checkers than `cube`.
         if exact_equities(position, seen) is not None:
             continue
         is_close = abs(at_once.doubled - at_once.no_double) < CLOSE
-        expected = cube_decision_by(JUDGE, position, row, seen) if is_close else at_once
+        expected = cube_decision(row, seen, position, JUDGE) if is_close else at_once
         assert doubles[k] == expected.should_double
         assert takes[k] == expected.should_take
         looked_at += is_close
@@ -169,7 +169,7 @@ def test_a_plays_value_agrees_with_the_cube_after_it(boards, state, spec):
         opponents = state.switch_sides()
         if outcome(best) or exact_equities(best, opponents) is not None:
             continue
-        decision = cube_decision_by(evaluator, best, evaluator.evaluate(best), opponents)
+        decision = cube_decision(evaluator.evaluate(best), opponents, best, evaluator)
         assert values.max() == pytest.approx(-decision.value, abs=1e-6), position
 
 

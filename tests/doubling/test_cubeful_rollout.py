@@ -11,7 +11,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.doubling import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table
+from motif.doubling import DEFAULT_EFFICIENCY, cube_decision, exact_equities, match_equity_table
 from motif.doubling.cube_states import MATCH_CHECKERS, cube_maker, cube_model_for, without_doubles
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
@@ -50,7 +50,7 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
             checkers = max(int(np.maximum(sign * position.board, 0).sum()) for sign in (1, -1))
             efficiency = None if checkers <= (MATCH_CHECKERS if root.length else 6) else DEFAULT_EFFICIENCY
             chances = EVALUATOR.evaluate(position)
-            decision = cube_decision_at(position, chances, state, efficiency=efficiency)
+            decision = cube_decision(chances, state, position, efficiency=efficiency)
             if decision.should_double and not decision.should_take:
                 return worth(1)
             if decision.should_double:

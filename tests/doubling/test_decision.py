@@ -8,20 +8,19 @@ from hypothesis import strategies as st
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.doubling import (
-    DEFAULT_EFFICIENCY,
-    Efficiency,
-    cube_decision,
-    cube_decision_at,
-    cube_decision_by,
-    cubeful_equities,
-    cubeful_equity,
-)
+from motif.doubling import DEFAULT_EFFICIENCY, Efficiency, cube_decision, cubeful_equities
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
-from tests.doubling.chances import SHARES, STATES, money_states, probabilities
+from tests.doubling.chances import (
+    SHARES,
+    STATES,
+    class_efficiency,
+    cubeful_equity,
+    money_states,
+    probabilities,
+)
 from tests.strategies import positions
 
 CHANCES = Probabilities(0.7, 0.2, 0.01, 0.1, 0.0)
@@ -164,8 +163,6 @@ def test_what_cannot_be_done(state, done, words):
         ((1.2, 0, 0, 0, 0), {}, "win is 1.2: it must be 0 to 1"),
         ((0.5, float("nan"), 0, 0, 0), {}, "win_gammon is nan"),
         (CHANCES, {"efficiency": 1.5}, "0 to 1, not 1.5"),
-        (CHANCES, {"position_class": "prime"}, "contact, crashed, race, bearoff"),
-        (CHANCES, {"position_class": "race"}, "requires the pips of the player on roll"),
     ],
 )
 def test_refusals(chances, options, words):
@@ -193,10 +190,13 @@ def test_a_raccoon_answers_a_beaver_that_is_none():
 
 
 def test_efficiencies_by_class():
-    found = [DEFAULT_EFFICIENCY.of("race", pips) for pips in (20, 40, 80, 120, 150)]
+    races = [Position.from_points({11: pips // 11, pips % 11: 1}, {1: 1}) for pips in (20, 40, 80, 120, 150)]
+    assert [race.pip_count for race in races] == [20, 40, 80, 120, 150]
+    found = [DEFAULT_EFFICIENCY.of(race) for race in races]
     assert found == pytest.approx([0.60, 0.60, 0.65, 0.70, 0.70])
-    assert (DEFAULT_EFFICIENCY.of("contact"), DEFAULT_EFFICIENCY.of("bearoff")) == (0.68, 0.60)
-    assert Efficiency(contact=0.5).of("contact") == 0.5
+    start, bearoff = Position.start(), Position.from_points({6: 5, 5: 5}, {6: 5})
+    assert (DEFAULT_EFFICIENCY.of(start), DEFAULT_EFFICIENCY.of(bearoff)) == (0.68, 0.60)
+    assert Efficiency(contact=0.5).of(start) == Efficiency(contact=0.5).of(None) == 0.5
     with pytest.raises(SettingError):
         Efficiency(crashed=-0.1)
 
@@ -204,18 +204,19 @@ def test_efficiencies_by_class():
 @settings(deadline=None)  # kernels may have to be compiled
 @given(positions())
 def test_arrays_of_efficiencies_equal_single_ones(position):
-    name, pips = efficiency_class(position)
-    assert DEFAULT_EFFICIENCY.of_boards(position.board[None])[0] == DEFAULT_EFFICIENCY.of(name, pips)
+    name = efficiency_class(position)
+    expected = class_efficiency(DEFAULT_EFFICIENCY, name, position.pip_count)
+    assert DEFAULT_EFFICIENCY.of_boards(position.board[None])[0] == expected
     at_home = all(position.board[7:26] <= 0) and all(position.board[:19] >= 0)
     assert (name == "bearoff") == (at_home and name in ("race", "bearoff"))
 
 
 def test_decisions_at_positions():
     start = Position.start()
-    assert cube_decision_at(start, CHANCES, MatchState()).efficiency == 0.68
+    assert cube_decision(CHANCES, MatchState(), start).efficiency == 0.68
     race = Position.from_points({8: 5, 6: 5, 5: 5}, {6: 10, 4: 5})
-    assert cube_decision_at(race, CHANCES, MatchState()).efficiency == pytest.approx(0.55 + 0.00125 * 95)
-    assert cube_decision_at(race, CHANCES, MatchState(), efficiency=0.5).efficiency == 0.5
+    assert cube_decision(CHANCES, MatchState(), race).efficiency == pytest.approx(0.55 + 0.00125 * 95)
+    assert cube_decision(CHANCES, MatchState(), race, efficiency=0.5).efficiency == 0.5
 
 
 RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
@@ -227,8 +228,8 @@ def test_a_leader_who_would_be_redoubled_immediately_does_not_double():
     position, state = parse_position(RACE_2_AWAY_4_AWAY)
     judge = load_evaluator("motif-v1@2")
     chances = judge.evaluate(position)
-    assert cube_decision_at(position, chances, state).should_double
-    decision = cube_decision_by(judge, position, chances, state)
+    assert cube_decision(chances, state, position).should_double
+    decision = cube_decision(chances, state, position, judge)
     assert not decision.should_double
     # After a redouble, the cube is dead and the game decides the match.
     assert decision.mwc_double_take == pytest.approx(chances.win, abs=0.01)
@@ -240,12 +241,10 @@ def test_static_evaluators_make_static_cube_decisions():
     for name in ("motif-v1", "pubeval"):
         evaluator = load_evaluator(name)
         chances = evaluator.evaluate(position)
-        assert cube_decision_by(evaluator, position, chances, state) == cube_decision_at(
-            position, chances, state
-        )
+        assert cube_decision(chances, state, position, evaluator) == cube_decision(chances, state, position)
     judge = load_evaluator("motif-v1@2")
-    model = cube_decision_at(position, chances, state, efficiency=0.6)
-    assert cube_decision_by(judge, position, chances, state, efficiency=0.6) == model
+    model = cube_decision(chances, state, position, efficiency=0.6)
+    assert cube_decision(chances, state, position, judge, efficiency=0.6) == model
 
 
 @pytest.mark.parametrize("game_over", [False, True])
@@ -255,8 +254,8 @@ def test_a_cube_that_looks_ahead_sees_the_same_probabilities(game_over):
     judge = load_evaluator("motif-v1@2")
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
     chances = judge.with_cube(cube_model_for(state)).evaluate(position)
-    decision = cube_decision_by(judge, position, chances, state)
-    assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-5)
+    decision = cube_decision(chances, state, position, judge)
+    assert decision.no_double == pytest.approx(cube_decision(chances, state, position).no_double, abs=1e-5)
 
 
 def test_a_double_that_can_wait_a_roll_is_made():
@@ -264,6 +263,6 @@ def test_a_double_that_can_wait_a_roll_is_made():
     position = Position.start()
     state = MatchState(length=5, own_score=2, opponent_score=4)
     judge = load_evaluator("motif-v1@2")
-    decision = cube_decision_by(judge, position, judge.evaluate(position), state)
+    decision = cube_decision(judge.evaluate(position), state, position, judge)
     assert decision.double_take == pytest.approx(decision.no_double, abs=1e-6)
     assert decision.action == "double, take"

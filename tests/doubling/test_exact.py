@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.doubling import cube_decision_at, cube_decision_by, match_equity_table
+from motif.doubling import cube_decision, match_equity_table
 from motif.doubling import exact as exact_cubes
 from motif.doubling.exact import exact_equities
 from motif.doubling.match_equity import aways
@@ -32,18 +32,18 @@ def position_of(own, opponent) -> Position:
 
 
 def test_a_last_roll_is_doubled_with_more_than_half_of_the_rolls():
-    decision = cube_decision_at(LAST_ROLL, EVEN, MatchState())
+    decision = cube_decision(EVEN, MatchState(), LAST_ROLL)
     assert decision.exact
     assert decision.action == "double, take"
     assert decision.no_double == pytest.approx(1 / 18)
     assert decision.double_take == pytest.approx(1 / 9)
     assert decision.verdicts[-1].key == "exact"
     worse = position_of((0, 0, 1, 0, 1, 0), (1, 0, 0, 0, 0, 0))  # 14 rolls win
-    assert cube_decision_at(worse, EVEN, MatchState()).action == "no double, take"
+    assert cube_decision(EVEN, MatchState(), worse).action == "no double, take"
     better = position_of((0, 1, 1, 0, 0, 0), (1, 0, 0, 0, 0, 0))  # 25 rolls
-    assert cube_decision_at(better, EVEN, MatchState(cube=2, cube_owner="me")).action == "redouble, take"
+    assert cube_decision(EVEN, MatchState(cube=2, cube_owner="me"), better).action == "redouble, take"
     surely = position_of((2, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0))
-    assert cube_decision_at(surely, EVEN, MatchState()).action == "double, pass"
+    assert cube_decision(EVEN, MatchState(), surely).action == "double, pass"
 
 
 @given(
@@ -106,7 +106,7 @@ def test_a_match_to_one_point_is_cubeless():
     found = exact_equities(position, MatchState(length=1))
     assert found.no_double == pytest.approx(bearoff_chances(position).probabilities.win)
     assert found.double_take == found.no_double
-    assert cube_decision_at(position, EVEN, MatchState(length=1)).action == "no double, dead cube"
+    assert cube_decision(EVEN, MatchState(length=1), position).action == "no double, dead cube"
 
 
 def test_computed_values_cover_later_positions(monkeypatch):
@@ -127,7 +127,7 @@ def test_more_than_six_checkers_where_few_rolls_are_left():
     """8 checkers on the 1 point are off in 4 rolls, or 3 or 2 with doubles; 1 on the 6 point in 1 or 2."""
     found = exact_equities(position_of((0, 0, 0, 0, 0, 1), (8, 0, 0, 0, 0, 0)), MatchState())
     assert found.no_double == 1
-    decision = cube_decision_at(position_of((7, 1, 0, 0, 0, 0), (8, 0, 0, 0, 0, 0)), EVEN, MatchState())
+    decision = cube_decision(EVEN, MatchState(), position_of((7, 1, 0, 0, 0, 0), (8, 0, 0, 0, 0, 0)))
     assert decision.exact
 
 
@@ -144,19 +144,19 @@ def test_more_than_six_checkers_where_few_rolls_are_left():
 def test_other_positions_use_the_model(position):
     assert exact_equities(position, MatchState()) is None
     assert exact_equities(position, MatchState(length=5)) is None
-    decision = cube_decision_at(position, EVEN, MatchState())
+    decision = cube_decision(EVEN, MatchState(), position)
     assert not decision.exact
     assert "exact" not in [verdict.key for verdict in decision.verdicts]
 
 
 def test_an_efficiency_selects_the_model():
-    decision = cube_decision_at(LAST_ROLL, EVEN, MatchState(), efficiency=0.6)
+    decision = cube_decision(EVEN, MatchState(), LAST_ROLL, efficiency=0.6)
     assert not decision.exact
     assert decision.efficiency == 0.6
 
 
 def test_equities_in_a_match_are_scaled():
-    decision = cube_decision_at(LAST_ROLL, EVEN, MatchState(length=5, own_score=3, opponent_score=3))
+    decision = cube_decision(EVEN, MatchState(length=5, own_score=3, opponent_score=3), LAST_ROLL)
     assert decision.double_pass == pytest.approx(1)
     assert decision.mwc_double_take == pytest.approx(float(Fraction(19, 36)))
     assert decision.no_double == pytest.approx(float(Fraction(2 * 19 - 36, 36)))
@@ -185,14 +185,14 @@ def test_a_cube_that_looks_ahead_is_nearer_to_the_exact_one(state, monkeypatch):
     for own, opponent in SMALL:
         position = Position.from_points(own, opponent)
         chances = judge.evaluate(position)
-        truth = cube_decision_at(position, chances, state)
+        truth = cube_decision(chances, state, position)
         assert truth.exact
-        assert cube_decision_by(judge, position, chances, state) == truth
+        assert cube_decision(chances, state, position, judge) == truth
         with monkeypatch.context() as patched:
             patched.setattr("motif.doubling.decision.exact_equities", lambda *_: None)
             two = (
-                cube_decision_at(position, chances, state),
-                cube_decision_by(judge, position, chances, state),
+                cube_decision(chances, state, position),
+                cube_decision(chances, state, position, judge),
             )
         assert not two[1].exact
         errors.append(

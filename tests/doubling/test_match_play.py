@@ -5,9 +5,9 @@ from hypothesis import given
 
 from motif.board.match_state import MatchState
 from motif.board.rules import is_cube_dead
-from motif.doubling import cube_decision, cubeful_equity, match_equity_table
+from motif.doubling import cube_decision, match_equity_table
 from motif.evaluators import Probabilities
-from tests.doubling.chances import match_states, probabilities
+from tests.doubling.chances import cubeful_equity, match_states, probabilities
 
 TABLE = match_equity_table()
 EVEN = Probabilities(0.5, 0.0, 0.0, 0.0, 0.0)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from motif.board.match_state import MatchState
-from motif.doubling import cube_decision, cubeful_equity
+from motif.doubling import cube_decision
 from motif.evaluators import Probabilities
+from tests.doubling.chances import cubeful_equity
 
 START = Probabilities(0.521514, 0.153921, 0.007563, 0.129847, 0.007546)
 """gnubg's 0-ply chances."""

@@ -12,6 +12,7 @@ from motif.evaluators import load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.static import pubeval
 from motif.runtime.errors import SettingError
+from tests.doubling.chances import class_efficiency
 
 SEED = 5
 RACE = Position.from_points({6: 3, 5: 2, 4: 2}, {6: 3, 5: 2, 3: 2})
@@ -57,7 +58,7 @@ def test_fits():
     for fitted in fit.classes:
         assert fitted.games == 10 * fitted.positions
         assert fitted.se > 0
-        x = fit.efficiency.of(fitted.name, 80)
+        x = class_efficiency(fit.efficiency, fitted.name, 80)
         assert x == pytest.approx(min(max(fitted.x, 0), 1))
     assert fit_efficiency(pubeval(), 3, 10, rounds=2, seed=SEED + 1, jobs=1) != fit
 

@@ -16,7 +16,7 @@ from motif.board.moves import legal_plays, play_batches
 from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.doubling import cube_decision_by
+from motif.doubling import cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, load_evaluator
 
@@ -77,7 +77,7 @@ def motif_play(evaluator: Evaluator, it: Textbook) -> Position:
 
 
 def motif_action(evaluator: Evaluator, it: Textbook) -> str:
-    action = cube_decision_by(evaluator, it.position, evaluator.evaluate(it.position), it.state).action
+    action = cube_decision(evaluator.evaluate(it.position), it.state, it.position, evaluator).action
     action = action.removeprefix("optional ").replace("redouble", "double")
     return next(name for name in CUBE_ACTIONS if action.startswith(name))
 

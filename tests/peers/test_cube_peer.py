@@ -11,7 +11,7 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
-from motif.doubling import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
+from motif.doubling import DEFAULT_EFFICIENCY, CubeDecision, cube_decision
 from motif.evaluators import Probabilities
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_bearoff import FOLDERS
@@ -25,7 +25,7 @@ def games_positions(number: int, seed: int) -> list[Position]:
 
 def by_the_model(position: Position, chances: Probabilities, state: MatchState) -> CubeDecision:
     """Return motif's decision without its exact tables."""
-    return cube_decision_at(position, chances, state, efficiency=DEFAULT_EFFICIENCY)
+    return cube_decision(chances, state, position, efficiency=DEFAULT_EFFICIENCY)
 
 
 def few_checkers(position: Position) -> bool:
@@ -87,7 +87,7 @@ def test_exact_decisions_agree(gnubg, state):
     for position, analysis in zip(
         positions, gnubg.cube_analyses([(position, state) for position in positions]), strict=True
     ):
-        decision = cube_decision_at(position, analysis.chances, state)
+        decision = cube_decision(analysis.chances, state, position)
         assert decision.exact
         assert difference(decision, analysis) < 1e-3
         if closeness(decision) > 1e-3:

@@ -15,7 +15,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.board.rules import may_double
-from motif.doubling import cube_decision_by
+from motif.doubling import cube_decision
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.ranking import CubeContext, Ranking, rank_plays
@@ -146,7 +146,7 @@ def test_best_plays_have_gnubgs_equities(gnubg):
         opponent = one.state.switch_sides()
         after = one.ranking.best.position
         if may_double(opponent) and not outcome(after):
-            decision = cube_decision_by(judge, after, judge.evaluate(after), opponent)
+            decision = cube_decision(judge.evaluate(after), opponent, after, judge)
             assert one.ranking[0].equity <= -decision.doubled + 1e-6, str(one)
 
 

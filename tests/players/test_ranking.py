@@ -6,7 +6,7 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.doubling import cube_decision_by
+from motif.doubling import cube_decision
 from motif.evaluators import load_evaluator
 from motif.players.ranking import CubeContext, rank_plays
 from tests.games import some_decisions
@@ -42,7 +42,7 @@ def check_decisions(player: str, count: int, seed: int) -> int:
             after = one.play.position
             if outcome(after):
                 continue
-            decision = cube_decision_by(evaluator, after, evaluator.evaluate(after), state.switch_sides())
+            decision = cube_decision(evaluator.evaluate(after), state.switch_sides(), after, evaluator)
             assert one.equity == pytest.approx(-decision.value, abs=1e-6), (number, str(one), state)
             compared += 1
     return compared

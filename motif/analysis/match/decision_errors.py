@@ -39,7 +39,7 @@ from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
-from motif.doubling import CubeDecision, cube_decision_by
+from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
@@ -321,7 +321,7 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
     boards = np.array([chance.position.board for chance in chances])
     rows = evaluator.evaluate_many(boards).astype(np.float64).tolist()
     return [
-        cube_decision_by(evaluator, chance.position, Probabilities(*row), chance.state)
+        cube_decision(Probabilities(*row), chance.state, chance.position, evaluator)
         for chance, row in zip(chances, rows, strict=True)
     ]
 

@@ -18,7 +18,7 @@ Sources: the FIBS client protocol, and the lines that gnubg 1.07 writes and read
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,11 +38,6 @@ UNLIMITED = 9999
 _SEPARATOR = ":"
 _NAMES = 2
 _FIELDS = 52
-# Groups of fields, counted from the prefix.
-_POINTS = slice(6, 6 + BOARD_SIZE)
-_YOUR_DICE, _OPPONENT_DICE, _CUBE, _VIEW, _COUNTS_AT = (
-    slice(33, 35), slice(35, 37), slice(37, 41), slice(41, 45), slice(45, 51)
-)  # fmt: skip
 _NO_DICE = (0, 0)
 _NO_OR_YES = (0, 1)
 _EITHER_WAY = (-1, 1)
@@ -225,20 +220,15 @@ def parse_fibs_board(text: str) -> FibsBoard:
         raise PositionError(
             f"invalid FIBS board {quoted(text)}: it must have {_FIELDS} fields, not {len(fields) - 1}"
         )
-    numbers = [0] * (1 + _NAMES)
-    numbers += [_number(fields[index], index, text) for index in range(1 + _NAMES, 1 + _FIELDS)]
-    values: list[Any] = [
-        *fields[1 : 1 + _NAMES],
-        *numbers[1 + _NAMES : _POINTS.start],
-        tuple(numbers[_POINTS]),
-        *numbers[_POINTS.stop : _YOUR_DICE.start],
-        tuple(numbers[_YOUR_DICE]),
-        tuple(numbers[_OPPONENT_DICE]),
-        FibsCube(*numbers[_CUBE]),
-        FibsView(*numbers[_VIEW]),
-        FibsCounts(*numbers[_COUNTS_AT]),
-        *numbers[_COUNTS_AT.stop :],
-    ]
+    first = 1 + _NAMES
+    numbers = iter([_number(field, index, text) for index, field in enumerate(fields[first:], first)])
+
+    def following(count: int) -> tuple[int, ...]:
+        return tuple(islice(numbers, count))
+
+    values: list[Any] = [*fields[1:first], *following(3), following(BOARD_SIZE), *following(1)]
+    values += [following(2), following(2), FibsCube(*following(4)), FibsView(*following(4))]
+    values += [FibsCounts(*following(6)), *following(2)]
     try:
         return FibsBoard(*values)
     except PositionError as error:

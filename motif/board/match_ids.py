@@ -47,8 +47,9 @@ from motif.runtime.errors import PositionError
 XGID_PREFIX = "XGID="
 
 _XGID_FIELDS = ("board", "cube", "owner", "turn", "dice", "S1", "S2", "CJ", "len", "max")
-_OWN_LETTERS = "ABCDEFGHIJKLMNOP"
-_OPPONENT_LETTERS = _OWN_LETTERS.lower()
+_LETTERS = "ponmlkjihgfedcba-ABCDEFGHIJKLMNOP"
+"""Letters of -16 to 16 checkers on a point."""
+_EMPTY = _LETTERS.index("-")
 _USUAL_MAX = 10
 _XGID_OWNERS: dict[CubeOwner, int] = {"centre": 0, "me": 1, "opponent": -1}
 
@@ -82,7 +83,7 @@ _PASSED = "P"
 def xgid(position: Position, match: MatchState | None = None) -> str:
     """Return the XGID, with its prefix, of `position` and `match` (None: money play, a centred cube)."""
     state = match or MatchState()
-    board = "".join(_letter(int(count)) for count in position.board)
+    board = "".join(_LETTERS[_EMPTY + count] for count in position.board.tolist())
     owner = _XGID_OWNERS[state.cube_owner]
     dice = "D" if state.doubled else "".join(map(str, state.dice or (0, 0)))
     rules = int(state.crawford) if state.length else state.jacoby + 2 * state.beavers
@@ -145,24 +146,20 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
     return Position(board if turn == 1 else -board[::-1]), state
 
 
-def _letter(count: int) -> str:
-    if count == 0:
-        return "-"
-    return _OWN_LETTERS[count - 1] if count > 0 else _OPPONENT_LETTERS[-count - 1]
-
-
 def _read_board(text: str) -> Board:
     if len(text) != BOARD_SIZE:
         raise PositionError(f"the board of an XGID must have {BOARD_SIZE} characters, not {len(text)}")
     board = np.zeros(BOARD_SIZE, np.int8)
     for place, letter in enumerate(text):
-        if letter in _OWN_LETTERS and place != OPPONENT_BAR:
-            board[place] = 1 + _OWN_LETTERS.index(letter)
-        elif letter in _OPPONENT_LETTERS and place != OWN_BAR:
-            board[place] = -1 - _OPPONENT_LETTERS.index(letter)
-        elif letter != "-":
+        count = _LETTERS.find(letter) - _EMPTY
+        if (
+            letter not in _LETTERS
+            or (place == OPPONENT_BAR and count > 0)
+            or (place == OWN_BAR and count < 0)
+        ):
             allowed = {OPPONENT_BAR: "a to p or -", OWN_BAR: "A to P or -"}.get(place, "A to P, a to p or -")
             raise PositionError(f"character {place + 1} of the board must be {allowed}, not {quoted(letter)}")
+        board[place] = count
     return board
 
 

@@ -22,29 +22,17 @@ CubeOwner = Literal["centre", "me", "opponent"]
 GameState = Literal["none", "playing", "over", "resigned", "dropped"]
 Resignation = Literal["none", "single", "gammon", "backgammon"]
 
-GAME_STATES: tuple[str, ...] = get_args(GameState)
+GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 """In the order of their codes in a Match ID."""
-RESIGNATION_CODES: tuple[str, ...] = get_args(Resignation)
+RESIGNATION_CODES: tuple[Resignation, ...] = get_args(Resignation)
 """In the order of their codes in a Match ID."""
 
 _CENTRED = 3
-_FIELDS = (
-    ("cube_log", 4),
-    ("cube_owner", 2),
-    ("on_roll", 1),
-    ("crawford", 1),
-    ("game_state", 3),
-    ("to_decide", 1),
-    ("doubled", 1),
-    ("resignation", 2),
-    ("die1", 3),
-    ("die2", 3),
-    ("length", 15),
-    ("score0", 15),
-    ("score1", 15),
-    ("jacoby_off", 1),
-    ("unused", 5),
-)
+_FIELDS = {
+    "cube_log": 4, "cube_owner": 2, "on_roll": 1, "crawford": 1, "game_state": 3, "to_decide": 1,
+    "doubled": 1, "resignation": 2, "die1": 3, "die2": 3, "length": 15, "score0": 15, "score1": 15,
+    "jacoby_off": 1, "unused": 5,
+}  # fmt: skip
 """Names and widths in bits of a Match ID's fields, the lowest bit first."""
 
 
@@ -185,7 +173,7 @@ def match_id(state: MatchState) -> str:
         "unused": 0,
     }
     number, offset = 0, 0
-    for name, width in _FIELDS:
+    for name, width in _FIELDS.items():
         number |= int(values[name]) << offset
         offset += width
     return base64_text(number.to_bytes(offset // 8, "little"))
@@ -196,7 +184,7 @@ def match_state_from_id(text: str) -> MatchState:
     octets = octets_from_base64(text, MATCH_ID_LENGTH, "match state", "Match ID")
     number = int.from_bytes(octets, "little")
     values = {}
-    for name, width in _FIELDS:
+    for name, width in _FIELDS.items():
         values[name] = number & ((1 << width) - 1)
         number >>= width
     faults = _code_faults(values)
@@ -216,8 +204,8 @@ def match_state_from_id(text: str) -> MatchState:
             dice=dice if any(dice) else None,
             doubled=bool(values["doubled"]),
             jacoby=not values["jacoby_off"],
-            resignation=RESIGNATION_CODES[values["resignation"]],  # type: ignore[arg-type]
-            game_state=GAME_STATES[values["game_state"]],  # type: ignore[arg-type]
+            resignation=RESIGNATION_CODES[values["resignation"]],
+            game_state=GAME_STATES[values["game_state"]],
             decision="me" if values["to_decide"] == player else "opponent",
             player=player,  # type: ignore[arg-type]
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cache
 from threading import local
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from motif.board.movegen import (
     generate,
     new_play_buffer,
 )
-from motif.board.notation import MAX_MOVES, OFF, format_moves
+from motif.board.notation import MAX_MOVES, OFF, Play
 from motif.board.outcome import outcome
 from motif.board.packed import (
     BOARD_SIZE,
@@ -41,26 +41,6 @@ RollLike = tuple[int, int] | str | int
 """Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Play:
-    """One legal play of a roll."""
-
-    position: Position
-    """Position after the play, from the side of the next player on roll."""
-    moves: tuple[tuple[int, int], ...]
-    """Moves of single dice (from, to) in the mover's numbering; 25 is the bar and 0 is off."""
-    hits: tuple[bool, ...]
-    """Whether each move hits a blot."""
-
-    @property
-    def notation(self) -> str:
-        """The play in standard notation, such as ``8/5* 6/5``; empty for a dance."""
-        return format_moves(self.moves, self.hits)
-
-    def __str__(self) -> str:
-        return self.notation or "cannot move"
 
 
 class PlayBatch(NamedTuple):
@@ -243,51 +223,39 @@ def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) 
     Nodes that lead to none of `plays` are left out, so that the rules on which dice must be played are
     respected.
     """
-    return _Tree(plays).grown(tuple(position.board.tolist()), tuple(sorted(roll, reverse=True)))
+    results = {_places(play.position.switch_sides()): number for number, play in enumerate(plays)}
+    nodes: list[PlayTreeNode] = []
 
-
-class _Tree:
-    def __init__(self, plays: Sequence[Play]) -> None:
-        self._results = {
-            tuple(play.position.switch_sides().board.tolist()): number for number, play in enumerate(plays)
-        }
-        self._nodes: list[PlayTreeNode] = []
-        self._known: dict[tuple[_Places, tuple[int, ...]], int | None] = {}
-
-    def grown(self, board: _Places, roll: tuple[int, ...]) -> list[PlayTreeNode]:
-        dice = roll if roll[0] != roll[1] else roll[:1] * MAX_MOVES
-        self._follow(board, dice)
-        last = len(self._nodes) - 1  # the root is added last
-        return [
-            node._replace(steps=tuple(step._replace(node=last - step.node) for step in node.steps))
-            for node in reversed(self._nodes)
-        ]
-
-    def _follow(self, board: _Places, dice: tuple[int, ...]) -> int | None:
+    @cache
+    def node_of(board: _Places, dice: tuple[int, ...]) -> int | None:
         """Return the index of the node for `board` with `dice` left; None if it leads to no legal play."""
-        state = board, dice
-        if state not in self._known:
-            self._known[state] = self._made(board, dice)
-        return self._known[state]
-
-    def _made(self, board: _Places, dice: tuple[int, ...]) -> int | None:
         steps, is_stuck = [], True
         for place, die in enumerate(dice):
             if die in dice[:place]:
                 continue
-            rest = dice[:place] + dice[place + 1 :]
             for start in _movable(board, die):
                 is_stuck = False
                 end = max(start - die, OFF)
-                hits = end != OFF and board[end] < 0
-                node = self._follow(_moved(board, start, end), rest)
+                node = node_of(_moved(board, start, end), dice[:place] + dice[place + 1 :])
                 if node is not None:
-                    steps.append(CheckerMove(start, end, die, hits, node))
-        play = self._results.get(board) if is_stuck else None
+                    steps.append(CheckerMove(start, end, die, end != OFF and board[end] < 0, node))
+        play = results.get(board) if is_stuck else None
         if not steps and play is None:
             return None
-        self._nodes.append(PlayTreeNode(tuple(steps), play))
-        return len(self._nodes) - 1
+        nodes.append(PlayTreeNode(tuple(steps), play))
+        return len(nodes) - 1
+
+    high, low = sorted(roll, reverse=True)
+    node_of(_places(position), (high, low) if high != low else (high,) * MAX_MOVES)
+    last = len(nodes) - 1  # the root is added last
+    return [
+        node._replace(steps=tuple(step._replace(node=last - step.node) for step in node.steps))
+        for node in reversed(nodes)
+    ]
+
+
+def _places(position: Position) -> _Places:
+    return tuple(position.board.tolist())
 
 
 def _movable(board: _Places, die: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Read and write plays in players' notation, such as ``bar/22 13/8*(2)``.
+"""Plays, read and written in players' notation, such as ``bar/22 13/8*(2)``.
 
 Points are in the mover's numbering, 25 is the bar and 0 is off, as in `motif.board.moves`. The style is
 gnubg's: the moves of one checker are joined, and intermediate points are shown only where the checker hits.
@@ -7,7 +7,8 @@ gnubg's: the moves of one checker are joined, and intermediate points are shown 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from motif.board.identifiers import quoted
 from motif.board.packed import OWN_BAR, POINTS
@@ -40,23 +41,24 @@ class MarkedMove(NamedTuple):
     """Whether the notation marks a hit."""
 
 
-class PlayLike(Protocol):
-    """Attributes of a play that `find_play` needs; see `motif.board.moves.Play`."""
+@dataclass(frozen=True)
+class Play:
+    """One legal play of a roll."""
+
+    position: Position
+    """Position after the play, from the side of the next player on roll."""
+    moves: tuple[tuple[int, int], ...]
+    """Moves of single dice (from, to) in the mover's numbering; 25 is the bar and 0 is off."""
+    hits: tuple[bool, ...]
+    """Whether each move hits a blot."""
 
     @property
-    def moves(self) -> tuple[tuple[int, int], ...]:
-        """Moves of single dice (from, to)."""
+    def notation(self) -> str:
+        """The play in standard notation, such as ``8/5* 6/5``; empty for a dance."""
+        return format_moves(self.moves, self.hits)
 
-    @property
-    def hits(self) -> tuple[bool, ...]:
-        """Whether each move hits a blot."""
-
-    @property
-    def position(self) -> Position:
-        """Position after the play, from the side of the next player on roll."""
-
-
-_Play = TypeVar("_Play", bound=PlayLike)
+    def __str__(self) -> str:
+        return self.notation or "cannot move"
 
 
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
@@ -98,7 +100,7 @@ def parse_moves(text: str) -> list[MarkedMove]:
     return moves
 
 
-def find_play(text: str, plays: Sequence[_Play]) -> _Play:
+def find_play(text: str, plays: Sequence[Play]) -> Play:
     """Return the play among the legal `plays` that `text` describes; an empty text is a dance.
 
     The order of moves and the intermediate points do not matter, but the play must hit wherever the text
@@ -183,18 +185,18 @@ def _distance(shift: dict[int, int], other: dict[int, int]) -> int:
     return sum(abs(shift.get(point, 0) - other.get(point, 0)) for point in shift.keys() | other.keys())
 
 
-def _hit_points(play: PlayLike) -> set[int]:
+def _hit_points(play: Play) -> set[int]:
     return {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
 
 
-def _lands_freely(moves: Sequence[MarkedMove], play: PlayLike) -> bool:
+def _lands_freely(moves: Sequence[MarkedMove], play: Play) -> bool:
     """Return whether `play` leaves no opposing checker on the points where `moves` land."""
     board = play.position.board
     return all(board[OWN_BAR - move.end] <= 0 for move in moves if 1 <= move.end <= POINTS)
 
 
-def _listing(plays: Sequence[PlayLike]) -> str:
-    texts = [format_moves(play.moves, play.hits) for play in plays[:_PLAYS_SHOWN]]
+def _listing(plays: Sequence[Play]) -> str:
+    texts = [play.notation for play in plays[:_PLAYS_SHOWN]]
     if texts in ([], [""]):
         return "no move is possible"
     more = len(plays) - len(texts)

@@ -32,12 +32,13 @@ from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel,
 
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
-ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
+IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
+"""Whether each of `ROLLS` is a double."""
+ROLL_COUNTS = np.where(IS_DOUBLE, 1, 2).astype(np.int64)
 """Number of the 36 rolls of two dice that give each of `ROLLS`."""
-_DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
 ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
 """Probability of each of `ROLLS`."""
-OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
+OPENING_SHARES = np.where(IS_DOUBLE, 0.0, 1 / (~IS_DOUBLE).sum())
 """Probability of each of `ROLLS` as the opening roll, which is never a double."""
 for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
     _table.setflags(write=False)

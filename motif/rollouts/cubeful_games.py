@@ -24,6 +24,7 @@ from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, t
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Dice, Games, Rolls, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.progress import checkpoint
 
 Values = npt.NDArray[np.float64]
@@ -152,23 +153,7 @@ class CubeGames(NamedTuple):
     """Luck of side 0 in equity according to the judge (n,); 0 without a judge."""
 
 
-class CubeGameRules(NamedTuple):
-    """Rules for the start and end of games with a cube."""
-
-    doubles_first: bool = False
-    """Whether the first player may double before the first roll."""
-    cut: int = 0
-    """Number of plies after which games are truncated, with the cubeful equity; 0 for never."""
-    stop_at_race: bool = False
-    """Whether games are truncated when contact ends."""
-    stop_at_known: bool = False
-    """Whether games are truncated at positions in the exact tables."""
-    luck_plies: int = 0
-    """Number of first rolls with variance reduction."""
-
-
-PLAYED_OUT = CubeGameRules()
-"""Rules for games played to the end, without a double before the first roll."""
+_PLAYED_OUT = RolloutSettings()
 
 
 class _Table:
@@ -336,13 +321,17 @@ def games_with_cube(
     sides: Games,
     boards: Board,
     dice: Dice,
-    rules: CubeGameRules = PLAYED_OUT,
+    settings: RolloutSettings = _PLAYED_OUT,
+    *,
+    doubles_first: bool = False,
     judge: Evaluator | None = None,
 ) -> CubeGames:
-    """Play to the end from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,).
+    """Play games from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,).
 
-    The `players` play side 0 and side 1. A game is stopped as a draw after `MAX_PLIES` plies.  For games
-    from the starting position, a `judge` measures the `luck` of side 0 by the judge's best plays.
+    The `players` play side 0 and side 1.  The `settings` say where games are truncated, with the cubeful
+    equity, and how many rolls have variance reduction; `doubles_first` says whether there may be a double
+    before the first roll.  A game is stopped as a draw after `MAX_PLIES` plies.  For games from the
+    starting position, a `judge` measures the `luck` of side 0 by the judge's best plays.
     """
     table = _Table(players, cubes, states, sides, boards)
     contact = classify_many(pack_many(boards)) != RACE
@@ -351,8 +340,8 @@ def games_with_cube(
     for ply in range(MAX_PLIES + 1):
         checkpoint()
         table.end_finished()
-        may_double = ply > 0 or rules.doubles_first
-        _end_early(table, rules, ply, contact, may_double)
+        may_double = ply > 0 or doubles_first
+        _end_early(table, settings, ply, contact, may_double)
         if not len(table.games):
             break
         if ply == MAX_PLIES:
@@ -365,20 +354,20 @@ def games_with_cube(
         rolls, seeds = dice(table.games, ply)
         if judge is not None:
             judged[table.games] += table.luck(judge, rolls, opening=ply == 0)
-        if ply < rules.luck_plies:
+        if ply < settings.luck_plies:
             table.roll_without_luck(rolls, seeds, luck)
         else:
             table.roll(rolls, seeds)
     return table.ends._replace(results=table.ends.results + luck, luck=judged)
 
 
-def _end_early(table: _Table, rules: CubeGameRules, ply: int, contact: Flags, may_double: bool) -> None:
-    """Truncate games at this ply by the `rules`; `contact` (all games,) says which began with contact."""
+def _end_early(table: _Table, settings: RolloutSettings, ply: int, contact: Flags, may_double: bool) -> None:
+    """Truncate games at this ply by the `settings`; `contact` (all games,) says which began with contact."""
     packed = pack_many(table.boards)
-    stops = np.full(len(packed), 0 < rules.cut <= ply)
-    if rules.stop_at_race and ply:
+    stops = np.full(len(packed), 0 < settings.cut <= ply)
+    if settings.stop_at_race and ply:
         stops |= contact[table.games] & (classify_many(packed) == RACE)
-    if rules.stop_at_known:
+    if settings.stop_at_bearoff:
         stops |= known_boards(table.cubes, packed)
     rows = np.flatnonzero(stops)
     if len(rows):

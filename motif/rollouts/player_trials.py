@@ -17,7 +17,7 @@ from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, trial_dice
-from motif.rollouts.playout import MAX_PLIES, end_trials, take_luck_off
+from motif.rollouts.playout import MAX_PLIES, end_trials, roll_trials, take_luck_off
 from motif.rollouts.rollout_settings import PlayoutRules
 from motif.rollouts.tally import Values
 from motif.runtime.progress import checkpoint
@@ -28,6 +28,24 @@ Items = npt.NDArray[np.int64]
 def best_of(evaluator: Evaluator) -> Choose:
     """Return a function that chooses the best plays according to `evaluator`."""
     return lambda boards, rolls, _: evaluator.best_plays(boards, rolls).boards
+
+
+def play_trials(
+    player: Model | Evaluator,
+    rules: PlayoutRules,
+    packed: Board,
+    items: Items,
+    seed: int,
+    first: int,
+    count: int,
+) -> Values:
+    """Play trials of several boards with a compiled model or another evaluator; see `player_trials`."""
+    if isinstance(player, Evaluator):
+        return player_trials(best_of(player), player, rules, packed, items, seed, first, count)
+    results = np.empty((len(packed), count, len(OUTPUTS)))
+    model, space = prepared(player)
+    roll_trials(model, rules, packed, items, seed, first, space, results)
+    return results
 
 
 def player_trials(

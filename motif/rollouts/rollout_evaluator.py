@@ -26,8 +26,8 @@ from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import Numbers, eliminated
-from motif.rollouts.player_trials import best_of, player_trials
-from motif.rollouts.playout import COLUMNS, roll_out, roll_trials
+from motif.rollouts.player_trials import Items, play_trials
+from motif.rollouts.playout import COLUMNS, roll_out
 from motif.rollouts.rollout_settings import (
     RolloutSettings,
     check_count,
@@ -40,7 +40,6 @@ from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.progress import checkpoint
 from motif.runtime.streams import mix
 
-Items = npt.NDArray[np.int64]
 _TRIALS_BETWEEN_CHECKPOINTS = 1296
 """Number of trials between checks for cancellation, which take at most some tenths of a second."""
 
@@ -199,13 +198,7 @@ class RolloutEvaluator(Evaluator):
 
     def _trials(self, packed: Board, items: Items, first: int, count: int) -> Values:
         """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
-        player, rules, seed = self._player, self._rules, self.settings.seed
-        if isinstance(player, Evaluator):
-            return player_trials(best_of(player), player, rules, packed, items, seed, first, count)
-        results = np.empty((len(packed), count, len(OUTPUTS)))
-        model, space = prepared(player)
-        roll_trials(model, rules, packed, items, seed, first, space, results)
-        return results
+        return play_trials(self._player, self._rules, packed, items, self.settings.seed, first, count)
 
 
 def items_of(packed: Board) -> Items:

@@ -108,19 +108,6 @@ class PlayoutRules(NamedTuple):
     """Bearoff tables at whose positions trials are truncated; `no_tables` for none."""
 
 
-def playout_rules(
-    *,
-    cut: int = 0,
-    stop_at_race: bool = False,
-    stop_at_bearoff: bool = False,
-    stratified: bool = False,
-    luck_plies: int = 0,
-) -> PlayoutRules:
-    """Return the rules for settings with these names, and build the bearoff tables if necessary."""
-    tables = bearoff_tables() if stop_at_bearoff else no_tables()
-    return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
-
-
 @dataclass(frozen=True)
 class RolloutSettings:
     """Settings of rollouts; docs/how-to/rollouts.md describes their costs and benefits."""
@@ -153,14 +140,9 @@ class RolloutSettings:
         check_seed(self.seed)
 
     def rules(self) -> PlayoutRules:
-        """Return the rules of trials."""
-        return playout_rules(
-            cut=self.cut,
-            stop_at_race=self.stop_at_race,
-            stop_at_bearoff=self.stop_at_bearoff,
-            stratified=self.stratified,
-            luck_plies=self.luck_plies,
-        )
+        """Return the rules of trials, and build the bearoff tables if necessary."""
+        tables = bearoff_tables() if self.stop_at_bearoff else no_tables()
+        return PlayoutRules(self.cut, self.stop_at_race, self.stratified, self.luck_plies, tables)
 
     def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
         """Return the `first_rolls` function of `item`; None for random dice."""

@@ -25,7 +25,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.movegen import ROLLS
+from motif.board.movegen import IS_DOUBLE, ROLLS
 from motif.rollouts.playout import CYCLE, ROUND
 from motif.runtime.streams import THROWS
 
@@ -35,7 +35,6 @@ RollsOf = Callable[[int, int], Rolls]
 """Function from a first trial and n to the first two rolls (n, 2) of n trials, as in `playout.first_rolls`.
 """
 _RANK_TOLERANCE = 1e-9
-_IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
 
 
 class Tally:
@@ -109,10 +108,10 @@ class Tally:
 def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
     """Return the covariance of the sum of a whole cycle."""
     first, second = rolls.T
-    alone = _IS_DOUBLE[first] & _IS_DOUBLE[second]
+    alone = IS_DOUBLE[first] & IS_DOUBLE[second]
     first, second, values = first[~alone], second[~alone], values[~alone]
     residuals = _cell_residuals(values, len(ROLLS) * first + second)
-    residuals[_IS_DOUBLE[first]] *= np.sqrt(THROWS / (THROWS - _IS_DOUBLE.sum()))
+    residuals[IS_DOUBLE[first]] *= np.sqrt(THROWS / (THROWS - IS_DOUBLE.sum()))
     return residuals.T @ residuals
 
 
@@ -120,7 +119,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
     """Return the covariance of the sum of whole rounds, fewer than a cycle."""
     first, second = rolls.T
     if len(values) == ROUND:
-        residuals = _cell_residuals(values, np.where(_IS_DOUBLE[first], len(ROLLS), first))
+        residuals = _cell_residuals(values, np.where(IS_DOUBLE[first], len(ROLLS), first))
         return residuals.T @ residuals
     columns = np.stack([first, len(ROLLS) + second], axis=1)
     pairs = np.zeros((2 * len(ROLLS), 2 * len(ROLLS)))

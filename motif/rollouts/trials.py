@@ -20,10 +20,10 @@ from motif.evaluators.own import Values as EvaluatorLike
 from motif.evaluators.own import as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollouts.cubeful_games import CubeGameRules, CubePlayer, choose_with_cubes, games_with_cube
+from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, games_with_cube
 from motif.rollouts.games import Games, Rolls, States, trial_dice
-from motif.rollouts.player_trials import best_of, player_trials
-from motif.rollouts.playout import ROUND, roll_trials
+from motif.rollouts.player_trials import Items, play_trials
+from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollouts.tally import Tally, Values
 from motif.runtime.errors import changed
@@ -32,8 +32,6 @@ from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
 
-Packed = npt.NDArray[np.int8]
-Items = npt.NDArray[np.int64]
 RESULT_NAMES = (*OUTPUTS, "equity")
 _COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
@@ -187,7 +185,7 @@ def rollout(
 def tally_trials(
     player: Model | Evaluator,
     settings: RolloutSettings,
-    packed: Packed,
+    packed: Board,
     items: Items,
     *,
     together: int = 1,
@@ -246,7 +244,7 @@ def tally_trials(
 def results_of_trials(
     player: Model | Evaluator,
     settings: RolloutSettings,
-    packed: Packed,
+    packed: Board,
     items: Items,
     first: int,
     count: int,
@@ -273,7 +271,7 @@ class _Portion(NamedTuple):
 
     start: int
     """Index of the first board."""
-    packed: Packed
+    packed: Board
     items: Items
     first: int
     trials: int
@@ -285,9 +283,7 @@ def _player_of(
     """Return the function with which workers play a portion."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
-    if isinstance(player, Evaluator):
-        return partial(_play_side_by_side, player, settings, after_a_play)
-    return partial(_play, player, settings.rules(), settings.seed, settings.scoring, after_a_play)
+    return partial(_play, player, settings, settings.rules(), after_a_play)
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
@@ -297,30 +293,24 @@ def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
 
 
 def _play(
-    model: Model, rules: PlayoutRules, seed: int, scoring: str, after_a_play: bool, portion: _Portion
+    player: Model | Evaluator,
+    settings: RolloutSettings,
+    rules: PlayoutRules,
+    after_a_play: bool,
+    portion: _Portion,
 ) -> tuple[int, Values]:
     """Return the start of a portion and its results (n, trials, 6)."""
     start, packed, items, first, trials = portion
-    results = np.empty((len(packed), trials, len(OUTPUTS)))
-    model, space = prepared(model)
-    costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
-    size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // max(1, costs))
+    size = trials
+    if not isinstance(player, Evaluator):
+        costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
+        size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // max(1, costs))
+    parts = []
     for k in range(0, trials, size):
         checkpoint()
-        part = np.empty((len(packed), min(size, trials - k), len(OUTPUTS)))
-        roll_trials(model, rules, packed, items, seed, first + k, space, part)
-        results[:, k : k + size] = part
-    return start, _scored(turned(results) if after_a_play else results, scoring)
-
-
-def _play_side_by_side(
-    evaluator: Evaluator, settings: RolloutSettings, after_a_play: bool, portion: _Portion
-) -> tuple[int, Values]:
-    """Do the work of `_play` for an evaluator that is not compiled."""
-    start, packed, items, first, trials = portion
-    results = player_trials(
-        best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
-    )
+        count = min(size, trials - k)
+        parts.append(play_trials(player, rules, packed, items, settings.seed, first + k, count))
+    results = np.concatenate(parts, axis=1)
     return start, _scored(turned(results) if after_a_play else results, settings.scoring)
 
 
@@ -358,9 +348,6 @@ def _play_with_cube(
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
-    rules = CubeGameRules(
-        cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
-    )
     games = games_with_cube(
         (player, player),
         cube.states(),
@@ -368,6 +355,7 @@ def _play_with_cube(
         np.full(count * trials, cube.side, np.int64),
         np.repeat(unpack_many(packed), trials, axis=0),
         trial_dice(settings.seed, items, first, trials, settings.stratified),
-        rules,
+        settings,
+        doubles_first=cube.doubles_first,
     )
     return start, games.results.reshape(count, trials, len(RESULT_NAMES))

@@ -29,7 +29,7 @@ from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
-from motif.rollouts.rollout_settings import RolloutSettings, check_count, playout_rules
+from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
@@ -288,7 +288,7 @@ def warm_up() -> None:
     model, space = prepared(filtered(simple()).model)
     boards = pack_many(Position.start().board[None])
     # Without trials, the kernels are compiled but not run.
-    rules = playout_rules()
+    rules = RolloutSettings().rules()
     board_trials(model, rules, boards.view(np.int64)[0], 0, 0, 0, space, np.empty((0, len(OUTPUTS))))
     compile_ahead([play_out])
     gnubg_ids(unpack_many(boards))

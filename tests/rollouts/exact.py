@@ -13,7 +13,7 @@ from motif.evaluators.probabilities import certain, equities
 from motif.evaluators.static import prepared
 from motif.players import Player
 from motif.rollouts.playout import COLUMNS, roll_trials
-from motif.rollouts.rollout_settings import playout_rules
+from motif.rollouts.rollout_settings import RolloutSettings
 
 
 @kernel
@@ -51,7 +51,9 @@ def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **ru
     for trial in range(trials):
         row = np.zeros((1, 1, COLUMNS - 1))
         packed, (ready, space) = pack_many(board[None]), prepared(model)
-        roll_trials(ready, playout_rules(**rules), packed, np.array([item]), seed, trial, space, row)
+        roll_trials(
+            ready, RolloutSettings(**rules).rules(), packed, np.array([item]), seed, trial, space, row
+        )
         results[trial, :5] = row[0, 0]
     results[:, 5] = equities(results[:, :5])
     return results

@@ -13,7 +13,6 @@ from motif.evaluators.static import prepared
 from motif.players import CompiledPlayer
 from motif.rollouts import RolloutSettings, rollout
 from motif.rollouts.playout import CYCLE, ROUND, first_rolls, roll_trials
-from motif.rollouts.rollout_settings import playout_rules
 from motif.rollouts.tally import Tally
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.rollouts.exact import single_trials
@@ -90,7 +89,7 @@ def test_stored_first_plies_change_no_trial(model: Model, luck_plies: int):
     together = np.zeros((len(boards), 3 * ROUND, len(OUTPUTS)))
     ready, space = prepared(model)
     items = np.array([7, 8])
-    roll_trials(ready, playout_rules(**rules), pack_many(boards), items, 2, 0, space, together)
+    roll_trials(ready, RolloutSettings(**rules).rules(), pack_many(boards), items, 2, 0, space, together)
     for board, item, results in zip(boards, items, together, strict=True):
         alone = single_trials(board, item, 3 * ROUND, model, seed=2, **rules)
         np.testing.assert_array_equal(results, alone[:, : len(OUTPUTS)])

@@ -34,21 +34,7 @@ Flags = npt.NDArray[np.bool_]
 @inline_kernel
 def _in_state(cube_model, state):
     """Return `cube_model` with the cube in `state`."""
-    return CubeModel(
-        state,
-        cube_model.kind,
-        cube_model.owner,
-        cube_model.last,
-        cube_model.equities,
-        cube_model.played_out,
-        cube_model.efficiency,
-        cube_model.cube,
-        cube_model.doubled,
-        cube_model.like,
-        cube_model.ratio,
-        cube_model.beavers,
-        cube_model.exact,
-    )
+    return CubeModel(state, *cube_model[1:])
 
 
 @inline_kernel

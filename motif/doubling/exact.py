@@ -72,20 +72,17 @@ def exact_equities(
     if _values_below(position, state) > MAX_VALUES:
         return None
     table = table or match_equity_table()
-    values = next((kept for kept in _recent if kept.place(state, table, numbers)), None)
-    if values is None:
-        values = _worked_out(state, table, numbers)
-        _recent.appendleft(values)
-    place = values.place(state, table, numbers)
-    assert place is not None
-    return values.equities(state, table, place)
+    if known := _recalled(state, table, numbers):
+        return known
+    _recent.appendleft(_worked_out(state, table, numbers))
+    return _recent[0].equities(state, table, numbers)
 
 
 def prepare_plays(position: Position, state: MatchState) -> None:
     """Compute `position`, unless this takes too long, so that its successors are known."""
     numbers = _home_numbers(position)
     table = match_equity_table()
-    if numbers is None or any(kept.place(state, table, numbers) for kept in _recent):
+    if numbers is None or _recalled(state, table, numbers):
         return
     if _values_below(position, state) <= _PREPARED * MAX_VALUES:
         _recent.appendleft(_worked_out(state, table, numbers))
@@ -111,15 +108,6 @@ def _money_equities(values: Floats, state: MatchState) -> CubeValues:
     return CubeValues(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
 
 
-class _Place(NamedTuple):
-    """Position in the array of `_Values`."""
-
-    player: int
-    """The player on roll, 0 or 1."""
-    rows: tuple[int, int]
-    """Rows of the two players' home positions."""
-
-
 CubeLevel = tuple[int, int | None]
 """Value of the cube, and the player who owns it: 0, 1 or None."""
 
@@ -136,37 +124,41 @@ class _Values(NamedTuple):
     rolled: Floats
     """Values in the form returned by `pair_values`."""
 
-    def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
-        """Return the place of the home positions in this `state`; None if they are not covered."""
+    def equities(
+        self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]
+    ) -> CubeValues | None:
+        """Return the equities of the home positions `numbers` in `state`; None if they are not covered."""
         for player in (0, 1):
-            sees = state if player == 0 else state.switch_sides()
-            if self.score != _score(sees) or (state.length and self.table is not table):
+            seen, wanted = (state, numbers) if player == 0 else (state.switch_sides(), numbers[::-1])
+            if self.score != _score(seen):
                 continue
-            if state.length and _level(state, player) not in self.levels:
+            if state.length and (self.table is not table or _level(state, player) not in self.levels):
                 continue
-            wanted = numbers if player == 0 else numbers[::-1]
-            pairs = tuple(zip(self.numbers, wanted, strict=True))
-            rows = tuple(int(np.searchsorted(side, number)) for side, number in pairs)
+            pairs = list(zip(self.numbers, wanted, strict=True))
+            rows = [int(np.searchsorted(side, number)) for side, number in pairs]
             if all(number in side[row : row + 1] for row, (side, number) in zip(rows, pairs, strict=True)):
-                return _Place(player, (rows[0], rows[1]))
+                return self._at(state, player, self.rolled[player, *rows])
         return None
 
-    def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> CubeValues:
-        """Return the equities at `place`."""
-        values = self.rolled[place.player, *place.rows]
+    def _at(self, state: MatchState, player: int, values: Floats) -> CubeValues:
+        """Return the equities from a position's `values` for `player`, who is on roll."""
         if not state.length:
             return _money_equities(values, state)
-        level = _level(state, place.player)
-        no_double = float(values[self.levels[level]])
+        level = self.levels[_level(state, player)]
+        no_double = float(values[level])
         if not may_double(state):
             return CubeValues(no_double, None, None)
         # If neither player needs more points than the value of the cube, a double changes nothing.
-        taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
-        return CubeValues(no_double, float(values[taken]), table.after_game(state, state.cube))
+        taken = self.levels.get((2 * state.cube, 1 - player), level)
+        return CubeValues(no_double, float(values[taken]), self.table.after_game(state, state.cube))
 
 
 _recent: deque[_Values] = deque(maxlen=_KEPT)
 """Recent values; the values of an early position of a game cover the later positions."""
+
+
+def _recalled(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> CubeValues | None:
+    return next(filter(None, (kept.equities(state, table, numbers) for kept in _recent)), None)
 
 
 def _values_below(position: Position, state: MatchState) -> int:

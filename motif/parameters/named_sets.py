@@ -19,7 +19,6 @@ A weight file finds the file of the set to which it was fitted.
 
 import ast
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -30,9 +29,8 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -262,12 +260,7 @@ def extend(base: str | None = None) -> Extension:
 
     Raises `ParameterError` for an unknown set.
     """
-    return Extension(_base(base))
-
-
-def load_own_set(path: Path | str) -> OwnSet:
-    """Load the set in the file at `path`; raise `ParameterError` if it is invalid."""
-    return _own_set(Path(path).name, _text(Path(path)), str(path))
+    return Extension(None if base is None else _built_in(base))
 
 
 def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
@@ -281,7 +274,7 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
     others = {}
     for path in _places(name, folder):
         text = _text(path)
-        base = _base(_base_in(text, str(path)))
+        base = _base_in(text, str(path))
         others[path] = own_fingerprint(text, base)
         if fingerprint in (others[path], own_fingerprint(text, base and base.known_to(names))):
             return _own_set(name, text, str(path)).fitted(fingerprint, names)
@@ -312,15 +305,13 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
 
 
-def _base(name: str | None) -> ParameterSet | None:
-    if name is None:
-        return None
+def _built_in(name: str, known: Collection[str] = tuple(PARAMETER_SETS)) -> ParameterSet:
     if name not in PARAMETER_SETS:
-        raise ParameterError(f"unknown parameter set {name!r}: it must be one of {', '.join(PARAMETER_SETS)}")
+        raise ParameterError(f"unknown parameter set {name!r}: it must be one of {', '.join(known)}")
     return PARAMETER_SETS[name]
 
 
-def _base_in(text: str, where: str) -> str | None:
+def _base_in(text: str, where: str) -> ParameterSet | None:
     """Return the base that a file passes to `extend`, without running the file."""
     try:
         tree = ast.parse(text)
@@ -337,7 +328,7 @@ def _base_in(text: str, where: str) -> str | None:
         return None
     if len(given) > 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str | None):
         raise ParameterError(f'{where}:{calls[0].lineno}: write the name of the set, as in extend("motif")')
-    return given[0].value
+    return None if given[0].value is None else _built_in(given[0].value)
 
 
 def _called(call: ast.Call) -> str:
@@ -361,7 +352,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
         if len(extensions) != 1:
             raise ParameterError("the result of extend must be assigned to one name")
         (extension,) = extensions.values()
-        if (extension.base.name if extension.base is not None else None) != base:
+        if extension.base is not base:
             raise ParameterError("the set that is extended differs from the name in the call of extend")
         return extension.finish(name, text)
     except MotifError as error:
@@ -374,23 +365,11 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
         raise ParameterError(f"{where}{line}: {type(error).__name__}: {error}") from None
 
 
-class _TextLoader(SourceFileLoader):
-    """Loads a module from the given text, never from the file or its cached bytecode."""
-
-    def __init__(self, module_name: str, path: Path, text: str) -> None:
-        super().__init__(module_name, str(path))
-        self._text = text
-
-    def get_code(self, fullname: str) -> CodeType:
-        return compile(self._text, self.path, "exec", dont_inherit=True)
-
-
 def _run(path: Path, text: str, module_name: str) -> ModuleType:
-    loader = _TextLoader(module_name, path, text)
-    spec = importlib.util.spec_from_file_location(module_name, path, loader=loader)
-    assert spec is not None
-    module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    """Run `text`, never what is in the file, as a module; tracebacks show the lines of the file at `path`."""
+    module = sys.modules[module_name] = ModuleType(module_name)
+    module.__file__ = str(path)
+    exec(compile(text, path, "exec", dont_inherit=True), vars(module))
     return module
 
 
@@ -406,12 +385,8 @@ KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
 def parameter_set(name: str) -> ParameterSet:
     """Return the built-in set or the set in the file `name`; raise `ParameterError` if there is none."""
     if name.endswith(SUFFIX):
-        return load_own_set(name)
-    try:
-        return PARAMETER_SETS[name]
-    except KeyError:
-        known = ", ".join(KNOWN_SETS)
-        raise ParameterError(f"unknown parameter set {name!r}: it must be one of {known}") from None
+        return _own_set(Path(name).name, _text(Path(name)), name)
+    return _built_in(name, KNOWN_SETS)
 
 
 def fitted_set(

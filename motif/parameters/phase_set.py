@@ -41,12 +41,10 @@ _builder = SetBuilder("phase", revision=1)
 _MOVER, _OTHER = "the player who moved last", "the player on roll"
 for _phase in PHASES:
     _when = f", while {_MOVER} is in the {_phase} game"
-    for _name, _sentence, _unit, _full, _group in _FEATURES:
-        _text = _sentence.format(side=_MOVER) + _when
-        _builder.shared(f"{_phase}_{_name}", _text, unit=_unit, full=_full, group=_group)
-    for _name, _sentence, _unit, _full, _group in reversed(_FEATURES):
-        _text = _sentence.format(side=_OTHER) + _when
-        _builder.shared(f"{_phase}_opponent_{_name}", _text, unit=_unit, full=_full, group=_group)
+    for _prefix, _side, _features in (("", _MOVER, _FEATURES), ("opponent_", _OTHER, _FEATURES[::-1])):
+        for _name, _sentence, _unit, _full, _group in _features:
+            _text = _sentence.format(side=_side) + _when
+            _builder.shared(f"{_phase}_{_prefix}{_name}", _text, _unit, _full, _group)
 
 PHASE_SET = _builder.build()
 

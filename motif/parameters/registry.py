@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partialmethod
 from typing import Literal, Self
 
 import numpy as np
@@ -181,12 +182,7 @@ class SetBuilder:
         )
         return len(self._sides) - 1
 
-    def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
-        """Declare a parameter of both sides; return its index after both blocks."""
-        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
-        return len(self._shared) - 1
-
-    def difference(
+    def shared(
         self,
         name: str,
         sentence: str,
@@ -195,11 +191,14 @@ class SetBuilder:
         group: str,
         hint: str = "",
         better: Better = "",
+        side: Side = "both",
     ) -> int:
-        """Declare a difference, own minus opponent's; return its index after both blocks."""
-        scale = 1 / full
-        self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
+        """Declare a parameter of both sides; return its index after both blocks."""
+        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, side, None, hint, better))
         return len(self._shared) - 1
+
+    difference = partialmethod(shared, side="difference")
+    """Declare a difference, own minus opponent's; return its index after both blocks."""
 
     def build(self) -> ParameterSet:
         """Return the finished set."""

@@ -27,11 +27,9 @@ from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollouts.games import starts
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, tally_trials
 from motif.runtime.parallel import one_thread
-from motif.runtime.streams import derive_states
 from tools.marked_page import write_region
 from tools.text_gnubg import TextGnubg, gnubg_path
 
@@ -72,11 +70,9 @@ def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
     """Return boards (count, 26) of a class, evenly spread over cubeless equities, from different games."""
     games = _GAMES_A_POSITION * count
     parts = []
-    for ply in self_play(evaluator, starts(games), derive_states(_SEED, 0, games, _SELF_PLAY_TRIAL)):
-        rows = ply.points == 0
-        if ply.number and rows.any():
-            rows[rows] = efficiency_classes(ply.boards[rows]) == CLASS_NAMES.index(kind)
-            parts.append((ply.games[rows], ply.boards[rows]))
+    for numbers, boards in self_play(evaluator, games, _SEED, _SELF_PLAY_TRIAL):
+        rows = efficiency_classes(boards) == CLASS_NAMES.index(kind)
+        parts.append((numbers[rows], boards[rows]))
     numbers, boards = map(np.concatenate, zip(*parts, strict=True))
     values = equities(evaluator.evaluate_many(boards))
     slices = np.floor((values - _FROM) / (_TO - _FROM) * _SLICES).astype(np.int64)

@@ -8,7 +8,7 @@ Sources: files written by gnubg 1.07, and how gnubg reads other files.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from typing import NamedTuple
 
 from motif.board.game_record import (
@@ -114,8 +114,8 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     MATCH_GAMES.check(sum(map(_is_game, body)), name, RecordError)
     cells = islice((cell for line in body for cell in _CELL.finditer(line.text)), MATCH_MOVES.size + 1)
     MATCH_MOVES.check(sum(1 for _ in cells), name, RecordError)
-    reader = _Reader(name, length, iter(body))
-    games = tuple(reader.games())
+    reader = _Reader(name, length)
+    games = tuple(reader.games(body))
     return MatchRecord(reader.players, length, games, tuple(tags))
 
 
@@ -176,7 +176,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
 
 def _single_moves(play: Play) -> list[str]:
     """Return the moves of single dice in .mat notation, such as ``25/22*``, the rearmost checker first."""
-    hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
+    hits = play.hit_points
     words = []
     for start, end in sorted(play.moves, reverse=True):
         words.append(f"{start}/{end}" + "*" * (end in hits))
@@ -209,38 +209,26 @@ def _lines(text: str, name: str) -> Iterator[_MatLine]:
 class _Reader:
     """Reads games line by line; errors name the line, game and move."""
 
-    def __init__(self, name: str, length: int, lines: Iterator[_MatLine]) -> None:
+    def __init__(self, name: str, length: int) -> None:
         self.length = length
         self.players = (mat_name(""), mat_name(""))
         self._name = name
-        self._lines = lines
         self._line = _MatLine(0, "")
         self._game = 0
         self._move = 0
 
-    def games(self) -> Iterator[GameRecord]:
-        going = self._advance()
-        while going:
-            if not _GAME.fullmatch(self._line.text):
-                raise self._error(f"expected a line such as 'Game 1', not {quoted(self._line.text.strip())}")
-            self._game += 1
+    def games(self, lines: list[_MatLine]) -> Iterator[GameRecord]:
+        starts = [row for row, line in enumerate(lines) if _is_game(line)]
+        if lines and starts[:1] != [0]:
+            self._line = lines[0]
+            raise self._error(f"expected a line such as 'Game 1', not {quoted(self._line.text.strip())}")
+        for self._game, (start, end) in enumerate(pairwise([*starts, len(lines)]), 1):
             self._move = 0
-            score = self._score()
-            rows = []
-            while (going := self._advance()) and not _GAME.fullmatch(self._line.text):
-                rows.append(self._line)
-            ahead = self._line
-            yield self._read_game(score, rows)
-            self._line = ahead
-
-    def _advance(self) -> bool:
-        line = next(self._lines, None)
-        if line is not None:
-            self._line = line
-        return line is not None
+            self._line = lines[min(start + 1, len(lines) - 1)]
+            yield self._read_game(self._score(), lines[start + 2 : end])
 
     def _score(self) -> tuple[int, int]:
-        sides = _sides(self._line.text) if self._advance() else None
+        sides = _sides(self._line.text)
         if sides is None:
             raise self._error("expected the players and scores, such as 'Ann : 0     Bob : 0'")
         names, scores = sides

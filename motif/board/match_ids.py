@@ -56,16 +56,8 @@ _XGID_OWNERS: dict[CubeOwner, int] = {"centre": 0, "me": 1, "opponent": -1}
 OGID_PREFIX = "OGID="
 
 _OGID_FIELDS = (
-    "white",
-    "black",
-    "cube",
-    "dice",
-    "colour",
-    "state",
-    "white's score",
-    "black's score",
-    "length",
-)
+    "white", "black", "cube", "dice", "colour", "state", "white's score", "black's score", "length",
+)  # fmt: skip
 _MIN_FIELDS, _MAX_FIELDS = 3, 11
 _PLACES = "0123456789abcdefghijklmnop"
 _OFF = "q"

@@ -57,6 +57,11 @@ class Play:
         """The play in standard notation, such as ``8/5* 6/5``; empty for a dance."""
         return format_moves(self.moves, self.hits)
 
+    @property
+    def hit_points(self) -> set[int]:
+        """Points on which the play hits a blot, in the mover's numbering."""
+        return {end for (_, end), hit in zip(self.moves, self.hits, strict=True) if hit}
+
     def __str__(self) -> str:
         return self.notation or "cannot move"
 
@@ -113,13 +118,13 @@ def find_play(text: str, plays: Sequence[Play]) -> Play:
     matches = [
         play
         for play in plays
-        if _shift(play.moves) == shift and stars <= _hit_points(play) and _lands_freely(moves, play)
+        if _shift(play.moves) == shift and stars <= play.hit_points and _lands_freely(moves, play)
     ]
     if not matches:
         nearest = sorted(plays, key=lambda play: _distance(shift, _shift(play.moves)))
         raise PlayError(f"{quoted(text)} is not a legal play; {_listing(nearest)}")
-    fewest = min(len(_hit_points(play)) for play in matches)
-    best = [play for play in matches if len(_hit_points(play)) == fewest]
+    fewest = min(len(play.hit_points) for play in matches)
+    best = [play for play in matches if len(play.hit_points) == fewest]
     if len(best) > 1:
         raise PlayError(f"{quoted(text)} can mean several plays; {_listing(best)}")
     return best[0]
@@ -183,10 +188,6 @@ def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
 def _distance(shift: dict[int, int], other: dict[int, int]) -> int:
     """Return the number of checkers that are on different points after two plays."""
     return sum(abs(shift.get(point, 0) - other.get(point, 0)) for point in shift.keys() | other.keys())
-
-
-def _hit_points(play: Play) -> set[int]:
-    return {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
 
 
 def _lands_freely(moves: Sequence[MarkedMove], play: Play) -> bool:

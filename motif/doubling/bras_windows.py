@@ -20,10 +20,8 @@ from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
-from motif.rollouts.games import starts
 from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
-from motif.runtime.streams import derive_states
 
 LIVE_FROM = (62.0, 65.0)
 """Range of S from which the article doubles."""
@@ -207,15 +205,14 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
     """Return the games and boards of all positions up to the first double of each game, without the first."""
     undoubled = np.ones(games, np.bool_)
     parts = []
-    for ply in self_play(evaluator, starts(games), derive_states(seed, 0, games, _TRIAL)):
-        waiting = undoubled[ply.games] & (ply.points == 0)
+    for numbers, boards in self_play(evaluator, games, seed, _TRIAL):
+        waiting = undoubled[numbers]
+        if waiting.any():
+            parts.append((numbers[waiting], boards[waiting]))
+            chances = evaluator.evaluate_many(boards[waiting]).astype(np.float64)
+            undoubled[numbers[waiting][_decided(chances, boards[waiting])[0]]] = False
         if not undoubled.any():
             break
-        if ply.number and waiting.any():
-            numbers, boards = ply.games[waiting], ply.boards[waiting]
-            parts.append((numbers, boards))
-            chances = evaluator.evaluate_many(boards).astype(np.float64)
-            undoubled[numbers[_decided(chances, boards)[0]]] = False
     numbers, boards = map(np.concatenate, zip(*parts, strict=True))
     return numbers, boards
 

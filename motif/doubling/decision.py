@@ -32,7 +32,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import html_lines, html_table, text_table
+from motif.runtime.layout import html_lines
 
 BEAVERED = 2.0
 """Factor by which a beaver multiplies the equity after double/take."""
@@ -86,23 +86,10 @@ class MarketWindow:
 
 
 _FIELDS = (
-    "action",
-    "no_double",
-    "double_take",
-    "double_pass",
-    "take_point",
-    "cash_point",
-    "value",
-    "mwc_no_double",
-    "mwc_double_take",
-    "mwc_double_pass",
-    "should_double",
-    "should_take",
-    "should_beaver",
-    "should_raccoon",
-    "exact",
-    "efficiency",
-)
+    "action", "no_double", "double_take", "double_pass", "take_point", "cash_point", "value",
+    "mwc_no_double", "mwc_double_take", "mwc_double_pass",
+    "should_double", "should_take", "should_beaver", "should_raccoon", "exact", "efficiency",
+)  # fmt: skip
 """Attributes of `CubeDecision` that its JSON record contains."""
 
 
@@ -160,17 +147,17 @@ class CubeDecision(Tabular):
         }
         return {name: equity for name, equity in equities.items() if equity is not None}
 
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(name, f"{equity:+.3f}") for name, equity in self.equities.items()]
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        return ["", "equity"], [[name, f"{equity:+.3f}"] for name, equity in self.equities.items()]
 
     def _sentence(self) -> str:
         return f"{self.action[0].upper()}{self.action[1:]}."
 
     def __str__(self) -> str:
-        return f"{self._sentence()}\n{text_table(('', 'equity'), self._rows())}"
+        return f"{self._sentence()}\n{super().__str__()}"
 
     def _repr_html_(self) -> str:
-        return html_lines([self._sentence()]) + html_table(("", "equity"), self._rows())
+        return html_lines([self._sentence()]) + super()._repr_html_()
 
     @property
     def efficiency(self) -> float:

@@ -30,7 +30,8 @@ from motif.doubling.equities import (
 )
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import WIN
-from motif.rollouts.games import Ply, lockstep, starts, stream_dice
+from motif.rollouts.games import Games, lockstep, starts, stream_dice
+from motif.rollouts.player_trials import best_of
 from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
@@ -127,16 +128,11 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     Each self-play game contributes at most one random position per class.  Positions with a clear winner
     are left out, because a double would have been passed long before.
     """
-    count_games = _GAMES_A_POSITION * count
-    states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
     parts = []
-    for ply in self_play(evaluator, starts(count_games), states):
-        going = ply.points == 0
-        if ply.number and going.any():
-            games, boards = ply.games[going], ply.boards[going]
-            wins = evaluator.evaluate_many(boards)[:, WIN]
-            is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
-            parts.append((games[is_open], boards[is_open]))
+    for games, boards in self_play(evaluator, _GAMES_A_POSITION * count, seed, _SELF_PLAY_TRIAL):
+        wins = evaluator.evaluate_many(boards)[:, WIN]
+        is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
+        parts.append((games[is_open], boards[is_open]))
     games, boards = map(np.concatenate, zip(*parts, strict=True))
     classes = efficiency_classes(boards)
     # Choose the first position of each game and class in a random order.
@@ -183,10 +179,16 @@ def cubeful_results(
     return means(cubeful)[..., -1] / [state.cube for state in CUBE_STATES], means(cubeless)[:, 0, :-1]
 
 
-def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
-    """Play `evaluator` against itself from `boards` (n, 26), with dice from the streams `states` (n,)."""
-    dice = stream_dice(states)
-    return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
+def self_play(evaluator: Evaluator, games: int, seed: int, trial: int) -> Iterator[tuple[Games, Board]]:
+    """Play `evaluator` against itself; yield the numbers and boards of the unfinished games after each ply.
+
+    `trial` is the trial number in the random streams of these games.
+    """
+    dice = stream_dice(derive_states(seed, 0, games, trial))
+    for ply in lockstep(best_of(evaluator), dice, starts(games)):
+        going = ply.points == 0
+        if ply.number and going.any():
+            yield ply.games[going], ply.boards[going]
 
 
 def _fits(

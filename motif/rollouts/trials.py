@@ -28,12 +28,10 @@ from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, score
 from motif.rollouts.tally import Tally, Values
 from motif.runtime.errors import changed
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
 
 RESULT_NAMES = (*OUTPUTS, "equity")
-_COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
 """Number of trials of all boards per task of a worker."""
 _TRIALS_BETWEEN_CHECKPOINTS = 648
@@ -79,32 +77,21 @@ class RolloutResult(Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dict for each position."""
-        named = zip(self.mean.tolist(), self.se.tolist(), self.trials.tolist(), strict=True)
         return [
-            {
-                **dict(zip(RESULT_NAMES, mean, strict=True)),
-                **{f"{name}_se": error for name, error in zip(RESULT_NAMES, se, strict=True)},
-                "trials": trials,
-            }
-            for mean, se, trials in named
+            {**by_name(mean), **{f"{name}_se": it for name, it in by_name(se).items()}, "trials": trials}
+            for mean, se, trials in zip(self.mean, self.se, self.trials.tolist(), strict=True)
         ]
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        """Return the rows of the table of results."""
-        return [
-            (
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        titles = ["position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials"]
+        return titles, [
+            [
                 str(row),
                 *(f"{value:.4f} ± {error:.4f}" for value, error in zip(*both, strict=True)),
                 str(trials),
-            )
+            ]
             for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))
         ]
-
-    def __str__(self) -> str:
-        return text_table(_COLUMNS, self._rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(_COLUMNS, self._rows())
 
     def probabilities(self, row: int = 0) -> Probabilities:
         """Return the five probabilities of one position."""

@@ -6,7 +6,7 @@ order of its actions; `GameRecorder` builds a record; `game_facts` summarises a 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from motif.board.marks import Mark
 from motif.board.moves import Play, legal_plays, parse_roll
@@ -293,7 +293,7 @@ class GameFacts:
     jacoby: bool
     """Whether a gammon counted as a single game under the Jacoby rule."""
 
-    def to_dict(self, players: tuple[str, str]) -> dict[str, Any]:
+    def to_dict(self, players: tuple[str, str]) -> dict[str, object]:
         """Return a dict for JSON, with the winner's name from `players`."""
         return {
             "winner": players[self.result.winner],

@@ -104,14 +104,9 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
         If the file cannot be written.
     """
     path = Path(path)
-    check_match_target(path)
-    write_text(path, (sgf_text if path.suffix.lower() == ".sgf" else mat_text)(record, notes))
-
-
-def check_match_target(path: Path) -> None:
-    """Raise `SettingError` unless `path` has a suffix of `WRITTEN_SUFFIXES`."""
     if path.suffix.lower() not in WRITTEN_SUFFIXES:
         raise SettingError(f"{path}: the suffix of a match file must be {' or '.join(WRITTEN_SUFFIXES)}")
+    write_text(path, (sgf_text if path.suffix.lower() == ".sgf" else mat_text)(record, notes))
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:

@@ -181,13 +181,9 @@ def looks_like_ogid(text: str) -> bool:
 def ogid(position: Position, match: MatchState | None = None) -> str:
     """Return the OGID, without a prefix, of `position` and `match` (None: money play, a centred cube)."""
     state = match or MatchState()
-    both = (
-        "".join(_PLACES[OWN_BAR - place] * abs(int(position.board[place])) for place in places)
-        for places in (
-            [place for place in range(OWN_BAR, 0, -1) if position.board[place] > 0],
-            [place for place in range(OWN_BAR - 1, -1, -1) if position.board[place] < 0],
-        )
-    )
+    places = list(zip(_PLACES, position.board[::-1].tolist(), strict=True))
+    # A text repeated a negative number of times is empty.
+    both = ("".join(place * (sign * count) for place, count in places) for sign in (1, -1))
     owner = {"centre": "N", "me": "W", "opponent": "B"}[state.cube_owner]
     action = "O" if state.doubled else _PASSED if state.game_state == "dropped" else "N"
     if state.game_state in ("over", "resigned", "dropped"):

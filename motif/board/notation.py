@@ -73,7 +73,10 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
     on.
     """
     hit_points = {end for (_, end), hit in zip(moves, hits, strict=True) if hit}
-    checkers = Counter(_visible_stops(path, hit_points) for path in _paths(moves))
+    checkers = Counter(
+        (start, *(point for point in between if point in hit_points), end)
+        for start, *between, end in _paths(moves)
+    )
     words = []
     starred: set[int] = set()
     for (start, *between, end), count in checkers.items():
@@ -143,10 +146,6 @@ def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
     return paths
 
 
-def _visible_stops(path: list[int], hit_points: set[int]) -> tuple[int, ...]:
-    return path[0], *(point for point in path[1:-1] if point in hit_points), path[-1]
-
-
 def _name(point: int) -> str:
     return {OWN_BAR: "bar", OFF: "off"}.get(point, str(point))
 
@@ -172,8 +171,7 @@ def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
 
 
 def _point(name: str) -> int:
-    point = _NAMED_POINTS.get(name.lower())
-    return int(name) if point is None else point
+    return int(_NAMED_POINTS.get(name.lower(), name))
 
 
 def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:

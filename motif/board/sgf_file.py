@@ -34,8 +34,6 @@ from motif.board.identifiers import quoted
 from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
 from motif.board.moves import parse_roll
-from motif.board.notation import OFF
-from motif.board.packed import OWN_BAR, POINTS
 from motif.board.rules import MAX_SCORE, is_match_point
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
@@ -43,7 +41,8 @@ from motif.runtime.package import VERSION
 
 _COLOURS = "WB"
 """Colours of players 0 and 1."""
-_BAR, _TRAY = "y", "z"
+_LETTERS = tuple(f"z{points}y" for points in ("abcdefghijklmnopqrstuvwx", "xwvutsrqponmlkjihgfedcba"))
+"""Letters of 0 (off) to 25 (the bar) in the numbering of each player."""
 _TEXT = r"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
 # Possessive quantifiers (++, *+): adjacent parts match different characters, so no backtracking is needed.
 _TOKEN = re.compile(rf"\s*+(?:([();])|([A-Za-z]++)\s*+({_TEXT}(?:\s*+{_TEXT})*+))", re.DOTALL)
@@ -240,7 +239,7 @@ class _GameReader:
         self._dice, self._on_roll = None, None
         word = text.lower()
         if match := _MOVE.fullmatch(word):
-            points = [_point(letter, player) for letter in match[2]]
+            points = [_LETTERS[player].index(letter) for letter in match[2]]
             steps = zip(points[::2], points[1::2], strict=True)
             self._game.add_roll(player, match[1], " ".join(f"{start}/{end}" for start, end in steps))
         elif word == "double":
@@ -346,25 +345,11 @@ def _nodes(game: GameRecord, number: int, notes: Annotations) -> Iterator[str]:
         if action.play is None:
             yield f";PL[{_COLOURS[action.player]}]DI[{roll}]{said}"
             continue
+        letters = _LETTERS[action.player]
         steps = "".join(
-            _letter(start, action.player) + _letter(end, action.player)
-            for start, end in sorted(action.play.moves, reverse=True)
+            letters[start] + letters[end] for start, end in sorted(action.play.moves, reverse=True)
         )
         yield f";{_COLOURS[action.player]}[{roll}{steps}]{said}"
-
-
-def _letter(point: int, player: int) -> str:
-    if point in (OWN_BAR, OFF):
-        return _BAR if point == OWN_BAR else _TRAY
-    return chr(ord("a") + (point - 1 if player == 0 else POINTS - point))
-
-
-def _point(letter: str, player: int) -> int:
-    """Return the number of the point `letter` in the player's own numbering."""
-    if letter in (_BAR, _TRAY):
-        return OWN_BAR if letter == _BAR else OFF
-    number = ord(letter) - ord("a")
-    return number + 1 if player == 0 else POINTS - number
 
 
 def _escaped(text: str) -> str:

@@ -142,7 +142,7 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
         ],
     )
     facts = positions.to_dict()
-    early = facts["early"]
+    early = positions.early
     say(
         f"doubling set: {window.positions:,} positions of {window.games:,} games of {window.player}; "
         f"mean of p {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "

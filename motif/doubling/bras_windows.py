@@ -7,7 +7,6 @@ and of passes as logistic functions of S, and returns the S at which each share 
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,37 +96,37 @@ class DoublingSet:
         """S at which the early zone begins."""
         return float(self.formula.squashed(EARLY_FROM))
 
+    @property
+    def early(self) -> dict[str, float]:
+        """Where the early zone begins, and the shares of positions and doubles in it, for JSON."""
+        early = self.raw >= EARLY_FROM
+        return {
+            "d_from": EARLY_FROM,
+            "score_from": self.early_from,
+            "share": float(early.mean()),
+            "doubles": float(self.doubles[early].mean()) if early.any() else 0.0,
+            "share_of_doubles": float(early[self.doubles].mean()) if self.doubles.any() else 0.0,
+        }
+
     def ranges(self) -> "list[ScoreRange]":
         """Group the positions by ranges of D, `RANGE` wide, without empty ranges."""
         numbers = np.floor(self.raw / RANGE).astype(np.int64)
-        return [self._range(number * RANGE, numbers == number) for number in np.unique(numbers).tolist()]
+        columns = self.scores, self.chances, self.doubles, self.drops
+        found = []
+        for number in np.unique(numbers).tolist():
+            here, low = numbers == number, number * RANGE
+            means = (float(column[here].mean()) for column in columns)
+            found.append(ScoreRange(low, low + RANGE, int(here.sum()), *means))
+        return found
 
-    def _range(self, low: float, here: npt.NDArray[np.bool_]) -> "ScoreRange":
-        return ScoreRange(
-            low,
-            low + RANGE,
-            int(here.sum()),
-            float(self.scores[here].mean()),
-            float(self.chances[here].mean()),
-            float(self.doubles[here].mean()),
-            float(self.drops[here].mean()),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return a dict for JSON: mean and SD of scores and win probabilities, early zone and ranges."""
-        early = self.raw >= EARLY_FROM
         return {
             "score_mean": float(self.scores.mean() / 100),
             "score_sd": float(self.scores.std() / 100),
             "chance_mean": float(self.chances.mean()),
             "chance_sd": float(self.chances.std()),
-            "early": {
-                "d_from": EARLY_FROM,
-                "score_from": self.early_from,
-                "share": float(early.mean()),
-                "doubles": float(self.doubles[early].mean()) if early.any() else 0.0,
-                "share_of_doubles": float(early[self.doubles].mean()) if self.doubles.any() else 0.0,
-            },
+            "early": self.early,
             "ranges": [asdict(score_range) for score_range in self.ranges()],
         }
 

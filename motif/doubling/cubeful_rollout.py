@@ -6,7 +6,6 @@ where the player on roll may still double.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.board.rules import may_double
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
@@ -62,12 +60,10 @@ class CubeRollout(Tabular):
     @property
     def action(self) -> str:
         """The best cube action according to the means, in the words of `CubeDecision.action`."""
-        if self.double_take is None and may_double(self.state):
-            return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return a dict of all fields for JSON."""
         state = self.state
         record = {

@@ -5,7 +5,7 @@ A market window consists of the win probabilities from which to double, to cash 
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class MarketWindow:
         """Lowest win probability with which the opponent should take."""
         return 1 - self.cash_point
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
         return {**asdict(self), "take_point": self.take_point}
 
@@ -126,7 +126,7 @@ class CubeDecision(Tabular):
     state: MatchState
     _model: "_WindowModel" = field(repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
         record = {name: getattr(self, name) for name in _FIELDS}
         record["windows"] = [window.to_dict() for window in self.windows]
@@ -405,12 +405,14 @@ def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
     """Return the best cube action in words, and whether to double, take and beaver."""
-    if double_take is None or double_pass is None:
+    if not may_double(state):
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
+    double = "redouble" if state.cube_owner == "me" else "double"
+    if double_take is None or double_pass is None:
+        return f"no {double}, dead cube", False, False, False
     takes = double_take < double_pass
     beavers = takes and state.beavers and not state.length and double_take < 0
-    double = "redouble" if state.cube_owner == "me" else "double"
     answer = "beaver" if beavers else "take" if takes else "pass"
     if not is_double_useful(state):
         return f"no {double}, dead cube", False, takes, False

@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_many
 from motif.board.position import Position
-from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, OwnFunctions
+from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, Measurement, OwnFunctions
 from motif.parameters.registry import GROUPS, OPPONENT_SUFFIX, ParameterSet, SetBuilder
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
 from motif.runtime.cache_folder import cache_folder
@@ -84,7 +84,7 @@ def _trial_boards() -> npt.NDArray[np.int64]:
     return boards
 
 
-def _try_function(function: Callable[[Any], Any]) -> None:
+def _try_function(function: Measurement) -> None:
     """Raise `ParameterError` unless `function` reads within the board and returns finite numbers."""
     name = function.__name__
     for board in _trial_boards():
@@ -104,7 +104,7 @@ def _try_function(function: Callable[[Any], Any]) -> None:
             raise ParameterError(f"{name}: must return a finite number, not {value!r}, for {board.tolist()}")
 
 
-_Measure = TypeVar("_Measure", bound=Callable[[Any], Any])
+_Measure = TypeVar("_Measure", bound=Measurement)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -167,7 +167,7 @@ class Extension:
     def __init__(self, base: ParameterSet | None) -> None:
         self.base = base
         self._builder = SetBuilder("", 0, base)
-        self._declared: list[tuple[int, Callable[[Any], Any]]] = []
+        self._declared: list[tuple[int, Measurement]] = []
         self._names = set(base.names) if base is not None else set()
 
     def side(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
@@ -241,10 +241,10 @@ class Extension:
         )
 
 
-def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
+def _compiled(function: Measurement) -> BoardFunction:
     _try_function(function)
     try:
-        return BoardFunction(function, BOARD_SIZE)
+        return BoardFunction(function)
     except ValueError as error:
         raise ParameterError(f"{function.__name__}: {error}") from None
 

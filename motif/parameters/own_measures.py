@@ -19,7 +19,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from motif.board.packed import BOARD_SIZE, unpack
+from motif.board.packed import BOARD_SIZE, Board, unpack
 from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
@@ -29,6 +29,8 @@ BOARD_WORDS = 4
 MAX_VALUE = 1e30
 """Limit of absolute values, so that their products fit into float32."""
 
+Measurement = Callable[[Board], float]
+"""Function of a board int8 (26,) that returns a number."""
 OwnFunctions = npt.NDArray[np.int64]
 """Array (2 + n, 2), or (0, 2) for a built-in set."""
 
@@ -38,15 +40,15 @@ _SIGNATURE = types.float64(types.CPointer(types.int8))
 class BoardFunction:
     """A compiled function of a board; its address is valid while the object exists."""
 
-    def __init__(self, function: Callable[[Any], Any], size: int) -> None:
-        """Compile `function`, which gets a board int8 (size,) and returns a number.
+    def __init__(self, function: Measurement) -> None:
+        """Compile `function`.
 
         Raises `ValueError` with a one-line message if it cannot be compiled.
         """
         inner = checked_kernel(function)
 
         def call(pointer: Any) -> Any:
-            return inner(carray(pointer, (size,)))
+            return inner(carray(pointer, (BOARD_SIZE,)))
 
         try:
             self._compiled = cfunc(_SIGNATURE)(call)

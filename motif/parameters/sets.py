@@ -18,10 +18,7 @@ DEFAULT_SET = MOTIF_SET.name
 
 SET_CODES = {name: code for code, name in enumerate(PARAMETER_SETS)}
 """Number of each set in kernels."""
-_MOTIF_CODE = SET_CODES[MOTIF_SET.name]
-_KEITH_CODE = SET_CODES[KEITH_SET.name]
-_BRAS_CODE = SET_CODES[BRAS_SET.name]
-_PHASE_CODE = SET_CODES[PHASE_SET.name]
+_MOTIF_CODE, _KEITH_CODE, _BRAS_CODE, _PHASE_CODE = SET_CODES.values()
 _NOTHING_CODE = -1
 
 _FLAG = PACKED_WORDS // 2

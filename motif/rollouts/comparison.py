@@ -197,7 +197,7 @@ class ComparedPlay:
     p_value: float
     """Two-sided p-value of `difference`."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
         return {
             "notation": self.play.notation,
@@ -230,7 +230,7 @@ class Comparison(Tabular):
         """The best play."""
         return self.plays[0].play
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
         return {
             "plays": [compared.to_dict() for compared in self.plays],
@@ -242,7 +242,7 @@ class Comparison(Tabular):
             "trials_per_second": self.trials_per_second,
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return a dict for each play."""
         names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
         rows = (compared.to_dict() for compared in self.plays)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +66,7 @@ class RolloutResult(Tabular):
         """Trials of all positions per second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return a dict for JSON with the means, standard errors and trials of all positions."""
         return {
             "positions": self.records(),
@@ -75,7 +75,7 @@ class RolloutResult(Tabular):
             "trials_per_second": self.trials_per_second,
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return a dict for each position."""
         return [
             {**by_name(mean), **{f"{name}_se": it for name, it in by_name(se).items()}, "trials": trials}

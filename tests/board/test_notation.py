@@ -1,7 +1,6 @@
 """Play notation, compared with gnubg 1.07's hints."""
 
 import random
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import assume, given, settings
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from motif.board.identifiers import position_from_gnubg_id
 from motif.board.moves import legal_plays
-from motif.board.notation import find_play, format_moves, parse_moves
+from motif.board.notation import Play, find_play, format_moves, parse_moves
 from motif.board.packed import CHECKERS
 from motif.board.position import Position
 from motif.runtime.errors import PlayError
@@ -163,14 +162,7 @@ def test_texts_of_gnubg(identifier, roll, texts):
         assert find_play(text.replace("*", ""), plays).notation == text
 
 
-@dataclass(frozen=True)
-class HandMade:
-    moves: tuple[tuple[int, int], ...]
-    hits: tuple[bool, ...]
-    position: Position
-
-
-def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) -> list[HandMade]:
+def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) -> list[Play]:
     """The paths of one checker from 13 to 8, past the opponent's `blots` and points on 10 and 11."""
     plays = []
     for between in (10, 11):
@@ -179,7 +171,7 @@ def plays_from_13_with_32(blots: tuple[int, ...], made: tuple[int, ...] = ()) ->
         left = {25 - point: 1 for point in blots if point != between} | {25 - point: 2 for point in made}
         after = Position.from_points(left | {25: int(between in blots)}, {8: 1})
         hits = (between in blots, False)
-        plays.append(HandMade(((13, between), (between, 8)), hits, after))
+        plays.append(Play(after, ((13, between), (between, 8)), hits))
     return plays
 
 

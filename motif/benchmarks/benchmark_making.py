@@ -28,7 +28,7 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player, load
 from motif.players.gnubg import GnubgPlayer
 from motif.rollouts.games import Choose
-from motif.rollouts.player_trials import player_trials
+from motif.rollouts.player_trials import Portion, player_trials
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Values
@@ -164,7 +164,7 @@ def _adjusted_trials(
 ) -> Values:
     settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
     model, items = settings.model_of(judge), np.full(len(packed), item)
-    results = player_trials(choose, model, settings.rules(), packed, items, seed, first, count)
+    results = player_trials(choose, model, settings.rules(), seed, Portion(packed, items, first, count))
     return np.asarray(turned(results))
 
 

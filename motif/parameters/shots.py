@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
-from motif.board.packed import ALL_POINTS, BAR_BIT
-from motif.compiler.jit import inline_kernel, leading_zeros, popcount, reversed_bits
+from motif.board.packed import ALL_POINTS, BAR_BIT, mirrored
+from motif.compiler.jit import inline_kernel, leading_zeros, popcount
 
 RollSets = npt.NDArray[np.uint32]
 _DICE = 6
@@ -88,12 +88,6 @@ def rolls_in(rolls):
 
 
 @inline_kernel
-def without_doubles(rolls):
-    """Return the rolls of a set that are not doubles."""
-    return rolls & ~_DOUBLES
-
-
-@inline_kernel
 def with_die(distances):
     """Return the rolls that contain a die whose distance is in the lowest six bits of `distances`."""
     return np.uint64(_WITH_DIE[distances & _DICE_BITS])
@@ -132,9 +126,6 @@ def enter_and_hit(entries, hitting):
     return np.uint64(_ENTER_AND_HIT[entries & _DICE_BITS, hitting & _DICE_BITS])
 
 
-_S1 = np.uint64(1)
-
-
 @inline_kernel
 def _highest(mask):
     """Return the index of the highest bit of a mask that is not empty."""
@@ -148,18 +139,12 @@ def _shots_from_board(shooters, blots, open_points):
     while blots:
         place = _highest(blots)
         blots ^= _ONE << place
-        behind = (shooters >> place) >> _S1
-        hit = shots_at(behind, (open_points >> place) >> _S1)
+        behind = (shooters >> place) >> _ONE
+        hit = shots_at(behind, (open_points >> place) >> _ONE)
         pips += rolls_in(hit & ~hitting) * np.int64(place + _ONE)
         hitting |= hit
         direct |= with_die(behind)
     return rolls_in(hitting), rolls_in(direct), pips
-
-
-@inline_kernel
-def _entries(open_points):
-    """Return the dice that enter; bit d - 1 is die d, which enters at index 24 - d."""
-    return reversed_bits(open_points & ALL_POINTS) >> np.uint64(40)
 
 
 @inline_kernel
@@ -186,7 +171,7 @@ def _doubles_from_bar(shooters, blots, open_points):
 def _shots_from_bar(shooters, blots, open_points):
     """Return the result of `shots` with one checker on the bar, which must enter before other moves."""
     rolls, direct_rolls, pips = _doubles_from_bar(shooters, blots, open_points)
-    entries = _entries(open_points)
+    entries = mirrored(open_points)  # bit d - 1 is die d, which enters at index 24 - d
     others = shooters & ~BAR_BIT
     hitting, direct = np.uint64(0), np.uint64(0)
     while blots:
@@ -194,12 +179,12 @@ def _shots_from_bar(shooters, blots, open_points):
         blots ^= _ONE << place
         # Either the checker on the bar hits, or another checker hits with the die that is not used to
         # enter.
-        hit = shots_at((BAR_BIT >> place) >> _S1, (open_points >> place) >> _S1)
-        hit |= enter_and_hit(entries, (others >> place) >> _S1)
-        hit = without_doubles(hit)
+        hit = shots_at((BAR_BIT >> place) >> _ONE, (open_points >> place) >> _ONE)
+        hit |= enter_and_hit(entries, (others >> place) >> _ONE)
+        hit &= ~_DOUBLES
         pips += rolls_in(hit & ~hitting) * np.int64(place + _ONE)
         hitting |= hit
-        direct |= hit & with_die((shooters >> place) >> _S1)
+        direct |= hit & with_die((shooters >> place) >> _ONE)
     return rolls + rolls_in(hitting), direct_rolls + rolls_in(direct), pips
 
 
@@ -210,7 +195,7 @@ def _shots_by_entering(blots):
     while blots:
         place = _highest(blots)
         blots ^= _ONE << place
-        hit = with_die((BAR_BIT >> place) >> _S1)
+        hit = with_die((BAR_BIT >> place) >> _ONE)
         pips += rolls_in(hit & ~hitting) * np.int64(place + _ONE)
         hitting |= hit
     return rolls_in(hitting), rolls_in(hitting), pips
@@ -224,7 +209,7 @@ def shots(shooters, on_bar, blots, blocks):
     `blocks` are the blots and points of the other side.  A direct hit takes one die.  Each roll counts for
     the costliest blot that it can hit.
     """
-    behind = (_ONE << (np.uint64(63) - leading_zeros(shooters | _ONE))) - _ONE
+    behind = (_ONE << _highest(shooters | _ONE)) - _ONE
     blots &= behind
     if blots == 0:
         return 0, 0, 0

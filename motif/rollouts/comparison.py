@@ -311,7 +311,8 @@ def compare_plays(
     settings = settings or RolloutSettings()
     settings.check(with_cube=cubes is not None)
     check_count("candidates", candidates, 1)
-    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, cube_model)
+    judge = valued_for(evaluator, settings.scoring).with_cube(cube_model)
+    options = _best_by_evaluation(position, roll, judge, candidates)
     if plays is not None:
         options = list(plays)
     if not options:
@@ -338,17 +339,11 @@ def compare_plays(
 
 
 def _best_by_evaluation(
-    position: Position,
-    roll: tuple[int, int],
-    evaluator: Evaluator,
-    scoring: str,
-    count: int,
-    cube_model: CubeModel,
+    position: Position, roll: tuple[int, int], judge: Evaluator, count: int
 ) -> list[Play]:
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
-    judge = valued_for(evaluator, scoring).with_cube(cube_model)
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
     return [legal[k] for k in order[:count]]
 

@@ -6,6 +6,8 @@ are the same as in the kernels.  Any judge may measure the luck of any player, b
 rolls is zero for every judge.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,35 +32,35 @@ def best_of(evaluator: Evaluator) -> Choose:
     return lambda boards, rolls, _: evaluator.best_plays(boards, rolls).boards
 
 
-def play_trials(
-    player: Model | Evaluator,
-    rules: PlayoutRules,
-    packed: Board,
-    items: Items,
-    seed: int,
-    first: int,
-    count: int,
-) -> Values:
-    """Play trials of several boards with a compiled model or another evaluator; see `player_trials`."""
+class Portion(NamedTuple):
+    """Some trials of some boards."""
+
+    packed: Board
+    """Packed boards (n, 64), from the side of the player on roll."""
+    items: Items
+    """Items (n,): boards with the same item have the same dice, as in `playout.board_trials`."""
+    first: int
+    """Number of the first trial; trial t of an item has the random stream (seed, item, t)."""
+    trials: int
+    start: int = 0
+    """Index of the first board."""
+
+
+def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion) -> Values:
+    """Play trials with a compiled model or another evaluator; see `player_trials`."""
     if isinstance(player, Evaluator):
-        return player_trials(best_of(player), player, rules, packed, items, seed, first, count)
-    results = np.empty((len(packed), count, len(OUTPUTS)))
+        return player_trials(best_of(player), player, rules, seed, portion)
+    packed, items, first, trials, _ = portion
+    results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(player)
     roll_trials(model, rules, packed, items, seed, first, space, results)
     return results
 
 
 def player_trials(
-    choose: Choose,
-    judge: Model | Evaluator,
-    rules: PlayoutRules,
-    packed: Board,
-    items: Items,
-    seed: int,
-    first: int,
-    count: int,
+    choose: Choose, judge: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion
 ) -> Values:
-    """Play trials `first`, ..., `first` + `count` - 1 of several boards, with plays chosen by a player.
+    """Play the trials of a portion, with plays chosen by a player.
 
     Parameters
     ----------
@@ -68,19 +70,17 @@ def player_trials(
         Evaluator that measures the luck, and evaluates positions where the rules end a trial early.
     rules
         Rules for the end of trials, with the number of plies on which results are luck-adjusted.
-    packed
-        Packed boards, int8 (n, 64), from the side of the player on roll.
-    items
-        Items (n,): boards with the same item have the same dice, as in
-        `motif.rollouts.playout.board_trials`.
-    seed, first, count
-        Trial t of an item has the random stream (seed, item, t).
+    seed
+        Random seed.
+    portion
+        The boards and trials.
 
     Returns
     -------
     ndarray
-        Float64 (n, count, 5): the five probabilities of the player on roll.
+        Float64 (n, trials, 5): the five probabilities of the player on roll.
     """
+    packed, items, first, count, _ = portion
     measure = _ByModel(judge, rules) if isinstance(judge, tuple) else _ByEvaluator(judge, rules)
     boards = np.repeat(unpack_many(packed), count, axis=0)
     contact = np.repeat(classify_many(packed) != RACE, count)

@@ -14,7 +14,6 @@ only once.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
@@ -100,12 +99,14 @@ def _roll_number(throw):
 
 
 @kernel
-def _roll_numbers(seed, item, first_trial, numbers):
+def first_rolls(seed, item, first_trial, trials):
+    """Return the first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
+    numbers = np.empty((trials, FIXED_ROLLS), np.int64)
     arrangement = np.empty(ARRANGEMENT_SHAPE, np.int64)
     throws = np.zeros(FIXED_ROLLS, np.int64)
     stream = np.zeros(1, np.uint64)
     arranged = -1
-    for k in range(numbers.shape[0]):
+    for k in range(trials):
         cycle = (first_trial + k) // CYCLE
         if cycle != arranged:
             arrange(np.uint64(seed), np.uint64(item), cycle, stream, arrangement)
@@ -113,12 +114,6 @@ def _roll_numbers(seed, item, first_trial, numbers):
         place_throws(arrangement, (first_trial + k) % CYCLE, throws)
         for roll in range(FIXED_ROLLS):
             numbers[k, roll] = _roll_number(throws[roll])
-
-
-def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDArray[np.int64]:
-    """Return the first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
-    numbers = np.empty((trials, FIXED_ROLLS), np.int64)
-    _roll_numbers(seed, item, first_trial, numbers)
     return numbers
 
 

@@ -17,7 +17,7 @@ from motif.board.identifiers import whole_number
 from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
-from motif.compiler.jit import kernel
+from motif.compiler.jit import kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
@@ -26,7 +26,7 @@ from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import Numbers, eliminated
-from motif.rollouts.player_trials import Items, play_trials
+from motif.rollouts.player_trials import Items, Portion, play_trials
 from motif.rollouts.playout import COLUMNS, roll_out
 from motif.rollouts.rollout_settings import (
     RolloutSettings,
@@ -198,23 +198,22 @@ class RolloutEvaluator(Evaluator):
 
     def _trials(self, packed: Board, items: Items, first: int, count: int) -> Values:
         """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
-        return play_trials(self._player, self._rules, packed, items, self.settings.seed, first, count)
-
-
-def items_of(packed: Board) -> Items:
-    """Return a hash (n,), below 2**63, of each packed board (n, 64)."""
-    items = np.empty(len(packed), np.int64)
-    _hash_boards(packed.view(np.int64), items)
-    return items
+        return play_trials(
+            self._player, self._rules, self.settings.seed, Portion(packed, items, first, count)
+        )
 
 
 @kernel
-def _hash_boards(words, items):
+def items_of(packed):
+    """Return a hash (n,), below 2**63, of each packed board (n, 64)."""
+    words = words_of(packed)
+    items = np.empty(packed.shape[0], np.int64)
     for k in range(words.shape[0]):
         state = np.uint64(0)
         for w in range(words.shape[1]):
             state = mix(state ^ np.uint64(words[k, w])) + np.uint64(w + 1)
         items[k] = np.int64(state >> np.uint64(1))
+    return items
 
 
 ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)

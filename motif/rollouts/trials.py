@@ -22,7 +22,7 @@ from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, games_with_cube
 from motif.rollouts.games import Games, Rolls, States, trial_dice
-from motif.rollouts.player_trials import Items, play_trials
+from motif.rollouts.player_trials import Items, Portion, play_trials
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollouts.tally import Tally, Values
@@ -197,14 +197,14 @@ def tally_trials(
     portion = min(settings.trials, portion)
     boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
 
-    def calls() -> Iterator[tuple[_Portion]]:
+    def calls() -> Iterator[tuple[Portion]]:
         for start in range(0, len(packed), boards_at_once):
             rows = slice(start, start + boards_at_once)
             for first in range(0, settings.trials, portion):
                 if start // together in settled:
                     break
                 count = min(portion, settings.trials - first)
-                yield (_Portion(start, packed[rows], items[rows], first, count),)
+                yield (Portion(packed[rows], items[rows], first, count, start),)
 
     portions = -(-settings.trials // portion)
     total = -(-len(packed) // boards_at_once) * portions
@@ -247,26 +247,15 @@ def results_of_trials(
     portion = max(1, _TRIALS_AT_ONCE // len(packed))
     end = first + count
     starts = range(first, end, portion)
-    calls = ((_Portion(0, packed, items, start, min(portion, end - start)),) for start in starts)
+    calls = ((Portion(packed, items, start, min(portion, end - start)),) for start in starts)
     play = _player_of(player, settings, cube, after_a_play)
     parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
     return np.concatenate([values for _, values in parts], axis=1)
 
 
-class _Portion(NamedTuple):
-    """Some trials of some boards: one task of a worker."""
-
-    start: int
-    """Index of the first board."""
-    packed: Board
-    items: Items
-    first: int
-    trials: int
-
-
 def _player_of(
     player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
-) -> Callable[[_Portion], tuple[int, Values]]:
+) -> Callable[[Portion], tuple[int, Values]]:
     """Return the function with which workers play a portion."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
@@ -284,10 +273,10 @@ def _play(
     settings: RolloutSettings,
     rules: PlayoutRules,
     after_a_play: bool,
-    portion: _Portion,
+    portion: Portion,
 ) -> tuple[int, Values]:
     """Return the start of a portion and its results (n, trials, 6)."""
-    start, packed, items, first, trials = portion
+    packed, items, first, trials, start = portion
     size = trials
     if not isinstance(player, Evaluator):
         costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
@@ -295,8 +284,8 @@ def _play(
     parts = []
     for k in range(0, trials, size):
         checkpoint()
-        count = min(size, trials - k)
-        parts.append(play_trials(player, rules, packed, items, settings.seed, first + k, count))
+        part = Portion(packed, items, first + k, min(size, trials - k))
+        parts.append(play_trials(player, rules, settings.seed, part))
     results = np.concatenate(parts, axis=1)
     return start, _scored(turned(results) if after_a_play else results, settings.scoring)
 
@@ -328,10 +317,10 @@ def model_player(model: Model) -> CubePlayer:
 
 
 def _play_with_cube(
-    of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: _Portion
+    of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: Portion
 ) -> tuple[int, Values]:
     """Do the work of `_play` with a `cube`; boards with the same item have the same dice."""
-    start, packed, items, first, trials = portion
+    packed, items, first, trials, start = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)

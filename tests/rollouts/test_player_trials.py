@@ -8,7 +8,7 @@ from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.players import load
 from motif.players.player import CompiledPlayer
-from motif.rollouts.player_trials import player_trials
+from motif.rollouts.player_trials import Portion, player_trials
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
@@ -27,7 +27,7 @@ def test_a_model_that_chooses_as_any_player_plays_the_trials_of_the_kernels(rule
     items = np.array([5, 5])
     expected = results_of_trials(model, settings, STARTS, items, 4, 8, jobs=1)[..., :5]
     choose = CompiledPlayer("the same", model).choose_many
-    results = player_trials(choose, model, settings.rules(), STARTS, items, 3, 4, 8)
+    results = player_trials(choose, model, settings.rules(), 3, Portion(STARTS, items, 4, 8))
     np.testing.assert_allclose(results, expected, atol=1e-12)
 
 
@@ -37,7 +37,7 @@ def test_luck_that_another_model_measures_lowers_the_variance_and_keeps_the_mean
     model = settings.model_of(load_static("keith-v1"))
     choose = load("pubeval").choose_many
     values = [
-        player_trials(choose, model, one.rules(), STARTS[:1], np.array([7]), 1, 0, 400)[0, :, 0]
+        player_trials(choose, model, one.rules(), 1, Portion(STARTS[:1], np.array([7]), 0, 400))[0, :, 0]
         for one in (settings, plain)
     ]
     assert values[0].std() < 0.75 * values[1].std()
@@ -51,5 +51,5 @@ def test_stratified_dice_are_those_of_the_kernels():
     choose = CompiledPlayer("the same", model).choose_many
     items = np.array([5] * len(STARTS))
     expected = results_of_trials(model, settings, STARTS, items, 4, 8, jobs=1)[..., :5]
-    results = player_trials(choose, model, settings.rules(), STARTS, items, 2, 4, 8)
+    results = player_trials(choose, model, settings.rules(), 2, Portion(STARTS, items, 4, 8))
     np.testing.assert_allclose(results, expected, atol=1e-12)

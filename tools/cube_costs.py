@@ -22,7 +22,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_maker, cube_model_for
 from motif.doubling.efficiency_fit import self_play
-from motif.doubling.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
+from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities
@@ -114,19 +114,18 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
 def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
     """Return the model's decisions for `chances` (n, 5), with efficiency `x` or gnubg's."""
     share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
-    return _decisions(cube_equities(chances, _STATE, share))
+    return _decisions(*cube_equities(chances, _STATE, share))
 
 
-def _decisions(values: CubeEquities) -> Decisions:
-    doubled = np.minimum(values.double_take, values.double_pass)
-    takes = values.double_take < values.double_pass
-    return Decisions(doubled >= values.no_double, takes, np.stack([values.no_double, values.double_take], 1))
+def _decisions(no_double: Values, taken: Values, passed: Values | float) -> Decisions:
+    doubles = np.minimum(taken, passed) >= no_double
+    return Decisions(doubles, taken < passed, np.stack([no_double, taken], 1))
 
 
 def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
     """Return the cube decisions of `judge` with lookahead."""
     held, taken = judge.cube_equities(boards, cube_model_for(_STATE), 0).T
-    return _decisions(CubeEquities(held, taken, np.ones(len(boards))))
+    return _decisions(held, taken, 1.0)
 
 
 def by_gnubg(boards: Board) -> Decisions:
@@ -138,7 +137,7 @@ def by_gnubg(boards: Board) -> Decisions:
         questions = [(Position(board), _STATE) for board in boards]
         analyses = TextGnubg(path, Path(home)).cube_analyses(questions)
     columns = (np.array([it.equities[name] for it in analyses]) for name in ("double", "take", "pass"))
-    return _decisions(CubeEquities(*columns))
+    return _decisions(*columns)
 
 
 def costs(decisions: Decisions, rolled: Values) -> Values:

@@ -15,7 +15,6 @@ from motif.board.movegen import (
     PATH_HIT,
     PATH_LOW,
     PATH_SOURCE,
-    PlayBuffer,
     generate,
     new_play_buffer,
 )
@@ -36,7 +35,15 @@ from motif.board.position import Position, PositionLike
 from motif.compiler.jit import WHOLE, lean_kernel, words_of
 from motif.runtime.errors import PlayError, PositionError, shown
 
-_thread = local()
+
+class _OfThread(local):
+    """Working memory of the calling thread."""
+
+    def __init__(self) -> None:
+        self.play_buffer = new_play_buffer()
+
+
+_of_thread = _OfThread()
 RollLike = tuple[int, int] | str | int
 """Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
@@ -72,14 +79,6 @@ class PlayBatch(NamedTuple):
         decisions, counts = np.unique(self.decision[wanted], return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         return PlayBatch(offsets, self.boards[wanted], self.paths[wanted]), decisions
-
-
-def thread_play_buffer() -> PlayBuffer:
-    """Return the generator buffer of the calling thread."""
-    buffer = getattr(_thread, "play_buffer", None)
-    if buffer is None:
-        buffer = _thread.play_buffer = new_play_buffer()
-    return buffer
 
 
 def check_goes_on(position: Position) -> None:
@@ -129,7 +128,7 @@ def play_batches(
         results = np.empty((capacity, BOARD_SIZE), np.int8)
         paths = np.empty(capacity, np.uint64)
         offsets = np.zeros(len(boards) - first + 1, np.int64)
-        buffer = thread_play_buffer()
+        buffer = _of_thread.play_buffer
         count = _fill_batch(boards[first:], rolls[first:], packed, offsets, results, paths, buffer)
         size = offsets[count]
         yield PlayBatch(offsets[: count + 1], results[:size], paths[:size], slice(first, first + count))

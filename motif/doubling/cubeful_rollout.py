@@ -20,7 +20,6 @@ from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency,
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_DOUBLE
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.rollouts.tally import Tally
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
 from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
@@ -121,9 +120,6 @@ def roll_out_cube(
     first = (0,) if doubled == NO_DOUBLE else (0, doubled)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
 
-    def enough(tally: Tally) -> bool:
-        return bool(tally.errors().reshape(-1, len(RESULT_NAMES))[:, -1].max() <= settings.se)
-
     stopwatch = Stopwatch()
     (tally,) = tally_trials(
         settings.player_of(evaluator),
@@ -132,7 +128,6 @@ def roll_out_cube(
         np.zeros(len(first), np.int64),
         together=len(first),
         cube=CubeStart(maker, first),
-        enough=enough if settings.se > 0 else None,
         label=f"rolling out with {evaluator.name}",
         jobs=jobs,
     )

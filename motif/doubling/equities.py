@@ -158,14 +158,6 @@ class CubeCurves(NamedTuple):
         return self.double_take
 
 
-class CubeEquities(NamedTuple):
-    """Equities of n positions for the player on roll, in the units of `CubeCurves`; each is float64 (n,)."""
-
-    no_double: Floats
-    double_take: Floats
-    double_pass: Floats
-
-
 def cube_curves(
     ends: Floats, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
@@ -190,16 +182,16 @@ def value_of_pass(state: MatchState, table: MatchEquityTable | None = None) -> f
 
 def cube_equities(
     probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
-) -> CubeEquities:
-    """Return the three equities of n positions with `probabilities` (n, 5) in `state`.
+) -> tuple[Floats, Floats, float]:
+    """Return the equities (n,) of `probabilities` (n, 5) in `state`: no double, double/take, double/pass.
 
-    The player on roll must be allowed to double.  `x` is a number or (n,).
+    They are in the units of `CubeCurves`.  The player on roll must be allowed to double; `x` is a number or
+    (n,).
     """
     ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
     wins = ends[:, WIN]
-    double_pass = np.full(len(ends), curves.double_pass)
-    return CubeEquities(curves.no_double.at(wins), curves.doubled.at(wins), double_pass)
+    return curves.no_double.at(wins), curves.doubled.at(wins), curves.double_pass
 
 
 def cubeful_equities(

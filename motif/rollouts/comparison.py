@@ -98,6 +98,12 @@ class Stage:
         square = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
         return float(self.means[i, -1] - self.means[j, -1]), float(np.sqrt(np.maximum(square, 0.0)))
 
+    @property
+    def largest_error(self) -> float:
+        """The largest standard error of a difference from the best play."""
+        best = self.best
+        return float(np.max([self.difference(play, best)[1] for play in self.plays.tolist()]))
+
 
 def stage_of(tally: Tally, plays: Numbers) -> Stage:
     """Return the stage of `plays` in `tally`, whose columns are in the order of `plays`; none are dropped."""
@@ -128,14 +134,15 @@ def eliminated(
     columns: int = 1,
     rolls_of: RollsOf | None = None,
     staged: StageOf = stage_of,
-    enough: Callable[[Stage], bool] | None = None,
+    se: float = 0.0,
 ) -> list[Stage]:
     """Roll out a number of `plays` with `play` until one remains, or for `trials` trials.
 
-    The best play is dropped with a probability of at most `error_rate`. The rollouts also end when `enough`
-    is true for the remaining plays.  At each stage except the last, plays are dropped; the last stage has
-    the remaining plays.  `rolls_of` returns the first rolls of stratified trials, as for a `Tally`;
-    `staged` computes the mover's equities and their errors if they are not means of the last column.
+    The best play is dropped with a probability of at most `error_rate`. The rollouts also end when the
+    `Stage.largest_error` is at most `se`, if that is above 0.  At each stage except the last, plays are
+    dropped; the last stage has the remaining plays.  `rolls_of` returns the first rolls of stratified
+    trials, as for a `Tally`; `staged` computes the mover's equities and their errors if they are not means
+    of the last column.
     """
     schedule = looks(trials)
     chance = error_rate / (len(schedule) * max(plays - 1, 1))
@@ -152,7 +159,7 @@ def eliminated(
             left = left[~worse]
             tally = tally.of_columns(np.flatnonzero(np.repeat(~worse, columns)))
             stage = staged(tally, left)
-        if len(left) == 1 or look == trials or (enough and enough(stage)):
+        if len(left) == 1 or look == trials or 0 < se >= stage.largest_error:
             stages.append(stage)
             break
     return stages
@@ -194,8 +201,11 @@ class ComparedPlay:
     """Equity minus the best play's equity in their common trials; at most 0 unless dropped."""
     difference_se: float
     """Standard error of `difference`; common dice make it smaller than the errors of the equities."""
-    p_value: float
-    """Two-sided p-value of `difference`."""
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p-value of `difference`."""
+        return p_value(self.difference, self.difference_se)
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""
@@ -374,7 +384,7 @@ class _PlayRollouts(NamedTuple):
             together=count,
             after_a_play=True,
             cube=self.cube,
-            enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
+            error_of=lambda tally: stage(tally).largest_error,
             label=self.label,
             jobs=self.jobs,
         )
@@ -400,7 +410,7 @@ class _PlayRollouts(NamedTuple):
                 columns=len(RESULT_NAMES),
                 rolls_of=settings.rolls_of(0),
                 staged=partial(cubeful_stage, self.cube_model, self.packed),
-                enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
+                se=settings.se,
             )
 
 
@@ -436,12 +446,6 @@ def _values_to_mover(cube_model: CubeModel, packed: Board, means: Values) -> Val
     return switched_equities(np.asarray(cubeful_values(cube_model, 1, packed, turned(means))))
 
 
-def _is_near(stage: Stage, se: float) -> bool:
-    """Return whether every difference from the best play has a standard error of at most `se`."""
-    best = stage.best
-    return all(stage.difference(play, best)[1] <= se for play in stage.plays.tolist())
-
-
 def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
     """Return the remaining plays by equity, followed by the dropped plays by their loss."""
     best = stages[-1].best
@@ -449,18 +453,7 @@ def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedP
     for stage in reversed(stages):
         dropped = stage is not stages[-1]
         for number in (stage.gone if dropped else stage.plays).tolist():
-            place = stage.place(number)
-            difference, error = stage.difference(number, best)
-            ranked.append(
-                ComparedPlay(
-                    options[number],
-                    stage.trials,
-                    dropped,
-                    stage.means[place],
-                    stage.errors[place],
-                    difference,
-                    error,
-                    p_value(difference, error),
-                )
-            )
+            play, place = options[number], stage.place(number)
+            results = stage.means[place], stage.errors[place], *stage.difference(number, best)
+            ranked.append(ComparedPlay(play, stage.trials, dropped, *results))
     return tuple(sorted(ranked, key=lambda it: (it.dropped, -it.difference)))

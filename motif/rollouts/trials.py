@@ -146,16 +146,12 @@ def rollout(
         positions = positions[None]
     packed = pack_many(as_boards(positions))
 
-    def enough(tally: Tally) -> bool:
-        return bool(tally.errors()[-1] <= settings.se)
-
     stopwatch = Stopwatch()
     tallies = tally_trials(
         settings.player_of(evaluator),
         settings,
         packed,
         np.arange(len(packed)),
-        enough=enough if settings.se > 0 else None,
         label=f"rolling out with {evaluator.name}",
         jobs=jobs,
     )
@@ -169,6 +165,11 @@ def rollout(
     )
 
 
+def equity_error(tally: Tally) -> float:
+    """Return the largest standard error of the equities in a tally of `tally_trials`."""
+    return float(tally.errors()[len(OUTPUTS) :: len(RESULT_NAMES)].max())
+
+
 def tally_trials(
     player: Model | Evaluator,
     settings: RolloutSettings,
@@ -178,7 +179,7 @@ def tally_trials(
     together: int = 1,
     after_a_play: bool = False,
     cube: CubeStart | None = None,
-    enough: Callable[[Tally], bool] | None = None,
+    error_of: Callable[[Tally], float] = equity_error,
     label: str = "rolling out",
     jobs: int | None = None,
 ) -> list[Tally]:
@@ -186,16 +187,17 @@ def tally_trials(
 
     The columns of a tally are, for each of its boards, the five probabilities and the equity of the player
     on roll or, with `after_a_play`, of the other player.  With a `cube`, both sides double, and the results
-    are those of `games_with_cube`. Trials end at ``settings.trials``, or as soon as `enough` is true for a
-    tally after a multiple of `TRIALS_A_CHECK`. Trial t of a board uses the random stream (seed, its entry
-    of `items`, t), so that the result does not depend on `jobs`.
+    are those of `games_with_cube`. Trials end at ``settings.trials``, or as soon as `error_of` a tally is at
+    most ``settings.se`` after a multiple of `TRIALS_A_CHECK`. Trial t of a board uses the random stream
+    (seed, its entry of `items`, t), so that the result does not depend on `jobs`.
     """
     columns = together * (len(OUTPUTS) + 1)
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
-    portion = TRIALS_A_CHECK if enough else max(1, _TRIALS_AT_ONCE // together)
+    stops = settings.se > 0
+    portion = TRIALS_A_CHECK if stops else max(1, _TRIALS_AT_ONCE // together)
     portion = min(settings.trials, portion)
-    boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
+    boards_at_once = together * (1 if stops else max(1, _TRIALS_AT_ONCE // (portion * together)))
 
     def calls() -> Iterator[tuple[Portion]]:
         for start in range(0, len(packed), boards_at_once):
@@ -221,7 +223,7 @@ def tally_trials(
                     continue
                 rows = values[board : board + together]
                 tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
-                if enough and enough(tallies[number]):
+                if stops and error_of(tallies[number]) <= settings.se:
                     settled.add(number)
                     advance(portions - -(-tallies[number].trials // portion))
             advance(1)

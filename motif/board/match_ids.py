@@ -116,15 +116,15 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
     if not turn:
         raise PositionError("the field turn must be 1 or -1, not '0'")
     owner = _xgid_number(fields, "owner", -1, 1) * turn
-    scores = _xgid_number(fields, "S1", 0), _xgid_number(fields, "S2", 0)
+    own_score, opponent_score = [_xgid_number(fields, name, 0) for name in ("S1", "S2")][::turn]
     length = _xgid_number(fields, "len", 0)
     rules = _xgid_number(fields, "CJ", 0, 1 if length else 3)
     _xgid_number(fields, "max", 0)
     doubled = fields["dice"] == "D"
     state = MatchState(
         length=length,
-        own_score=scores[0] if turn == 1 else scores[1],
-        opponent_score=scores[1] if turn == 1 else scores[0],
+        own_score=own_score,
+        opponent_score=opponent_score,
         cube=1 << cube,
         cube_owner=next(side for side, code in _XGID_OWNERS.items() if code == owner),
         crawford=bool(length and rules),
@@ -135,7 +135,7 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
         decision="opponent" if doubled else "me",
         player=1 if turn == 1 else 0,
     )
-    return Position(board if turn == 1 else -board[::-1]), state
+    return Position(turn * board[::turn]), state
 
 
 def _read_board(text: str) -> Board:

@@ -172,27 +172,22 @@ def match_id(state: MatchState) -> str:
         "jacoby_off": not state.jacoby,
         "unused": 0,
     }
-    number, offset = 0, 0
-    for name, width in _FIELDS.items():
-        number |= int(values[name]) << offset
-        offset += width
-    return base64_text(number.to_bytes(offset // 8, "little"))
+    number = 0
+    for name, width in reversed(_FIELDS.items()):
+        number = number << width | int(values[name])
+    return base64_text(number.to_bytes(sum(_FIELDS.values()) // 8, "little"))
 
 
 def match_state_from_id(text: str) -> MatchState:
     """Decode a Match ID; raise `PositionError` if it is invalid."""
     octets = octets_from_base64(text, MATCH_ID_LENGTH, "match state", "Match ID")
-    number = int.from_bytes(octets, "little")
-    values = {}
+    number, values = int.from_bytes(octets, "little"), {}
     for name, width in _FIELDS.items():
         values[name] = number & ((1 << width) - 1)
         number >>= width
-    faults = _code_faults(values)
-    if faults:
+    if faults := _code_faults(values):
         raise PositionError(f"invalid match state {quoted(text)}: " + "; ".join(faults))
-    player = values["on_roll"]
-    owner = values["cube_owner"]
-    dice = (values["die1"], values["die2"])
+    player, owner, dice = values["on_roll"], values["cube_owner"], (values["die1"], values["die2"])
     try:
         return MatchState(
             length=values["length"],

@@ -209,8 +209,7 @@ class Extension:
             )
         if name in self._names:
             raise ParameterError(f"{name}: the set already has a parameter with this name")
-        texts = {"sentence": sentence, "unit": unit, "group": group}
-        for key, value in texts.items():
+        for key, value in (("sentence", sentence), ("unit", unit), ("group", group)):
             if not isinstance(value, str) or not value.strip() or not value.isprintable():
                 raise ParameterError(f"{name}: {key} must be text on one line, not {value!r}")
         try:

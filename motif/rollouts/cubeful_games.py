@@ -25,9 +25,9 @@ from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Dice, Games, Rolls, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.tally import Values
 from motif.runtime.progress import checkpoint
 
-Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 

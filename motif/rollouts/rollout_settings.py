@@ -29,13 +29,6 @@ MONEY, NO_GAMMONS = "money", "no-gammons"
 SCORINGS = (MONEY, "dmp", NO_GAMMONS)
 
 
-def check_scoring(scoring: str) -> None:
-    """Raise `SettingError` unless `scoring` is one of `SCORINGS`."""
-    if scoring not in SCORINGS:
-        names = f"{', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}"
-        raise SettingError(f"scoring must be {names}, not {shown(scoring)}", "scoring")
-
-
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
     """Return the cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
     if scoring == MONEY:
@@ -134,7 +127,9 @@ class RolloutSettings:
         if not 0 <= self.se < float("inf"):
             raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
         check_error_rate(self.error_rate)
-        check_scoring(self.scoring)
+        if self.scoring not in SCORINGS:
+            names = f"{', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}"
+            raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
         if with_cube and self.scoring != MONEY:
             raise SettingError("with a cube the match determines the scoring, not {scoring}", "scoring")
         check_seed(self.seed)

@@ -264,12 +264,6 @@ def _player_of(
     return partial(_play, player, settings, settings.rules(), after_a_play)
 
 
-def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
-    """Append the equity to the probabilities (..., 5): (..., 6)."""
-    equities = scored_equities(probabilities, scoring)
-    return np.concatenate([probabilities, equities[..., None]], axis=-1)
-
-
 def _play(
     player: Model | Evaluator,
     settings: RolloutSettings,
@@ -289,7 +283,9 @@ def _play(
         part = Portion(packed, items, first + k, min(size, trials - k))
         parts.append(play_trials(player, rules, settings.seed, part))
     results = np.concatenate(parts, axis=1)
-    return start, _scored(turned(results) if after_a_play else results, settings.scoring)
+    chances = turned(results) if after_a_play else results
+    equities = scored_equities(chances, settings.scoring)
+    return start, np.concatenate([chances, equities[..., None]], axis=-1)
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:

@@ -141,7 +141,7 @@ class _Values(NamedTuple):
         return None
 
     def _at(self, state: MatchState, player: int, values: Floats) -> CubeValues:
-        """Return the equities from a position's `values` for `player`, who is on roll."""
+        """Return the equities from a position's `values` for the `player` on roll."""
         if not state.length:
             return _money_equities(values, state)
         level = self.levels[_level(state, player)]

@@ -259,7 +259,7 @@ def extend(base: str | None = None) -> Extension:
 
     Raises `ParameterError` for an unknown set.
     """
-    return Extension(None if base is None else _built_in(base))
+    return Extension(_base(base))
 
 
 def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
@@ -273,7 +273,7 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
     others = {}
     for path in _places(name, folder):
         text = _text(path)
-        base = _base_in(text, str(path))
+        base = _base(_base_in(text, str(path)))
         others[path] = own_fingerprint(text, base)
         if fingerprint in (others[path], own_fingerprint(text, base and base.known_to(names))):
             return _own_set(name, text, str(path)).fitted(fingerprint, names)
@@ -310,7 +310,11 @@ def _built_in(name: str, known: Collection[str] = tuple(PARAMETER_SETS)) -> Para
     return PARAMETER_SETS[name]
 
 
-def _base_in(text: str, where: str) -> ParameterSet | None:
+def _base(name: str | None) -> ParameterSet | None:
+    return None if name is None else _built_in(name)
+
+
+def _base_in(text: str, where: str) -> str | None:
     """Return the base that a file passes to `extend`, without running the file."""
     try:
         tree = ast.parse(text)
@@ -327,7 +331,7 @@ def _base_in(text: str, where: str) -> ParameterSet | None:
         return None
     if len(given) > 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str | None):
         raise ParameterError(f'{where}:{calls[0].lineno}: write the name of the set, as in extend("motif")')
-    return None if given[0].value is None else _built_in(given[0].value)
+    return given[0].value
 
 
 def _called(call: ast.Call) -> str:
@@ -351,7 +355,7 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
         if len(extensions) != 1:
             raise ParameterError("the result of extend must be assigned to one name")
         (extension,) = extensions.values()
-        if extension.base is not base:
+        if extension.base is not _base(base):
             raise ParameterError("the set that is extended differs from the name in the call of extend")
         return extension.finish(name, text)
     except MotifError as error:

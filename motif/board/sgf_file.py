@@ -311,21 +311,22 @@ def _opening(record: MatchRecord, number: int) -> str:
 
 def _tags_of(texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
     """Return the tags in a node's properties, in their order; dates have dots, as in .mat files."""
-    date = _DATE.fullmatch(texts.get("EventDate", ""))
-    known = {**texts, **({"EventDate": ".".join(date.groups())} if date else {})}
-    if not date:
-        known.pop("EventDate", None)
-    return tuple((tag, known[tag]) for tag in _KNOWN_TAGS if tag in known)
+    known = {tag: _dated(tag, texts[tag], ".") for tag in _KNOWN_TAGS if tag in texts}
+    return tuple((tag, text) for tag, text in known.items() if text or tag != "EventDate")
+
+
+def _dated(tag: str, text: str, mark: str) -> str:
+    """Return the `text` of a tag; a date is written with `mark`, and is empty if it has another form."""
+    if tag != "EventDate":
+        return text
+    date = _DATE.fullmatch(text)
+    return mark.join(date.groups()) if date else ""
 
 
 def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
     for tag, key in _KNOWN_TAGS.items():
-        if text := dict(tags).get(tag):
-            date = _DATE.fullmatch(text)
-            if key != "DT":
-                yield f"{key}[{_escaped(text)}]"
-            elif date:
-                yield f"DT[{'-'.join(date.groups())}]"
+        if text := _dated(tag, dict(tags).get(tag, ""), "-"):
+            yield f"{key}[{_escaped(text)}]"
     if tags != _tags_of(dict(tags)):
         lines = "\n".join(f'[{name} "{text}"]' for name, text in tags)
         yield f"GC[{_escaped(lines)}]"

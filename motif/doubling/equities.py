@@ -257,30 +257,20 @@ def fixed_cube_model(
 
     `table` is by default Kazaross-XG2; equities are in `unit`.  Raises `SettingError` for a finished match.
     """
+    results = range(-EVEN, EVEN + 1)
     if not state.length:
-        worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
+        kind, last, played_out = MONEY, 0, np.zeros(2, np.int64)
+        points = np.array(results, np.float64)
+        values = np.stack([points if gammons_count(state) else np.sign(points), DOUBLED_WORTH * points])
     else:
         kind = DEAD if is_cube_dead(state) else MATCH
         last, played_out = _last_level(state)
-        levels = range(last + _LEVELS_BEYOND)
-        worth = _match_worth(state, table or match_equity_table(), levels, unit)
+        table = table or match_equity_table()
+        cubes = [state.cube << level for level in range(last + _LEVELS_BEYOND)]
+        values = np.array([[table.after_game(state, cube * won) for won in results] for cube in cubes])
+    worth = np.asarray(unit.equity(values))
     both = np.stack([worth, switched_equities(worth[:, ::-1])])
     return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, efficiency.numbers())
-
-
-def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
-    """Return the value of points; under the Jacoby rule, gammons do not count with a centred cube."""
-    points = np.arange(-EVEN, EVEN + 1.0)
-    now = points if gammons_count(state) else np.sign(points)
-    return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
-
-
-def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit: EquityScale) -> Floats:
-    cubes = [state.cube << level for level in levels]
-    worth = np.array(
-        [[table.after_game(state, points * cube) for points in range(-EVEN, EVEN + 1)] for cube in cubes]
-    )
-    return np.asarray(unit.equity(worth))
 
 
 def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:

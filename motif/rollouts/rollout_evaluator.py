@@ -270,18 +270,18 @@ def load_rollout(name: str) -> RolloutEvaluator:
     player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:
         raise PlayerError(f"{shown(name)}: a player is required: {ROLLOUT_PREFIX}PLAYER")
-    options: dict[str, Any] = {"trials": DEFAULT_TRIALS}
-    given = set()
+    options: dict[str, Any] = {}
     for item in items:
         option, value = _read(name, item)
-        if option in given:
+        if option in options:
             raise PlayerError(f"{shown(name)}: {shown(item)}: the option is given twice")
-        given.add(option)
         options[option] = value
     candidates = options.pop(_CANDIDATES, 0)
     evaluator = load_evaluator(player)
     try:
-        return RolloutEvaluator(name, evaluator, RolloutSettings(**options), candidates)
+        return RolloutEvaluator(
+            name, evaluator, RolloutSettings(**{"trials": DEFAULT_TRIALS} | options), candidates
+        )
     except SettingError as error:
         raise PlayerError(f"{shown(name)}: {error}") from None
 

@@ -148,16 +148,16 @@ def test_an_error_with_the_cube_counts_where_a_rollout_confirms_it():
         cost = lookahead.decision.cost(act.done)
         assert lookahead.error == cost
         assert act.source == ("rollout" if cost >= DOUBTFUL else "1-ply")
-        assert act.trials == (0 if cost < DOUBTFUL else act.trials)
+        assert (act.rolled is None) == (cost < DOUBTFUL)
         if act.source == "rollout":
             cost = act.decision.cost(act.done)
-            assert act.error == (cost if cost > CERTAIN * act.se else 0.0)
+            assert act.error == (cost if cost > CERTAIN * act.rolled.se else 0.0)
             assert act.is_too_close == (act.error == 0)
         else:
             assert act.error == 0
     # Doubling at the start costs about a quarter of a point, and passing more than one.
     assert rolled[2].error == pytest.approx(0.25, abs=0.1)
-    assert rolled[2].trials >= QUICK.trials
+    assert rolled[2].rolled.trials >= QUICK.trials
 
 
 @pytest.mark.slow

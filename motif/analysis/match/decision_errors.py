@@ -167,12 +167,8 @@ class CubeAct:
     """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
     source: str = ""
     """Source of `error`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
-    se: float | None = None
-    """Standard error of the loss by the rollout."""
-    trials: int = 0
-    """Number of trials of the rollout."""
-    equity_se: tuple[float, float] | None = None
-    """Standard errors of the equities of no double and double/take; None without a rollout."""
+    rolled: RolledCube | None = None
+    """The rollout, if lookahead saw an error."""
 
     @property
     def question(self) -> JudgedCube:
@@ -424,12 +420,4 @@ def _confirmed_act(act: CubeAct, rolled: RolledCube) -> CubeAct:
     """Return `act` with its error by a rollout, unless the cube is dead."""
     if not rolled.trials:
         return act
-    return replace(
-        act,
-        decision=rolled.decision,
-        error=rolled.confirmed,
-        source=ROLLOUT,
-        se=rolled.se,
-        trials=rolled.trials,
-        equity_se=rolled.equity_se,
-    )
+    return replace(act, decision=rolled.decision, error=rolled.confirmed, source=ROLLOUT, rolled=rolled)

@@ -233,9 +233,9 @@ def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
 
 
 def _cube_decision(act: CubeAct) -> MatchDecision:
-    decision, answers = act.decision, act.done in (TAKE, PASS)
+    decision, rolled, answers = act.decision, act.rolled, act.done in (TAKE, PASS)
     known = decision.equities
-    none_se, taken_se = act.equity_se or (None, None)
+    none_se, taken_se = (rolled and rolled.equity_se) or (None, None)
     errors = {"no double": none_se, "double, take": taken_se, "take": taken_se}
     if answers:
         best = TAKE if decision.should_take else PASS
@@ -253,13 +253,13 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
         act.done,
         best if act.mistake else act.done,
         act.error,
-        act.se,
+        rolled and rolled.se,
         counts=act.counts,
         mark=mark_of(act.error),
         candidates=tuple(candidates),
         mistake=act.mistake,
         source=act.source,
-        trials=act.trials,
+        trials=0 if rolled is None else rolled.trials,
         is_too_close=act.is_too_close,
     )
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis as MatchAnalysis
     from motif.analysis.turn import TurnDecision as TurnDecision
     from motif.benchmarks.benchmark_making import make_benchmark as make_benchmark
+    from motif.benchmarks.choices import BenchmarkResult as BenchmarkResult
     from motif.board.match_file import read_match as read_match
     from motif.board.match_file import write_match as write_match
     from motif.board.match_state import MatchState as MatchState
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from motif.library_learn import fit as fit
     from motif.library_learn import report as report
     from motif.library_learn import sample as sample
-    from motif.library_play import BenchmarkResult as BenchmarkResult
     from motif.library_play import benchmark as benchmark
     from motif.library_play import speed as speed
     from motif.library_rollouts import compare_plays as compare_plays
@@ -100,6 +100,7 @@ _HOMES = {
     "motif.players.ranking": ("Ranking",),
     "motif.analysis.turn": ("TurnDecision",),
     "motif.benchmarks.benchmark_making": ("make_benchmark",),
+    "motif.benchmarks.choices": ("BenchmarkResult",),
     "motif.board.match_file": ("read_match", "write_match"),
     "motif.board.match_state": ("MatchState",),
     "motif.board.moves": ("Play",),
@@ -122,7 +123,7 @@ _HOMES = {
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
     "motif.library_rollouts": ("compare_plays", "rollout", "rollout_cube"),
-    "motif.library_play": ("BenchmarkResult", "benchmark", "speed"),
+    "motif.library_play": ("benchmark", "speed"),
     "motif.phase_net": ("train_phase_net",),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),
     "motif.rollouts": ("Comparison", "RolloutResult", "RolloutSettings"),

@@ -1,8 +1,6 @@
 """A game of backgammon for bots and notebooks, like python-chess's ``Board``."""
 
-import secrets
 from pathlib import Path
-from typing import Any
 
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.diagram import svg_diagram, text_diagram
@@ -13,12 +11,12 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, SettingError, did_you_mean, shown
+from motif.runtime.frames import Row
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
 from motif.session.session import GameSession, Seat, SessionRules
 
 _CUBE_WORDS = ("double", "take", "pass", "beaver", "raccoon")
-_SEEDS = 2**31
 
 
 class Game:
@@ -66,8 +64,7 @@ class Game:
     ) -> None:
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
-        dice = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
-        self._game = EventGame(self._session, dice, lambda: Advisor(evaluator_of(JUDGE)))
+        self._game = EventGame(self._session, SeededDice(seed), lambda: Advisor(evaluator_of(JUDGE)))
 
     @property
     def position(self) -> Position:
@@ -238,7 +235,7 @@ class Game:
         write_match(path, self.record)
         return Path(path)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Row:
         """Return the state of the game as a dict that JSON can represent."""
         result = self.result
         return {

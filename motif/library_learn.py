@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from motif.reports.run_report import RunReport
 
 
-@lists_fields(SampleSettings, without=("player", "label"))
+@lists_fields(SampleSettings)
 def sample(
     settings: SampleSettings | None = None,
     out: Path | str | None = None,

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, fields
 from typing import Any, Literal, TypedDict, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -21,43 +20,42 @@ class MatchKeywords(TypedDict, total=False):
     raccoons: bool | None
 
 
-class RolloutKeywords(TypedDict, total=False):
-    """The fields of `motif.RolloutSettings`."""
+class TrialKeywords(TypedDict, total=False):
+    """The fields that `motif.RolloutSettings` and `motif.SampleSettings` share."""
 
     trials: int
     cut: int
     stop_at_race: bool
     stop_at_bearoff: bool
     stratified: bool
+    seed: int
+
+
+class RolloutKeywords(TrialKeywords, total=False):
+    """The fields of `motif.RolloutSettings`."""
+
     luck_plies: int
     every_play: bool
     se: float
     eliminate: bool
     error_rate: float
     scoring: str
-    seed: int
 
 
 class ComparedKeywords(MatchKeywords, RolloutKeywords, total=False):
     """Match, cube and the fields of `motif.RolloutSettings`."""
 
 
-class SampleKeywords(TypedDict, total=False):
+class SampleKeywords(TrialKeywords, total=False):
     """The fields of `motif.SampleSettings` except player and label."""
 
     games: int
-    trials: int
     decide: Literal["evaluator", "rollout"]
     candidates: int
     rate: float
     crashed_rate: float | None
     race_rate: float | None
     noise: float
-    cut: int
-    stop_at_race: bool
-    stop_at_bearoff: bool
-    stratified: bool
-    seed: int
 
 
 class FitKeywords(TypedDict, total=False):
@@ -80,24 +78,16 @@ class FitKeywords(TypedDict, total=False):
     seed: int
 
 
-def lists_fields(settings: type, *, without: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
+def lists_fields(settings: type) -> Callable[[_Function], _Function]:
     """Make the signature of a function list the fields of `settings`, which it takes as ``**keywords``."""
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind != one.VAR_KEYWORD]
-        listed: list[inspect.Parameter] = []
-        for field in fields(settings):
-            if field.name in without or field.name in signature.parameters:
-                continue
-            default: Any = inspect.Parameter.empty if field.default is MISSING else field.default
-            listed.append(
-                inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
-                )
-            )
-        named: Any = function
-        named.__signature__ = signature.replace(parameters=[*own, *listed])
+        own = {name: one for name, one in signature.parameters.items() if one.kind != one.VAR_KEYWORD}
+        fields = inspect.signature(settings).parameters
+        listed = [one.replace(kind=one.KEYWORD_ONLY) for name, one in fields.items() if name not in own]
+        described: Any = function
+        described.__signature__ = signature.replace(parameters=[*own.values(), *listed])
         return function
 
     return decorate

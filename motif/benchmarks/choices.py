@@ -20,10 +20,12 @@ from motif.benchmarks.losses import (
     ByGroup,
     LossDistribution,
     Losses,
+    PairedRate,
     by_group,
     joined,
     loss_distribution,
     mean_and_error,
+    paired,
 )
 from motif.board.identifiers import gnubg_id, position_key
 from motif.board.match_ids import xgid
@@ -37,7 +39,7 @@ from motif.evaluators.probabilities import switched_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
-from motif.runtime.frames import Tabular
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
@@ -370,3 +372,54 @@ def _judged_play(after: Position, plays: dict[Position, Play], loss: float) -> J
     if play is None:
         return JudgedPlay(f"{position_key(after)} (not a legal play)", MILLIPOINTS * loss, ())
     return JudgedPlay(play.notation, MILLIPOINTS * loss, play.moves)
+
+
+@dataclass(frozen=True, repr=False)
+class BenchmarkResult(ErrorRates):
+    """Error rates of a player by file, by class of position and for all decisions."""
+
+    player: str
+    """Name of the player."""
+    worst: tuple[WorstDecision, ...]
+    """The worst decisions, if requested."""
+    versus: ByGroup[PairedRate] | None
+    """Differences from the error rates of a second player, if given."""
+
+    def to_dict(self) -> Row:
+        """Return the error rates as a dict that JSON can represent."""
+        rates = super().to_dict()
+        paired = rates.pop("versus")
+        worst = [decision.to_dict() for decision in self.worst]
+        return rates | {"worst": worst} | ({} if paired is None else {"paired": paired})
+
+    def records(self) -> list[Row]:
+        """Return a row for each file, each class and all decisions."""
+        named = [*self.files.items(), *self.classes.items(), ("all", self.overall)]
+        return [{"decisions of": name, **rate.to_dict()} for name, rate in named]
+
+
+def benchmark_players(
+    players: Sequence[Player],
+    files: Sequence[BenchmarkFile] = (),
+    datasets: Sequence[DatasetDecisions] = (),
+    *,
+    worst: int = 0,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> BenchmarkResult:
+    """Measure the error rate of a player, and its difference from that of a second one, if given.
+
+    Measure it on `files`, with the `worst` decisions, or else on `datasets`.  Raises as `player_choices`,
+    `choosing_by_value` and `summary` do.
+    """
+    lost: Sequence[Sequence[Losses]]
+    decisions: list[WorstDecision] = []
+    if datasets:
+        evaluators = [choosing_by_value(player) for player in players]
+        lost = [[dataset_losses(one, of, jobs=jobs) for of in datasets] for one in evaluators]
+    else:
+        chosen = [[player_choices(one, file, seed=seed, jobs=jobs) for file in files] for one in players]
+        lost, decisions = chosen, worst_decisions(chosen[0], worst) if worst else []
+    compared = paired(*lost) if len(players) > 1 else None
+    rates = summary(lost[0])
+    return BenchmarkResult(**vars(rates), player=players[0].name, worst=tuple(decisions), versus=compared)

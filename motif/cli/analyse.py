@@ -3,22 +3,19 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from motif.analysis.judge import judge_of
 from motif.cli.options import (
-    NORMAL_DEPTH,
-    DepthChoice,
+    DEFAULT_JUDGE,
     HtmlOption,
     JobsOption,
     JsonOption,
-    JudgeOption,
+    JudgeChoice,
+    argument,
     command,
     option,
 )
-from motif.cli.printing import PIPED_WIDTH, counted, json_line, note, print_table, say, tell
+from motif.cli.printing import PIPED_WIDTH, counted, note, print_table, printed_json, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.files import check_target
@@ -28,13 +25,6 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator"
 
-_EXAMPLES = (
-    "convert match.mat match.sgf",
-    "convert match.sgf another.mat converted/ --to mat",
-    "convert runs/try labels.csv",
-    "convert labels.csv runs/labels",
-)
-
 
 @command(
     "analyse match.mat --html match.html",
@@ -43,12 +33,9 @@ _EXAMPLES = (
 def analyse(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE...", help="Match files (.mat, .sgf, .xg, .bgf) or folders; - for standard input."
-        ),
+        argument("Match files (.mat, .sgf, .xg, .bgf) or folders; - for standard input.", "FILE..."),
     ],
-    player: JudgeOption = None,
-    depth: DepthChoice = NORMAL_DEPTH,
+    judge: JudgeChoice = DEFAULT_JUDGE,
     worst: Annotated[
         int, option("Number of worst plays and worst cube decisions to show.", min=0, max=1000)
     ] = 10,
@@ -63,10 +50,7 @@ def analyse(
     ] = None,
     html: HtmlOption = None,
     no_cube: Annotated[bool, option("Ignore the cube, for records of games without one.")] = False,
-    jacoby: Annotated[
-        bool | None,
-        option("Jacoby rule in money play.", show_default="as recorded"),
-    ] = None,
+    jacoby: Annotated[bool | None, option("Jacoby rule in money play.", show_default="as recorded")] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -77,14 +61,14 @@ def analyse(
     --fast, and the rollout decides.  After several matches, the totals of each player follow; --json then has
     the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
-    from motif.analysis.match import analyse_match
+    from motif.analysis.match import analyse_match, over_all
     from motif.board.match_file import read_match
-    from motif.reports.match_report import match_page, write_export
+    from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
     paths, exports = _checked(files, export or [], html)
     records = [read_match(path) for path in paths]
-    _, evaluator = judge_of(player, depth.fast, depth.deep)
+    _, evaluator = judge.load()
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
         of = f" ({number} of {len(paths)})" * (len(paths) > 1)
@@ -100,11 +84,15 @@ def analyse(
             _print(match, moves, jokers)
     for target in exports:
         write_export(target, analyses)
-    if json:
-        print(json_line(_document(analyses, moves, jokers, html)))
+    matches = [match for _, match in analyses]
+    totals, in_match = over_all(matches), bool(matches[0].length)
+    documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
+    several = {"matches": documents, "players": [one.to_dict(in_match) for one in totals]}
+    if printed_json(json, several if len(matches) > 1 else documents[0]):
         return
-    if len(analyses) > 1:
-        _print_together([match for _, match in analyses])
+    if len(matches) > 1:
+        say(f"All {len(matches)} matches")
+        print_table(PLAYER_TITLES, player_rows(totals, in_match))
     for written in filter(None, (*exports, html)):
         print(written)
 
@@ -127,27 +115,13 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
     return paths, exports
 
 
-def _document(
-    analyses: "list[tuple[str, MatchAnalysis]]", moves: bool, jokers: int, html: Path | None
-) -> dict[str, Any]:
-    """Return the document of --json."""
-    from motif.analysis.match import over_all
-
-    documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
-    if len(documents) == 1:
-        return documents[0]
-    matches = [match for _, match in analyses]
-    return {
-        "matches": documents,
-        "players": [one.to_dict(bool(matches[0].length)) for one in over_all(matches)],
-    }
-
-
 def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
     from motif.reports.match_report import GAME_TITLES, game_rows, reading, sections, worst_lines
 
     say(f"{match.title}: {match.opening}")
-    table = [row for name, rows in sections(match) for row in ((name, "", ""), *_indented(rows))]
+    table = []
+    for name, rows in sections(match):
+        table += [(name, "", ""), *((f"  {what}", first, second) for what, first, second in rows)]
     print_table(("", *match.names), table)
     if match.games > 1:
         both = (f"{match.names[0]}: errors", "luck", f"{match.names[1]}: errors", "luck")
@@ -172,25 +146,15 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
                     print(f"   {line}")
 
 
-def _print_together(matches: "list[MatchAnalysis]") -> None:
-    from motif.analysis.match import over_all
-    from motif.reports.match_report import PLAYER_TITLES, player_rows
-
-    say(f"All {len(matches)} matches")
-    print_table(PLAYER_TITLES, player_rows(over_all(matches), bool(matches[0].length)))
-
-
-def _indented(rows: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    return [(f"  {what}", first, second) for what, first, second in rows]
-
-
-@command(*_EXAMPLES)
+@command(
+    "convert match.mat match.sgf",
+    "convert match.sgf another.mat converted/ --to mat",
+    "convert runs/try labels.csv",
+    "convert labels.csv runs/labels",
+)
 def convert(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(metavar="IN...", help="Files or folders; - for a match from standard input."),
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
+    sources: Annotated[list[Path], argument("Files or folders; - for a match from standard input.", "IN...")],
+    out: Annotated[Path, argument("File or folder to write.", "OUT")],
     to: Annotated[
         str | None, option("Format of matches in a folder OUT: mat or sgf.", show_default="mat")
     ] = None,
@@ -214,9 +178,9 @@ def convert(
             f"checkers of the opponent are missing in {doubtful} positions, probably from the bar, as in "
             f"older files of wildbg; these positions were {done}"
         )
-    if json:
-        print(json_line({**facts, "out": out}))
-    elif "games" in facts:
+    if printed_json(json, {**facts, "out": out}):
+        return
+    if "games" in facts:
         say(f"{counted(facts['games'], 'game')} of {counted(facts['files'], 'match', 'matches')} in {out}")
     else:
         say(f"{facts['rows']} positions in {out}")

@@ -8,8 +8,6 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from motif.cli.options import (
     PLAYERS,
     ClusterOption,
@@ -17,25 +15,24 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     Settings,
+    argument,
     command,
     complete_player,
     option,
+    picture_option,
 )
-from motif.cli.printing import counted, json_line, note, p_text, print_table, say
+from motif.cli.printing import counted, note, p_text, print_table, printed_json, say
 from motif.evaluators.named import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.contests import ContestResult, TournamentResult
-    from motif.contests.result import CubelessFigures
+    from motif.contests.result import CubelessFigures, LuckAdjusted
 
 
 _LUCK = 0.05
 """Smallest p-value that does not count as a win."""
-_LENGTH = "Match length in points; 0 for money games."
-_CUBE = "Play with a doubling cube."
-_JACOBY = "Jacoby rule in money games with a cube."
 _PLAYERS = f"{PLAYERS} Also: random, best-of-four."
 
 
@@ -43,9 +40,11 @@ _PLAYERS = f"{PLAYERS} Also: random, best-of-four."
 class ContestChoice:
     """Match length and rules of a contest."""
 
-    length: Annotated[int, option(_LENGTH)] = 0
-    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None
-    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None
+    length: Annotated[int, option("Match length in points; 0 for money games.")] = 0
+    cube: Annotated[bool | None, option("Play with a doubling cube.", show_default="in matches")] = None
+    jacoby: Annotated[
+        bool | None, option("Jacoby rule in money games with a cube.", show_default="jacoby")
+    ] = None
 
     @property
     def has_cube(self) -> bool:
@@ -70,8 +69,8 @@ _MONEY = ContestChoice()
     "match latest motif-v1 --cube --games 100 --without-luck",
 )
 def match(
-    first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
-    second: Annotated[str, typer.Argument(metavar="B", help="The opponent.", autocompletion=complete_player)],
+    first: Annotated[str, argument(_PLAYERS, "A", autocompletion=complete_player)],
+    second: Annotated[str, argument("The opponent.", "B", autocompletion=complete_player)],
     games: Annotated[
         int | None,
         option(
@@ -127,8 +126,7 @@ def match(
             result = play_money_games(first, second, **same)
     if not until_certain:
         _note_odd(games, result.count)
-    if json:
-        print(json_line({**result.to_dict(), "players": [first, second], "seed": seed}))
+    if printed_json(json, {**result.to_dict(), "players": [first, second], "seed": seed}):
         return
     _print_result(result, first, second, until_certain)
 
@@ -142,14 +140,13 @@ def _print_result(result: "ContestResult", first: str, second: str, until_certai
         _print_games(result, result.cubeless, first, second, until_certain)
     else:
         stake = f"{result.stake:.2f} points at stake on average"
-        say(f"{_sentence(result, first, second)}; with the cube, {stake}")
+        say(f"{_points_sentence(result, first, second, result.games)}; with the cube, {stake}")
     adjusted = result.luck_adjusted
     if adjusted is not None:
         what = (
-            f"{first} wins {_share(adjusted.mean, adjusted.se)} of the matches"
-            f"{_in_brackets(_p_words(adjusted.p_value))}"
+            f"{first} wins {_share(adjusted)} of the matches{_chance(adjusted)}"
             if result.rules.length
-            else _points_sentence(adjusted.mean, adjusted.se, adjusted.p_value, first, second)
+            else _points_sentence(adjusted, first, second)
         )
         say(f"luck-adjusted by {adjusted.judge}: {what}")
     if result.se is None:
@@ -168,7 +165,9 @@ def _print_games(
     )
     if until_certain:
         say(_why(result.games, cubeless, first, second))
-    say(_sentence(result, first, second, until_certain))
+    # This p allows for stopping at any time, so it is larger than ± suggests.
+    more = ", valid under optional stopping" * until_certain
+    say(_points_sentence(result, first, second, result.games, more))
 
 
 def _note_odd(wanted: int | None, played: int) -> None:
@@ -179,24 +178,19 @@ def _note_odd(wanted: int | None, played: int) -> None:
 
 def _match_sentence(result: "ContestResult", first: str, second: str) -> str:
     cube = "" if result.rules.cube else ", without a cube"
-    facts = _in_brackets(_p_words(result.p_value), f"{result.games / result.matches:.1f} games per match")
+    chance = "" if result.p_value is None else f"{p_text(result.p_value)}; "
     return (
-        f"{first} wins {_share(result.mean, result.se)} of {_counted(result.matches, result.rules.length)} "
-        f"against {second}{cube}{facts}"
+        f"{first} wins {_share(result)} of {_counted(result.matches, result.rules.length)} "
+        f"against {second}{cube} ({chance}{result.games / result.matches:.1f} games per match)"
     )
 
 
-def _share(mwc: float, se: float | None) -> str:
-    return f"{mwc:.1%}" + ("" if se is None else f" ± {_percent(se)}%")
+def _share(of: "ContestResult | LuckAdjusted") -> str:
+    return f"{of.mean:.1%}" + ("" if of.se is None else f" ± {_percent(of.se)}%")
 
 
-def _p_words(p_value: float | None) -> str:
-    return "" if p_value is None else p_text(p_value)
-
-
-def _in_brackets(*words: str) -> str:
-    said = "; ".join(filter(None, words))
-    return f" ({said})" if said else ""
+def _chance(of: "ContestResult | LuckAdjusted", more: str = "") -> str:
+    return "" if of.p_value is None else f" ({p_text(of.p_value)}{more})"
 
 
 def _counted(count: int, length: int = 0) -> str:
@@ -208,30 +202,17 @@ def _counted(count: int, length: int = 0) -> str:
     )
 
 
-def _sentence(result: "ContestResult", first: str, second: str, looked: bool = False) -> str:
-    # This p allows for stopping at any time, so it is larger than ± suggests.
-    more = ", valid under optional stopping" * looked
-    return _points_sentence(result.mean, result.se, result.p_value, first, second, result.games, more)
-
-
 def _points_sentence(
-    ppg: float,
-    se: float | None,
-    p_value: float | None,
-    first: str,
-    second: str,
-    games: int = 0,
-    more: str = "",
+    of: "ContestResult | LuckAdjusted", first: str, second: str, games: int = 0, more: str = ""
 ) -> str:
     """Return which player is ahead and by how much, over a number of `games` unless it is 0."""
     over = f" over {counted(games, 'game')}" if games else ""
-    error = "" if se is None else f" ± {se:.3f}"
-    chance = "" if p_value is None else f"{p_text(p_value)}{more}"
-    points = f"{abs(ppg):.3f}{error} points per game{over}{_in_brackets(chance)}"
-    if ppg == 0:
+    error = "" if of.se is None else f" ± {of.se:.3f}"
+    points = f"{abs(of.mean):.3f}{error} points per game{over}{_chance(of, more)}"
+    if of.mean == 0:
         return f"{first} and {second} are even: {points}"
-    winner, loser = (first, second) if ppg > 0 else (second, first)
-    is_clear = p_value is not None and p_value < _LUCK
+    winner, loser = (first, second) if of.mean > 0 else (second, first)
+    is_clear = of.p_value is not None and of.p_value < _LUCK
     return f"{winner} {'beats' if is_clear else 'is ahead of'} {loser} by {points}"
 
 
@@ -256,9 +237,7 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
     "tournament latest motif-v1 keith-v1 --games 200 --without-luck",
 )
 def tournament(
-    names: Annotated[
-        list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
-    ],
+    names: Annotated[list[str], argument(_PLAYERS, "PLAYER...", autocompletion=complete_player)],
     games: Annotated[
         int | None,
         option(
@@ -271,7 +250,7 @@ def tournament(
         bool,
         option("Luck-adjust points and the ratings based on them, for errors several times smaller."),
     ] = False,
-    plot: Annotated[Path | None, option("Plot of the ratings with error bars to write: PNG or SVG.")] = None,
+    plot: Annotated[Path | None, picture_option("Plot of the ratings with error bars")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -285,10 +264,6 @@ def tournament(
     """
     from motif.contests import play_tournament
 
-    if plot:
-        from motif.reports.style import check_picture
-
-        check_picture(plot)
     played: dict[str, Any] = {"length": rules.length, "cube": rules.has_cube, "jacoby": rules.has_jacoby}
     seats = [own_name(name) for name in names]
     with working_on(cluster):
@@ -298,8 +273,7 @@ def tournament(
         from motif.reports.strength_plots import plot_ratings
 
         plot_ratings(result, plot)
-    if json:
-        print(json_line(result.to_dict()))
+    if printed_json(json, result.to_dict()):
         return
     print_tournament(result)
 

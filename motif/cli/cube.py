@@ -1,17 +1,16 @@
 """Commands about the cube: cube, cube-efficiency and cube-windows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
+from motif.analysis.judge import MatchOptions, evaluator_of
 from motif.cli.batches import PositionBatch, check_choice, write_records
 from motif.cli.options import (
+    DEFAULT_JUDGE,
     DEFAULT_PLAYER,
-    NORMAL_DEPTH,
-    DepthChoice,
     JobsOption,
     JsonOption,
-    JudgeOption,
+    JudgeChoice,
     MaybeId,
     PlayerOption,
     SeedOption,
@@ -20,10 +19,12 @@ from motif.cli.options import (
     command,
     complete_player,
     option,
-    static_evaluator,
+    picture_option,
 )
-from motif.cli.printing import json_line, percent, print_board, print_table, say
-from motif.runtime.files import check_target
+from motif.cli.printing import percent, print_board, print_table, printed_json, say
+from motif.evaluators.named import static_words
+from motif.runtime.errors import PlayerError
+from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
@@ -51,22 +52,18 @@ def cube_efficiency(
     efficiency x places the result of the rollouts between a dead cube (0) and a live cube (1).
     """
     from motif.doubling.efficiency_fit import fit_efficiency
+    from motif.evaluators import StaticEvaluator
 
-    fit = fit_efficiency(static_evaluator(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
-    if json:
-        classes = [vars(one) for one in fit.classes]
-        print(json_line({"classes": classes, "rounds": fit.rounds, "trials": trials, "player": player}))
+    evaluator = evaluator_of(player)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise PlayerError(f"invalid player {player!r}: it must be {static_words()}, without lookahead")
+    fit = fit_efficiency(evaluator, positions, trials, rounds=rounds, seed=seed, jobs=jobs)
+    classes = [vars(of) for of in fit.classes]
+    if printed_json(json, {"classes": classes, "rounds": fit.rounds, "trials": trials, "player": player}):
         return
     rows = [
-        (
-            one.name,
-            f"{one.x:.3f}",
-            f"{one.se:.3f}",
-            f"{one.default:.3f}",
-            f"{one.positions:,}",
-            f"{one.games:,}",
-        )
-        for one in fit.classes
+        (of.name, *(f"{x:.3f}" for x in (of.x, of.se, of.default)), f"{of.positions:,}", f"{of.games:,}")
+        for of in fit.classes
     ]
     print_table(("class", "x", "standard error", "gnubg's x", "positions", "games"), rows)
 
@@ -86,9 +83,7 @@ def cube_windows(
             autocompletion=complete_player,
         ),
     ] = "bras",
-    plot: Annotated[
-        Path | None, option("Plot of windows, decisions and early zone by S to write: PNG or SVG.")
-    ] = None,
+    plot: Annotated[Path | None, picture_option("Plot of windows, decisions and early zone by S")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -101,19 +96,14 @@ def cube_windows(
     """
     from motif.doubling.bras_windows import doubling_set, window_in
     from motif.evaluators.bras import formula_of
-    from motif.reports.style import check_picture
 
-    if plot is not None:
-        check_target(plot)
-        check_picture(plot)
     positions = doubling_set(evaluator_of(player), games, formula=formula_of(score), seed=seed)
     window, facts = window_in(positions, seed), positions.to_dict()
     if plot is not None:
         from motif.reports.window_plots import draw_windows
 
         draw_windows(positions, window, plot)
-    if json:
-        print(json_line({**vars(window), "score": score, **facts, "plot": plot}))
+    if printed_json(json, {**vars(window), "score": score, **facts, "plot": plot}):
         return
     _print_window(positions, window)
     if plot is not None:
@@ -179,8 +169,7 @@ def cube(
     efficiency: Annotated[
         float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
-    player: JudgeOption = None,
-    depth: DepthChoice = NORMAL_DEPTH,
+    judge: JudgeChoice = DEFAULT_JUDGE,
     batch: PositionBatch = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -201,30 +190,28 @@ def cube(
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    judge, evaluator = judge_of(player, depth.fast, depth.deep)
+    player, evaluator = judge.load()
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
-    answers = cube_answers(questions, evaluator, judge, efficiency=efficiency, table=table, jobs=jobs)
+    answers = cube_answers(questions, evaluator, player, efficiency=efficiency, table=table, jobs=jobs)
     if batch is not None:
-        records = (answer.record() for answer in answers)
-        write_records(records, len(questions), json, _line)
+        write_records((answer.record() for answer in answers), len(questions), json, _line)
         return
-    print_answer(next(answers), judge, json)
+    print_answer(next(answers), player, json)
 
 
-def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
-    """Print a cube decision of the player named `judge`."""
+def print_answer(answer: "CubeAnswer", player: str, json: bool) -> None:
+    """Print a cube decision of the player named `player`."""
     record = answer.record()
-    if json:
-        print(json_line(record))
+    if printed_json(json, record):
         return
     print_board(answer.position, answer.decision.state)
-    _print_decision(answer.decision, answer.probabilities, judge)
+    _print_decision(answer.decision, answer.probabilities, player)
     if "bras" in record:
         _print_bras(record["bras"])
 
 
-def _line(record: dict[str, Any]) -> str:
+def _line(record: Row) -> str:
     """Return the line for one position of a batch."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
@@ -232,7 +219,7 @@ def _line(record: dict[str, Any]) -> str:
     return f"{record['position']}  {'  '.join(equities)}  {record['action']}{exact}"
 
 
-def _print_bras(bras: dict[str, Any]) -> None:
+def _print_bras(bras: Row) -> None:
     low, high = bras["live_from"]
     measured = bras.get("measured")
     say(f"\nThe BRAS score S of the player on roll is {bras['S']:.1f}.")
@@ -262,25 +249,25 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
         f"cubeless {chances.equity:+.3f}; {how}"
     )
-    state = decision.state
-    mwc = state.length > 0
+    mwc = decision.state.length > 0
     double = decision.double_name
-    actions = [(f"no {double}", decision.no_double, decision.mwc_no_double)]
-    if decision.double_take is not None and decision.double_pass is not None:
-        actions.append((f"{double}, take", decision.double_take, decision.mwc_double_take))
-        actions.append((f"{double}, pass", decision.double_pass, decision.mwc_double_pass))
     rows = [
         (name, f"{equity:+.3f}", _beside(equity, decision.value), *([percent(chance or 0, 2)] * mwc))
-        for name, equity, chance in actions
+        for name, equity, chance in (
+            (f"no {double}", decision.no_double, decision.mwc_no_double),
+            (f"{double}, take", decision.double_take, decision.mwc_double_take),
+            (f"{double}, pass", decision.double_pass, decision.mwc_double_pass),
+        )
+        if equity is not None
     ]
     print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
-    # The model's windows would contradict exact equities.
-    if decision.windows and not decision.exact:
-        columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
-        print_table(columns, [_window_row(window) for window in decision.windows])
-    if decision.opponent_windows and not decision.exact:
-        columns = ("opponent's window", "doubles from", "you take from", "cashes from", "too good from")
-        print_table(columns, [_window_row(window) for window in decision.opponent_windows])
+    for columns, windows in (
+        (("your window", "double from", "opponent takes from", "cash from"), decision.windows),
+        (("opponent's window", "doubles from", "you take from", "cashes from"), decision.opponent_windows),
+    ):
+        # The model's windows would contradict exact equities.
+        if windows and not decision.exact:
+            print_table((*columns, "too good from"), [_window_row(window) for window in windows])
     say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
 
 

@@ -15,15 +15,18 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     Settings,
+    argument,
     checked_seed,
     command,
     complete_preset,
+    file_option,
     option,
+    picture_option,
     several_values,
 )
-from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
+from motif.cli.printing import counted, error_text, note, print_table, printed_json, say, tell
 from motif.runtime.errors import SettingError
-from motif.runtime.files import check_target
+from motif.runtime.frames import Row
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -45,11 +48,7 @@ def sample(
     settings: Annotated["SampleSettings", Settings("motif.sampling.sample")],
     recorded: Annotated[
         list[Path] | None,
-        option(
-            "Match files or folders to sample from, instead of self-play.",
-            "FILE...",
-            name="--from",
-        ),
+        option("Match files or folders to sample from, instead of self-play.", "FILE...", name="--from"),
     ] = None,
     resume: Annotated[bool, option("Continue an interrupted sample.")] = False,
     json: JsonOption = False,
@@ -73,8 +72,7 @@ def sample(
     with resumable("continue with the same command and --resume"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
     facts = result.to_dict()
-    if json:
-        print(json_line(facts))
+    if printed_json(json, facts):
         return
     by = "outcome" if settings.is_by_outcome else settings.label
     labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {by}"
@@ -95,9 +93,9 @@ class FitOutputs:
         str | None,
         option("Weights to start from, with the same number of hidden units.", "NAME", hidden=True),
     ] = None
-    plot: Annotated[Path | None, option("Plot of the error by pass to write: PNG or SVG.")] = None
+    plot: Annotated[Path | None, picture_option("Plot of the error by pass")] = None
     term_table: Annotated[
-        Path | None, option("Table of terms with standard errors to write, NAME.parquet.", hidden=True)
+        Path | None, file_option("Table of terms with standard errors to write, NAME.parquet.", hidden=True)
     ] = None
 
 
@@ -109,8 +107,8 @@ _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "toleranc
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
 def fit(
     context: typer.Context,
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by `motif sample`.")],
-    out: Annotated[Path, option("Weight file to write, NAME.yaml.")],
+    folders: Annotated[list[Path], argument("Datasets made by `motif sample`.", "DIR...")],
+    out: Annotated[Path, file_option("Weight file to write, NAME.yaml.")],
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
@@ -144,7 +142,7 @@ def fit(
     if prune or prune_z is not None:
         settings = replace(settings, prune=PRUNE_Z if prune_z is None else prune_z)
     settings.check()
-    _check_fit(folders, out, outputs)
+    _note_missing_parts(folders)
     fitted = fit_dataset(
         folders,
         settings,
@@ -162,8 +160,7 @@ def fit(
         plot_convergence(fitted.history_rows(), outputs.plot)
     for line in fitted.warnings:
         note(line)
-    if json:
-        print(json_line(fitted.to_dict()))
+    if printed_json(json, fitted.to_dict()):
         return
     _print_fit(fitted, out)
 
@@ -180,15 +177,10 @@ def _configured(config: Path, settings: "FitSettings", context: typer.Context) -
     return replace(read_fit_settings(config), **given)
 
 
-def _check_fit(folders: Sequence[Path], out: Path, outputs: FitOutputs) -> None:
-    """Check the files to write, and note incomplete datasets."""
-    from motif.reports.style import check_picture
+def _note_missing_parts(folders: Sequence[Path]) -> None:
+    """Note incomplete datasets."""
     from motif.sampling.dataset import parts_there
 
-    for target in filter(None, (out, outputs.plot, outputs.term_table)):
-        check_target(target)
-    if outputs.plot is not None:
-        check_picture(outputs.plot)
     for folder in folders:
         there, wanted = parts_there(folder)
         if there < wanted:
@@ -218,7 +210,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     say(f"{out}: {facts['samples']} positions fitted in {facts['seconds']:.1f} s by {method}")
 
 
-def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
+def _head_cells(head: str, facts: Row) -> list[str]:
     """Return a row of the table of heads, with figures before and after pruning."""
     ways = [of for of in (facts.get("before_pruning"), facts) if of]
     measured = [[f"{of['terms']:,}" for of in ways]]
@@ -263,20 +255,19 @@ def bootstrap(
             out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words
         )
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
-    if json:
-        print(json_line({"versions": summaries}))
+    if printed_json(json, {"versions": summaries}):
         return
     _print_summaries(summaries, out)
 
 
-def _print_summaries(summaries: Sequence[Mapping[str, Any]], out: Path) -> None:
+def _print_summaries(summaries: Sequence[Row], out: Path) -> None:
     rows = [
         (
             summary["name"],
             str(summary["positions"]),
             f"{summary['seconds']:.0f}",
             error_text(summary["rmse_validation"]),
-            error_text(_without_noise(summary)),
+            _without_noise(summary),
             error_text(summary.get("choice_error", {}).get("all")),
             f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
@@ -284,15 +275,9 @@ def _print_summaries(summaries: Sequence[Mapping[str, Any]], out: Path) -> None:
         for summary in summaries
     ]
     titles = (
-        "version",
-        "positions",
-        "seconds",
-        "RMSE validation",
-        "without noise",
-        "choice error",
-        "against the previous",
-        "against pubeval",
-    )
+        "version", "positions", "seconds", "RMSE validation", "without noise", "choice error",
+        "against the previous", "against pubeval",
+    )  # fmt: skip
     print_table(titles, rows)
     say(
         "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
@@ -303,11 +288,10 @@ def _print_summaries(summaries: Sequence[Mapping[str, Any]], out: Path) -> None:
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
-def _without_noise(summary: Mapping[str, Any]) -> float | None:
-    """Return the main error of a version without label noise; None if unknown."""
+def _without_noise(summary: Mapping[str, Any]) -> str:
+    """Return the main error of a version without label noise; an empty text if unknown."""
     errors = summary.get("validation_errors", {})
-    of_head: Mapping[str, float | None] = errors.get("equity", errors.get("win", {}))
-    return of_head.get("rmse_without_noise")
+    return error_text(errors.get("equity", errors.get("win", {})).get("rmse_without_noise"))
 
 
 @command(
@@ -337,27 +321,15 @@ def train_phase_net(
         training = train(out, settings, jobs=jobs, tell=tell)
         draw_training(training.epochs, training.summary, out)
     facts = training.summary
-    if json:
-        print(json_line(facts))
+    if printed_json(json, facts):
         return
-    print_table(
-        ("player", "against", "games won", "points per game"),
-        [_match_cells(match) for match in facts["matches"]],
-        2,
-    )
-    print_table(
-        ("net", "net minus heuristic", "variance", "size", "boards of random games"),
-        [
-            (
-                name,
-                f"{one['mean']:+.4f}",
-                f"{one['variance']:.6f}",
-                f"{one['mean_size']:.4f}",
-                f"{one['boards']:,}",
-            )
-            for name, one in facts["difference_to_heuristic"].items()
-        ],
-    )
+    titles = ("player", "against", "games won", "points per game")
+    print_table(titles, [_match_cells(match) for match in facts["matches"]], left=2)
+    rows = [
+        (name, f"{of['mean']:+.4f}", f"{of['variance']:.6f}", f"{of['mean_size']:.4f}", f"{of['boards']:,}")
+        for name, of in facts["difference_to_heuristic"].items()
+    ]
+    print_table(("net", "net minus heuristic", "variance", "size", "boards of random games"), rows)
     second = facts["stage_2"]
     kept = (
         "" if second is None
@@ -367,7 +339,7 @@ def train_phase_net(
     say(f"play it as the player onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
 
 
-def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:
+def _match_cells(match: Row) -> tuple[str, ...]:
     share = f"{100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} %"
     return match["player"], match["opponent"], share, f"{match['ppg']:+.3f} ± {match['ppg_se']:.3f}"
 
@@ -375,12 +347,9 @@ def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:
 _TERMS_ELSEWHERE = "use `motif terms WEIGHTS` for a weight file"
 
 
-@command(
-    "report runs/demo",
-    "report runs/demo --benchmark data/bench/race.bm.gz --worst 5",
-)
+@command("report runs/demo", "report runs/demo --benchmark data/bench/race.bm.gz --worst 5")
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    folder: Annotated[Path, argument("Folder of a run.", "RUN")],
     benchmark: Annotated[
         list[Path] | None,
         option(
@@ -392,7 +361,7 @@ def report(
         int, option("Number of worst decisions of the last version to show.", min=0, max=1000)
     ] = 10,
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
-    html: Annotated[Path | None, option("HTML page to write.", show_default="RUN/report.html")] = None,
+    html: Annotated[Path | None, file_option("HTML page to write.", show_default="RUN/report.html")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -409,8 +378,7 @@ def report(
 
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmark)] if benchmark else shipped_lines()
     drawn = draw_run(folder, html, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs, tell=tell)
-    if json:
-        print(json_line(drawn.to_dict()))
+    if printed_json(json, drawn.to_dict()):
         return
     _print_versions(drawn)
     print(drawn.page)
@@ -428,7 +396,7 @@ def _print_versions(drawn: "RunReport") -> None:
             (
                 one["name"],
                 f"{one['positions']:,}",
-                error_text(_without_noise(one)),
+                _without_noise(one),
                 f"{one['ppg_vs_pubeval']:+.3f} ± {one['ppg_se']:.3f}",
                 f"{one['ppg_vs_previous']:+.3f} ± {one['ppg_vs_previous_se']:.3f}",
                 "" if choice is None else f"{MILLIPOINTS * choice:.1f}",

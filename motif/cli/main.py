@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,6 +23,10 @@ try:
     from typer import TyperException as UsageFault  # in versions of typer that include click
 except ImportError:
     from click import ClickException as UsageFault  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter, Parameter
+    from typer._click.shell_completion import CompletionItem
 
 INTERNAL_ERROR, FAILED, BAD_INPUT = 1, 1, 2
 
@@ -98,34 +102,28 @@ class _Commands(Mapping[str, TyperCommand | TyperGroup]):
     """Commands of a group, or of the whole program, by their last word; created on first use."""
 
     def __init__(self, group: str | None) -> None:
-        self._before = f"{group} " if group else ""
-
-    def _names(self) -> dict[str, None]:
-        behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
+        before = f"{group} " if group else ""
+        behind = (name.removeprefix(before) for name in HOMES if name.startswith(before))
         # A group has one entry; so has a two-word command whose first word is also a command.
-        return dict.fromkeys(
-            words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
-        )
+        last = (words if before + words.split()[0] in HOMES else words.split()[0] for words in behind)
+        self._full_names = {words: before + words for words in last}
 
     def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
-        if name not in self._names():
-            raise KeyError(name)
-        return _command(self._before + name) if self._before + name in HOMES else _group(name)
+        full = self._full_names[name]
+        return _command(full) if full in HOMES else _group(name)
 
     def listed(self) -> dict[str, TyperCommand | TyperGroup]:
         """Return the commands without their options, which lists do not show."""
         return {
-            name: TyperCommand(name, help=inspect.getdoc(_function(self._before + name)))
-            if self._before + name in HOMES
-            else _group(name)
-            for name in self._names()
+            name: TyperCommand(name, help=inspect.getdoc(_function(full))) if full in HOMES else _group(name)
+            for name, full in self._full_names.items()
         }
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
+        return iter(self._full_names)
 
     def __len__(self) -> int:
-        return len(self._names())
+        return len(self._full_names)
 
 
 class _Program(TyperGroup):
@@ -133,15 +131,17 @@ class _Program(TyperGroup):
         super().__init__(**{**facts, "commands": {}})
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def get_params(self, ctx: "Context") -> "list[Parameter]":
         return convert_only_if_needed(super().get_params(ctx))
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, Command | None, list[str]]":
         """Find the command that the first words of `args` name; the longest name wins."""
         two = " ".join(args[:2])
         return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """List the commands: those of the program by section, those of a group in order."""
         if self.name in GROUPS:
             super().format_commands(ctx, formatter)
@@ -156,18 +156,18 @@ class _Program(TyperGroup):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+    def shell_complete(self, ctx: "Context", incomplete: str) -> "list[CompletionItem]":
         """Complete the names of commands without creating their options."""
         self.commands = self.commands.listed()
         return super().shell_complete(ctx, incomplete)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: "Context") -> object:
         lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING
         try:
             with nullcontext() if lasts else interruptible():
                 return super().invoke(ctx)
         except MotifError as error:
-            command = self.commands[ctx.invoked_subcommand]
+            command = self.commands[ctx.invoked_subcommand or ""]
             if not isinstance(command, _Program):
                 options = {parameter.name: parameter.opts[0] for parameter in command.params}
                 error.args = (error.naming({**options, "matches": options.get("games", "matches")}),)

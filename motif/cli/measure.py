@@ -4,12 +4,9 @@ import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypeVar
-
-import typer
 
 from motif.cli.interrupts import resumable
 from motif.cli.options import (
@@ -20,19 +17,21 @@ from motif.cli.options import (
     SeedOption,
     Settings,
     StaticOption,
+    argument,
     command,
+    file_option,
     option,
     player_option,
     several_values,
 )
-from motif.cli.printing import json_line, note, print_table, say
+from motif.cli.printing import counted, note, print_table, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.benchmarks.benchmark_making import MakeSettings
-    from motif.benchmarks.choices import Choices, ErrorRates, WorstDecision
-    from motif.benchmarks.losses import ByGroup, Losses, PairedRate
+    from motif.benchmarks.choices import ErrorRates, WorstDecision
+    from motif.benchmarks.losses import ByGroup, PairedRate
     from motif.board.packed import Board
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
@@ -47,15 +46,13 @@ _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 def benchmark(
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...", help="GNUbg benchmark files (also .gz), or datasets made by `motif sample`."
-        ),
+        argument("GNUbg benchmark files (also .gz), or datasets made by `motif sample`.", "FILE..."),
     ],
     player: PlayerOption = DEFAULT_PLAYER,
     versus: Annotated[str | None, player_option("Player to compare with, decision by decision.")] = None,
     worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MOST_SHOWN)] = None,
     html: Annotated[
-        Path | None, option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
+        Path | None, file_option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -71,45 +68,37 @@ def benchmark(
     position after the best play.  Labels are noisy, so compare players on the same dataset (--versus) rather
     than rely on the error rate itself.  Weights have an advantage on the dataset they were fitted to.
     """
-    from motif.benchmarks.choices import summary, worst_decisions
-    from motif.benchmarks.losses import paired
+    from motif.benchmarks.benchmark_files import read_benchmark
+    from motif.benchmarks.choices import benchmark_players, dataset_decisions
+    from motif.players import load
+    from motif.sampling import read_parts
 
-    paths, names = list(dict.fromkeys(files)), [player] if versus is None else [player, versus]
-    shown = worst or (_USUALLY_SHOWN if html else 0)
-    measured: Sequence[Sequence[Losses]]
-    decisions: list[WorstDecision] = []
-    unused = 0
-    if of_datasets := _are_datasets(paths):
-        if shown:
-            raise SettingError(
-                "--worst and --html: a dataset does not contain the positions before its plays"
-            )
-        measured = _on_datasets(paths, names, jobs)
-    else:
-        choices, unused = _on_files(paths, names, seed, jobs)
-        decisions = worst_decisions(choices[0], shown)
-        measured = choices
-    rates = summary(measured[0])
-    compared = None if versus is None else (versus, paired(*measured))
-    if json:
-        record = rates.to_dict() | {"cube_decisions": unused, "player": player}
-        if shown:
-            record["worst"] = [decision.to_dict() for decision in decisions]
-        if compared:
-            record |= {"versus": compared[0], "paired": asdict(compared[1])}
-        print(json_line(record))
-    else:
-        print_losses(player, rates, unused, of_datasets)
-        if compared:
-            print_paired(player, *compared)
-        if shown and html is None:
-            print_worst(decisions)
+    paths, shown = list(dict.fromkeys(files)), worst or (_USUALLY_SHOWN if html else 0)
+    of_datasets = _are_datasets(paths)
+    if of_datasets and shown:
+        raise SettingError("--worst and --html: a dataset does not contain the positions before its plays")
+    players = [load(name) for name in (player, versus) if name is not None]
+    benchmarks = [read_benchmark(path) for path in paths if not of_datasets]
+    datasets = [dataset_decisions(path, read_parts(Path(path))) for path in paths if of_datasets]
+    unused = sum(file.record.cube_decisions for file in benchmarks if file.record)
+    result = benchmark_players(players, benchmarks, datasets, worst=shown, seed=seed, jobs=jobs)
     if html is not None:
         from motif.reports.worst_page import write_worst_page
 
-        write_worst_page(player, rates, decisions, html)
-        if not json:
-            print(html)
+        write_worst_page(player, result, result.worst, html)
+    compared = {} if versus is None else {"versus": versus}
+    record = {**result.to_dict(), "player": player, "cube_decisions": unused, **compared}
+    if not shown:
+        del record["worst"]
+    if printed_json(json, record):
+        return
+    _print_losses(player, result, unused, of_datasets)
+    if versus is not None and result.versus is not None:
+        _print_paired(player, versus, result.versus)
+    if html is not None:
+        print(html)
+    elif shown:
+        _print_worst(result.worst)
 
 
 @command(
@@ -118,9 +107,7 @@ def benchmark(
     cls=several_values("--from"),
 )
 def benchmark_make(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Benchmark file to write, NAME.bm or NAME.bm.gz.")
-    ],
+    out: Annotated[Path, argument("Benchmark file to write, NAME.bm or NAME.bm.gz.", "OUT")],
     settings: Annotated["MakeSettings", Settings("motif.benchmarks.benchmark_making")],
     sources: Annotated[
         list[Path],
@@ -151,8 +138,7 @@ def benchmark_make(
     boards = _positions(sources)
     with resumable("continue with the same command and --resume"):
         made = make_benchmark(out, boards, settings, resume=resume, jobs=jobs)
-    if json:
-        print(json_line(made.to_dict()))
+    if printed_json(json, made.to_dict()):
         return
     say(f"{made.decisions:,} decisions in {out}; static and 2-ply evaluation differ in {made.disagree:,}")
     say(f"{made.plays:,} plays rolled out in {made.trials:,} trials; {made.open:,} decisions remain open")
@@ -186,35 +172,6 @@ def _are_datasets(paths: Sequence[str]) -> bool:
     return bool(folders)
 
 
-def _on_files(
-    paths: Sequence[str], names: Sequence[str], seed: int, jobs: int | None
-) -> tuple[list[list["Choices"]], int]:
-    """Return the choices of each player on each file, and the number of cube decisions in the files."""
-    from motif.benchmarks.benchmark_files import read_benchmark
-    from motif.benchmarks.choices import player_choices
-    from motif.players import load
-
-    players = [load(name) for name in names]
-    files = [read_benchmark(path) for path in paths]
-    unused = sum(file.record.cube_decisions for file in files if file.record)
-    return [
-        [player_choices(player, file, seed=seed, jobs=jobs) for file in files] for player in players
-    ], unused
-
-
-def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -> list[list["Losses"]]:
-    """Return the losses of each player on each dataset."""
-    from motif.benchmarks.choices import choosing_by_value, dataset_decisions, dataset_losses
-    from motif.players import load
-    from motif.sampling import read_parts
-
-    evaluators = [choosing_by_value(load(name)) for name in names]
-    datasets = [dataset_decisions(path, read_parts(Path(path))) for path in paths]
-    return [
-        [dataset_losses(evaluator, dataset, jobs=jobs) for dataset in datasets] for evaluator in evaluators
-    ]
-
-
 @command("speed --seconds 2")
 def speed(
     seconds: Annotated[float, option("Seconds per measurement.", "S", min=0.01)] = 2.0,
@@ -229,12 +186,10 @@ def speed(
     from motif.benchmarks.speed import measure_speed
 
     rates = measure_speed(player, jobs, seconds)
-    if json:
-        print(json_line(rates))
+    if printed_json(json, rates):
         return
-    print_table(
-        ("", "per second"), [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]
-    )
+    rows = [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]
+    print_table(("", "per second"), rows)
 
 
 _MOST_BEST = 3
@@ -242,7 +197,7 @@ _MOST_BEST = 3
 _Rate = TypeVar("_Rate")
 
 
-def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datasets: bool = False) -> None:
+def _print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datasets: bool) -> None:
     """Print error rates by file, by class and for all decisions, and the distribution of losses."""
     rows = [
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
@@ -268,10 +223,10 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
         f"the best play is chosen in {spread.best_found:.1%} of the decisions"
     )
     if cube_decisions:
-        say(f"{cube_decisions:,} cube decision{'s' * (cube_decisions > 1)}, not used")
+        say(f"{counted(cube_decisions, 'cube decision')}, not used")
 
 
-def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
+def _print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
     """Print the difference between the error rates of `player` and `versus`."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
@@ -284,7 +239,7 @@ def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> N
     )
 
 
-def print_worst(decisions: "Sequence[WorstDecision]") -> None:
+def _print_worst(decisions: "Sequence[WorstDecision]") -> None:
     """Print the worst decisions."""
     from motif.board.identifiers import gnubg_id
 
@@ -369,11 +324,10 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
                 raise FileError(f"motif {line}: {error}")
             advance()
     seconds, kernels = time.monotonic() - started, cached_kernel_count()
-    if json:
-        record = {"seconds": seconds, "kernels": kernels, "compiled": kernels - before}
-        print(json_line({**record, "folder": kernel_folder()}))
-        return
-    say(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are cached in {kernel_folder()}")
+    compiled, folder_used = kernels - before, kernel_folder()
+    record = {"seconds": seconds, "kernels": kernels, "compiled": compiled, "folder": folder_used}
+    if not printed_json(json, record):
+        say(f"{compiled} kernels compiled in {seconds:.0f} s; {kernels} are cached in {folder_used}")
 
 
 def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:

@@ -11,13 +11,13 @@ from functools import partial, wraps
 from glob import escape
 from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
-from motif.analysis.judge import JUDGE, evaluator_of
+from motif.analysis.judge import JUDGE, judge_of
 from motif.analysis.phrases import languages
 from motif.evaluators.named import (
     BRAS_PREFIX,
@@ -29,13 +29,16 @@ from motif.evaluators.named import (
     player_words,
     static_words,
 )
-from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.errors import SettingError
+from motif.runtime.files import check_target
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
 
 if TYPE_CHECKING:
+    from typer._click import Context, Parameter
+
     from motif.analysis.judge import MatchOptions
-    from motif.evaluators import StaticEvaluator
+    from motif.evaluators import Evaluator
 
 
 NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is_one)
@@ -103,32 +106,77 @@ def checked_seed(seed: int | None) -> int | None:
     return seed
 
 
-def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
+class Features(TypedDict, total=False):
+    """Features of an option or argument that `typer.Option` and `typer.Argument` describe."""
+
+    min: int | float
+    max: int
+    hidden: bool
+    show_default: bool | str
+    callback: Callable[..., object]
+    autocompletion: Callable[[str], list[str]] | None
+
+
+def option(
+    help: str, metavar: str | None = None, *, name: str | None = None, **features: Unpack[Features]
+) -> OptionInfo:
     """Return an option of a command.
 
     By default `name` comes from the parameter, with a --no- form for a flag that may be unset or is on, and
     `metavar` from the type.
     """
-    return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
+    made: OptionInfo = typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **features)
+    return made
+
+
+def argument(help: str, metavar: str, **features: Unpack[Features]) -> ArgumentInfo:
+    """Return an argument of a command."""
+    made: ArgumentInfo = typer.Argument(metavar=metavar, help=help, **features)
+    return made
 
 
 def _own_name(name: str | None) -> str | None:
     return None if name is None else own_name(name)
 
 
-def player_option(help: str, **more: Any) -> Any:
+def player_option(help: str, *, show_default: bool | str = True) -> OptionInfo:
     """Return an option whose value is the name of a player."""
-    return option(help, "PLAYER", autocompletion=complete_player, callback=_own_name, **more)
+    return option(
+        help, "PLAYER", autocompletion=complete_player, callback=_own_name, show_default=show_default
+    )
+
+
+def _checked_target(path: Path | None) -> Path | None:
+    if path is not None:
+        check_target(path)
+    return path
+
+
+def _checked_picture(path: Path | None) -> Path | None:
+    if path is not None:
+        from motif.reports.style import check_picture
+
+        check_target(path)
+        check_picture(path)
+    return path
+
+
+def file_option(help: str, *, hidden: bool = False, show_default: bool | str = True) -> OptionInfo:
+    """Return an option whose value is a file to write, which is checked before the command runs."""
+    return option(help, callback=_checked_target, hidden=hidden, show_default=show_default)
+
+
+def picture_option(content: str) -> OptionInfo:
+    """Return an option whose value is a picture to write, which is checked before the command runs."""
+    return option(f"{content} to write: PNG or SVG.", callback=_checked_picture)
 
 
 PLAYERS = f"Player: {player_words()}."
 POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter key."
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
-MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
-FirstDie = Annotated[
-    str | None, typer.Argument(metavar="D1", help="First die, or both dice: 31.", show_default=False)
-]
-SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="Second die.", show_default=False)]
+IdArgument = Annotated[str, argument(POSITION, "ID")]
+MaybeId = Annotated[str | None, argument(POSITION, "ID")]
+FirstDie = Annotated[str | None, argument("First die, or both dice: 31.", "D1", show_default=False)]
+SecondDie = Annotated[str | None, argument("Second die.", "D2", show_default=False)]
 JsonOption = Annotated[bool, option("Print a JSON object and nothing else.")]
 SeedOption = Annotated[int, option("Random seed.", callback=checked_seed)]
 JobsOption = Annotated[
@@ -144,10 +192,8 @@ ClusterOption = Annotated[
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
-FastOption = Annotated[bool, option("Evaluate without lookahead.")]
-DeepOption = Annotated[bool, option("Look ahead further, which is slower.")]
 StaticOption = Annotated[str, player_option(f"Player for both sides: {static_words()}.")]
-HtmlOption = Annotated[Path | None, option("HTML page to write.")]
+HtmlOption = Annotated[Path | None, file_option("HTML page to write.")]
 # Options and defaults of the fields with these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
@@ -195,24 +241,22 @@ def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.
     return inspect.Parameter(name, keyword, default=default, annotation=annotated[kind, declared])
 
 
+def _type_and_mark(annotation: Any) -> tuple[Any, object]:
+    """Return the type and the first mark of an annotation; None if there is no mark."""
+    return get_args(annotation)[:2] if get_origin(annotation) is Annotated else (annotation, None)
+
+
 def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Parameter]:
     known = {field.name: field for field in fields(dataclass)}
     for name, field in known.items():
         if name in settings.without:
             continue
         default = inspect.Parameter.empty if field.default is MISSING else field.default
-        kind, *marks = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
-        if marks and not isinstance(marks[0], OptionInfo):
-            yield inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
-            )
-            continue
-        if marks:
-            mark = marks[0]
-        elif name in _SHARED:
+        kind, mark = _type_and_mark(field.type)
+        if mark is None and name in _SHARED:
             annotated, default = _SHARED[name]
-            kind, mark = get_args(annotated)
-        else:
+            kind, mark = _type_and_mark(annotated)
+        if not isinstance(mark, OptionInfo):
             text = help_of(field)
             for other in known:
                 text = text.replace(f"`{other}`", option_name(other))
@@ -222,21 +266,28 @@ def _parameters(settings: Settings, dataclass: type) -> Iterator[inspect.Paramet
 
 
 @dataclass(frozen=True)
-class JudgeDepth:
-    """Depth of lookahead."""
+class Judge:
+    """The player that judges plays and cube decisions."""
 
-    fast: FastOption = False
-    deep: DeepOption = False
+    player: JudgeOption = None
+    fast: Annotated[bool, option("Evaluate without lookahead.")] = False
+    deep: Annotated[bool, option("Look ahead further, which is slower.")] = False
+
+    def load(self) -> "tuple[str, Evaluator]":
+        """Return the name and evaluator of the judge, as `judge_of` does."""
+        return judge_of(self.player, self.fast, self.deep)
 
 
-DepthChoice = Annotated[JudgeDepth, Settings()]
-NORMAL_DEPTH = JudgeDepth()
+JudgeChoice = Annotated[Judge, Settings()]
+DEFAULT_JUDGE = Judge()
 
 Command = Callable[..., None]
+_Parameter = TypeVar("_Parameter", bound="Parameter")
 
 
-def convert_only_if_needed(parameters: list[Any]) -> list[Any]:
+def convert_only_if_needed(parameters: list[_Parameter]) -> list[_Parameter]:
     """Make typer leave defaults and texts as they are: a conversion imports pydantic, which takes 0.1 s."""
+    parameter: Any
     for parameter in parameters:
         if hasattr(parameter, "type_descriptor") and not isinstance(parameter.process_value, partial):
             parameter.process_value = partial(_processed, parameter, parameter.process_value)
@@ -253,7 +304,7 @@ def _processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any,
 class OptionsCommand(TyperCommand):
     """A command whose defaults and texts are not converted."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def get_params(self, ctx: "Context") -> "list[Parameter]":
         """Return the parameters of the command."""
         return convert_only_if_needed(super().get_params(ctx))
 
@@ -275,23 +326,22 @@ def with_options(function: Command) -> Command:
     groups: dict[str, tuple[type, list[str]]] = {}
     shown: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
-        kind, *marks = get_args(parameter.annotation) or (Any,)
-        if marks and isinstance(marks[0], Settings):
-            dataclass = kind
+        kind, mark = _type_and_mark(parameter.annotation)
+        if isinstance(mark, Settings):
             if not isinstance(kind, type):
-                dataclass = getattr(import_module(marks[0].home), kind.__forward_arg__)
-            options = list(_parameters(marks[0], dataclass))
-            groups[parameter.name] = dataclass, [made.name for made in options]
+                kind = getattr(import_module(mark.home), kind.__forward_arg__)
+            options = list(_parameters(mark, kind))
+            groups[parameter.name] = kind, [made.name for made in options]
             shown += options
-        elif marks and isinstance(marks[0], OptionInfo):
-            shown.append(_parameter(parameter.name, kind, marks[0], parameter.default))
+        elif isinstance(mark, OptionInfo):
+            shown.append(_parameter(parameter.name, kind, mark, parameter.default))
         else:
             shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @wraps(function)
     def run(**values: Any) -> None:
-        for place, (dataclass, names) in groups.items():
-            values[place] = dataclass(**{name: values.pop(name) for name in names})
+        for place, (settings, names) in groups.items():
+            values[place] = settings(**{name: values.pop(name) for name in names})
         function(**values)
 
     described: Any = run
@@ -304,7 +354,7 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
     """Return a command class in which `option` without a value means ``option=value``."""
 
     class OptionalValue(OptionsCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
             following = [*args, "-"][1:]
             filled = [
                 f"{word}={value}" if word == option and behind.startswith("-") else word
@@ -319,7 +369,7 @@ def several_values(option: str) -> type[TyperCommand]:
     """Return a command class in which `option` takes all values that follow it: ``--from *.mat``."""
 
     class SeveralValues(OptionsCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
             spelt, is_open = [], False
             for word in args:
                 if word == option or word.startswith("-"):
@@ -330,13 +380,3 @@ def several_values(option: str) -> type[TyperCommand]:
             return super().parse_args(ctx, [*spelt, *[option] * (args[-1:] == [option])])
 
     return SeveralValues
-
-
-def static_evaluator(name: str) -> "StaticEvaluator":
-    """Return the static evaluator of a player; raises `PlayerError` if it has none."""
-    from motif.evaluators import StaticEvaluator
-
-    evaluator = evaluator_of(name)
-    if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"invalid player {name!r}: it must be {static_words()}, without lookahead")
-    return evaluator

@@ -1,15 +1,12 @@
 """The command play: games in the terminal."""
 
-import secrets
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.cli.interrupts import Interrupted
@@ -18,6 +15,7 @@ from motif.cli.options import (
     PLAYERS,
     JsonOption,
     Settings,
+    argument,
     checked_seed,
     command,
     complete_player,
@@ -27,6 +25,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line
 from motif.runtime.errors import SettingError
+from motif.runtime.frames import Row
 from motif.runtime.parallel import handled
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from motif.session.tutor import Tutor
 
 HUMAN = "human"
-_SEEDS = 2**31
 
 
 class Dice(StrEnum):
@@ -52,16 +50,10 @@ class RulesChoice:
     length: Annotated[int, option("Match length in points; 0 for money games.")] = 0
     cube: Annotated[bool, option("Play with a doubling cube.")] = True
     jacoby: Annotated[
-        bool | None,
-        option("Jacoby rule in money games.", show_default="jacoby with a cube"),
+        bool | None, option("Jacoby rule in money games.", show_default="jacoby with a cube")
     ] = None
     beavers: Annotated[bool, option("Beavers in money games.")] = False
     raccoons: Annotated[bool, option("Beavers and raccoons in money games.")] = False
-
-    @property
-    def has_jacoby(self) -> bool:
-        """Whether the Jacoby rule applies: by default in money games with a cube."""
-        return not self.length and self.cube if self.jacoby is None else self.jacoby
 
     def check(self, games: int | None) -> None:
         """Raise `SettingError` for a number of games that does not fit the rules."""
@@ -72,11 +64,11 @@ class RulesChoice:
 
     @property
     def session_rules(self) -> "SessionRules":
-        """The rules of the session."""
+        """The rules of the session; by default with the Jacoby rule in money games with a cube."""
         from motif.session.session import SessionRules
 
-        beavers = self.beavers or self.raccoons
-        return SessionRules(self.length, self.cube, self.has_jacoby, beavers, self.raccoons)
+        jacoby = not self.length and self.cube if self.jacoby is None else self.jacoby
+        return SessionRules(self.length, self.cube, jacoby, self.beavers or self.raccoons, self.raccoons)
 
 
 @dataclass(frozen=True)
@@ -112,18 +104,15 @@ _RULES, _HELP = RulesChoice(), HelpChoice()
 def play(
     first: Annotated[
         str | None,
-        typer.Argument(
-            metavar="A",
-            help=f"{PLAYERS} Also {HUMAN} and random.",
-            show_default=HUMAN,
-            autocompletion=complete_player,
+        argument(
+            f"{PLAYERS} Also {HUMAN} and random.", "A", show_default=HUMAN, autocompletion=complete_player
         ),
     ] = None,
     second: Annotated[
         str | None,
-        typer.Argument(
-            metavar="B",
-            help="Second player. If only one player is given, it is your opponent.",
+        argument(
+            "Second player. If only one player is given, it is your opponent.",
+            "B",
             show_default=False,
             autocompletion=complete_player,
         ),
@@ -155,7 +144,7 @@ def play(
 
     rules.check(games)
     seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
-    seeded = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
+    seeded = SeededDice(seed)
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     _accept_any_text()
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
@@ -231,19 +220,15 @@ def opening_line(session: "GameSession") -> str:
     return f"{against}: {describe_rules(session.state()) if rules.cube else 'cubeless money games'}."
 
 
-def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
+def play_result(session: "GameSession", tutor: "Tutor | None") -> Row:
     """Return the result of `session` for JSON, with the errors that a `tutor` found, if any."""
     from motif.board.game_record import game_facts
 
-    record, rules, winner = session.record(), session.rules, session.match_winner
+    record, winner = session.record(), session.match_winner
     games = [game_facts(game) for game in record.games]
     return {
         "players": list(record.players),
-        "length": rules.length,
-        "cube": rules.cube,
-        "jacoby": rules.jacoby,
-        "beavers": rules.beavers,
-        "raccoons": rules.raccoons,
+        **asdict(session.rules),
         "score": list(session.score),
         "winner": None if winner is None else record.players[winner],
         "games": [facts.to_dict(record.players) for facts in games if facts is not None],

@@ -4,21 +4,21 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
+from motif.analysis.judge import JUDGE, evaluator_of, for_match
 from motif.analysis.phrases import LANGUAGE
 from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
+    DEFAULT_JUDGE,
     DEFAULT_PLAYER,
-    NORMAL_DEPTH,
-    DepthChoice,
     FirstDie,
     HtmlOption,
     IdArgument,
     JobsOption,
     JsonOption,
-    JudgeOption,
+    Judge,
+    JudgeChoice,
     LanguageOption,
     MatchChoice,
     MaybeId,
@@ -29,9 +29,9 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
+from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import PositionError, SettingError
-from motif.runtime.files import check_target
+from motif.runtime.frames import Row
 from motif.runtime.layout import columns
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
     from motif.evaluators.cube_model import CubeModel
-    from motif.players.ranking import RankedPlay
+    from motif.players.ranking import RankedPlay, Ranking
+    from motif.rollouts import Comparison
 
 _START = "4HPwATDgc/ABMA"
 _MAX_TERMS = 15
@@ -82,8 +83,7 @@ def evaluate(
     position, match = parse_position(identifier or "")
     record = next(evaluations(position.board[None], evaluator, player))
     seen = details(position, evaluator) if detailed else None
-    if json:
-        print(json_line(record if seen is None else {**record, **seen.to_dict()}))
+    if printed_json(json, record if seen is None else {**record, **seen.to_dict()}):
         return
     print_board(position, match)
     for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
@@ -123,8 +123,7 @@ def plays(
         return
     position, match, roll = read_decision(identifier, die1, die2)
     record = next(records.plays(position.board[None], np.array([roll])))
-    if json:
-        print(json_line(record))
+    if printed_json(json, record):
         return
     print_board(position, _rolled(match, roll))
     rows = [(_named(play), play["position"]) for play in record["plays"]]
@@ -169,8 +168,7 @@ def hint(
     identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    player: JudgeOption = None,
-    depth: DepthChoice = NORMAL_DEPTH,
+    judge: JudgeChoice = DEFAULT_JUDGE,
     batch: DecisionBatch = None,
     plays: Annotated[int, option("Number of best plays to show; --json shows all.", min=1)] = 10,
     rolling: Annotated[PlayRollout, Settings()] = _NO_ROLLOUT,
@@ -192,11 +190,10 @@ def hint(
 
     check_choice(identifier, batch, "ID D1 D2")
     rolling.check(batch)
-    judge, evaluator = judge_of(player, depth.fast, depth.deep)
+    player, evaluator = judge.load()
     if batch is not None:
         boards, rolls = read_decisions(batch)
-        context, _ = for_match(evaluator, options, None)
-        records = hints(boards, rolls, evaluator, judge, jobs, context)
+        records = hints(boards, rolls, evaluator, player, jobs, for_match(evaluator, options, None)[0])
         write_records(records, len(boards), json, _hint_line)
         return
     position, match, roll = parse_decision(identifier or "", die1, die2)
@@ -206,22 +203,25 @@ def hint(
         from motif.analysis.cube_records import cube_answers
         from motif.cli.cube import print_answer
 
-        answers = cube_answers([(position, options.state_of(match))], evaluator, judge, jobs=jobs)
-        print_answer(next(answers), judge, json)
+        answers = cube_answers([(position, options.state_of(match))], evaluator, player, jobs=jobs)
+        print_answer(next(answers), player, json)
         return
-    ranking, record = hint_record(position, roll, match, evaluator, judge, options)
-    state = _rolled(options.given_state(match), roll)
+    ranking, record = hint_record(position, roll, match, evaluator, player, options)
+    comparison, by_whom = None, ""
     if rolling.rollout:
         cube_model = for_match(evaluator, options, match)[0].cube_model
-        _roll_out(record, position, state, judge, cube_model, rolling, json=json, jobs=jobs)
+        comparison, by_whom, record["rollout"] = _roll_out(ranking, position, cube_model, rolling, jobs)
+    if printed_json(json, record):
         return
-    if json:
-        print(json_line(record))
-        return
-    print_board(position, state)
-    rows = [_hint_row(rank, one) for rank, one in enumerate(ranking[:plays], 1)]
-    print_table(_HINT, rows)
-    say(f"{_counted(record)}, ranked by {judge}")
+    print_board(position, _rolled(options.given_state(match), roll))
+    if comparison is None:
+        print_table(_HINT, [_hint_row(rank, one) for rank, one in enumerate(ranking[:plays], 1)])
+        say(f"{_counted(record)}, ranked by {player}")
+    else:
+        from motif.cli.rollouts import print_comparison
+
+        print_comparison(comparison, by_whom)
+        say(f"{_counted(record)}; the best according to {player} were rolled out")
     print_valued(record)
 
 
@@ -242,20 +242,9 @@ def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
 
 
 def _roll_out(
-    record: dict[str, Any],
-    position: "Position",
-    match: "MatchState | None",
-    player: str,
-    cube_model: "CubeModel",
-    rolling: PlayRollout,
-    *,
-    json: bool,
-    jobs: int | None,
-) -> None:
-    """Roll out the best plays of a hint's `record` and print them."""
-    from motif.board.identifiers import gnubg_id
-    from motif.board.moves import legal_plays
-    from motif.cli.rollouts import print_comparison
+    ranking: "Ranking", position: "Position", cube_model: "CubeModel", rolling: PlayRollout, jobs: int | None
+) -> "tuple[Comparison, str, Row]":
+    """Roll out the best plays of a ranking; also return by whom, in words, and the JSON record."""
     from motif.rollouts import compare_plays
     from motif.rollouts.comparison import CANDIDATES, EARLY
     from motif.rollouts.rollout_settings import check_count
@@ -263,21 +252,13 @@ def _roll_out(
     count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)
     settings = EARLY if rolling.trials is None else replace(EARLY, trials=rolling.trials)
-    evaluator = evaluator_of(_LOOKAHEAD.sub("", player))
-    roll = tuple(record["roll"])
-    by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
-    best = [by_position[play["position"]] for play in record["plays"][:count]]
+    evaluator = evaluator_of(_LOOKAHEAD.sub("", ranking.player))
+    best = [one.play for one in ranking[:count]]
     comparison = compare_plays(
-        position, roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs
+        position, ranking.roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs
     )
-    if json:
-        rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-        print(json_line({**record, "rollout": comparison.to_dict() | rolled}))
-        return
-    print_board(position, match)
-    print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
-    say(f"{_counted(record)}; the best according to {player} were rolled out")
-    print_valued(record)
+    rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
+    return comparison, f"{evaluator.name}, {settings.cut} plies each", comparison.to_dict() | rolled
 
 
 def read_decision(
@@ -299,35 +280,35 @@ def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | 
     return replace(match, dice=(max(roll), min(roll)))
 
 
-def _evaluation_line(record: dict[str, Any]) -> str:
+def _evaluation_line(record: Row) -> str:
     won = f"win {record['win']:.4f} {record['win_gammon']:.4f} {record['win_backgammon']:.4f}"
     lost = f"lose {1 - record['win']:.4f} {record['lose_gammon']:.4f} {record['lose_backgammon']:.4f}"
     return f"{record['position']}  {won}  {lost}  equity {record['equity']:+.4f}  {record['class']}"
 
 
-def _plays_line(record: dict[str, Any]) -> str:
+def _plays_line(record: Row) -> str:
     return f"{_heading(record)}: {', '.join(map(_named, record['plays']))}"
 
 
-def _hint_line(record: dict[str, Any]) -> str:
+def _hint_line(record: Row) -> str:
     ranked = (f"{_named(play)} {play['equity']:+.4f}" for play in record["plays"])
     return f"{_heading(record)}: {', '.join(ranked)}"
 
 
-def _heading(record: dict[str, Any]) -> str:
+def _heading(record: Row) -> str:
     return "{} {}{}".format(record["position"], *record["roll"])
 
 
-def _named(play: dict[str, Any]) -> str:
+def _named(play: Row) -> str:
     return play["notation"] or "cannot move"
 
 
-def _counted(record: dict[str, Any]) -> str:
+def _counted(record: Row) -> str:
     count = len(record["plays"])
     return f"{count} legal play{'s' * (count != 1)} of {record['roll'][0]}{record['roll'][1]}"
 
 
-def _print_details(details: dict[str, Any]) -> None:
+def _print_details(details: Row) -> None:
     """Print the tables of `Evaluator.details`: features, sums and scores."""
     for name, value in details.items():
         if isinstance(value, dict):
@@ -341,6 +322,18 @@ def _print_details(details: dict[str, Any]) -> None:
         print_table(("score", ""), rest)
 
 
+@dataclass(frozen=True)
+class ExplainedPlayer(Judge):
+    """The player whose plays are explained."""
+
+    player: Annotated[
+        str | None, player_option("Player to explain: a weight file, bras or phase.", show_default=JUDGE)
+    ] = None
+
+
+_DEFAULT_EXPLAINED = ExplainedPlayer()
+
+
 @command(
     f"explain {_START} 3 1",
     f"explain {_START} 3 1 --language de --detailed",
@@ -351,10 +344,7 @@ def explain(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    player: Annotated[
-        str | None, player_option("Player to explain: a weight file, bras or phase.", show_default=JUDGE)
-    ] = None,
-    depth: DepthChoice = NORMAL_DEPTH,
+    judge: Annotated[ExplainedPlayer, Settings()] = _DEFAULT_EXPLAINED,
     versus: Annotated[
         str | None,
         option("Play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"),
@@ -378,11 +368,9 @@ def explain(
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
 
-    if html is not None:
-        check_target(html)
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    _, evaluator = judge_of(player, depth.fast, depth.deep)
+    _, evaluator = judge.load()
     context, valued = for_match(evaluator, options, match)
     explanation = explain_play(evaluator, position, roll, worse=worse, context=context, language=language)
     if html is not None:
@@ -390,8 +378,7 @@ def explain(
         from motif.runtime.files import write_text
 
         write_text(html, explanation_page(explanation, match))
-    if json:
-        print(json_line({**explanation.to_dict(), **valued, "html": html}))
+    if printed_json(json, {**explanation.to_dict(), **valued, "html": html}):
         return
     print(_boards(explanation))
     say("")
@@ -463,9 +450,7 @@ def _show_tables(json: bool) -> None:
         "one_sided_chances": len(tables.values) - CHANCES,
         "two_sided_positions": TWO_SIDED_POSITIONS**2,
     }
-    if json:
-        kept = {"file": None if file is None else str(file), "built": built}
-        print(json_line({**counts, "bytes": size, "seconds": seconds, **kept}))
+    if printed_json(json, {**counts, "bytes": size, "seconds": seconds, "file": file, "built": built}):
         return
     print_table(("table", "entries"), [(name.replace("_", " "), f"{n:,}") for name, n in counts.items()])
     say(f"{'built' if built else 'loaded'} in {seconds:.2f} s, {size / 1e6:.1f} MB")
@@ -482,13 +467,9 @@ def _show_position(identifier: str, json: bool) -> None:
     chances = None
     with suppress(PositionError):
         chances = bearoff_chances(position)
-    if json:
-        names = ("player_on_roll", "opponent")
-        record: dict[str, Any] = {name: _record(side) for name, side in zip(names, sides, strict=True)}
-        if chances is not None:
-            exact, probabilities = chances.exact, chances.probabilities
-            record = {**probabilities._asdict(), "equity": probabilities.equity, "exact": exact, **record}
-        print(json_line({**record, "position": gnubg_id(position)}))
+    known = {} if chances is None else chances.to_dict()
+    records = dict(zip(("player_on_roll", "opponent"), map(_record, sides), strict=True))
+    if printed_json(json, {**known, **records, "position": gnubg_id(position)}):
         return
     print_board(position, match)
     print_table(("off within", "player on roll", "opponent"), _rows(sides))
@@ -526,7 +507,7 @@ def _distributions(position: "Position") -> "list[RaceDistribution | None]":
     return distributions
 
 
-def _record(side: "RaceDistribution | None") -> dict[str, Any] | None:
+def _record(side: "RaceDistribution | None") -> Row | None:
     if side is None:
         return None
     return {

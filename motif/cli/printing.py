@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from motif.runtime.frames import Row
 from motif.runtime.layout import columns, wrapped
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ def json_line(document: object) -> str:
         return json.dumps(document, allow_nan=False, default=_text)
     except ValueError:
         return json.dumps(_finite(document), allow_nan=False, default=_text)
+
+
+def printed_json(json: bool, record: object) -> bool:
+    """Print `record` as JSON if `json` is set; return `json`, so that the caller prints nothing else."""
+    if json:
+        print(json_line(record))
+    return json
 
 
 def _text(value: object) -> str:
@@ -162,7 +170,7 @@ def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
     say("")
 
 
-def print_valued(valued: dict[str, Any]) -> None:
+def print_valued(valued: Row) -> None:
     """Print the match and cube for which plays were valued, if any."""
     if "valued_for" in valued:
         won, lost = valued["gammon_value"], valued["gammon_value_lost"]

@@ -1,6 +1,5 @@
 """The command rollout, for positions, the plays of a roll, and cube decisions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,12 +18,13 @@ from motif.cli.options import (
     command,
     option,
 )
-from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued, say
+from motif.cli.printing import p_text, percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.analysis.rollout_records import RolloutQuestion
+    from motif.board.match_state import MatchState
     from motif.doubling import CubeDecision
     from motif.doubling.cubeful_rollout import CubeRollout
     from motif.rollouts import Comparison, RolloutResult, RolloutSettings
@@ -39,6 +39,20 @@ class PlayComparison:
     play: Annotated[list[str] | None, option("Play to compare, such as '8/5 6/5'; repeatable.", "PLAY")] = (
         None
     )
+
+    def check(self, die1: str | None, eliminate: bool, state: "MatchState | None") -> None:
+        """Raise `SettingError` for options that require --compare, or cannot be combined."""
+        for is_given, what in (
+            (die1 is not None, "D1 D2 requires --compare"),
+            (self.candidates is not None, "--candidates requires --compare"),
+            (self.play, "--play requires --compare"),
+            (eliminate, "--eliminate requires --compare"),
+            (state is not None, "a match or a cube requires --compare or --cubeful"),
+        ):
+            if is_given and not self.compare:
+                raise SettingError(what)
+        if self.candidates is not None and self.play:
+            raise SettingError("--candidates and --play cannot be combined")
 
 
 _NO_COMPARISON = PlayComparison()
@@ -79,15 +93,7 @@ def rollout(
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check(with_cube=cubeful)
-    state = options.given_state(None)
-    given = {
-        "--candidates": plays.candidates,
-        "--play": plays.play or None,
-        "--eliminate": settings.eliminate or None,
-    }
-    _check_comparing(plays.compare, die1, given if cubeful else {**given, _MATCH: state})
-    if plays.candidates is not None and plays.play:
-        raise SettingError("--candidates and --play cannot be combined")
+    plays.check(die1, settings.eliminate, None if cubeful else options.given_state(None))
     position, match, roll = parse_decision(identifier, die1, die2)
     if plays.compare and roll is None:
         raise SettingError("missing argument: D1 D2, which --compare requires")
@@ -97,9 +103,8 @@ def rollout(
     with working_on(cluster):
         if plays.compare and roll is not None:
             comparison, valued = question.compare(roll, options, plays.candidates, plays.play or [])
-            if json:
-                record = comparison.to_dict() | valued | {"roll": list(roll)}
-                print(json_line(question.record(record)))
+            record = comparison.to_dict() | valued | {"roll": list(roll)}
+            if printed_json(json, question.record(record)):
                 return
             print_board(position, options.given_state(match))
             print_comparison(comparison, _by_whom(question))
@@ -110,16 +115,12 @@ def rollout(
             _play_out(question, json)
 
 
-_MATCH = "a match or a cube"
-
-
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
     """Roll out a position without a cube and print the result."""
     from motif.analysis.rollout_records import result_record
 
     result = question.play_out()
-    if json:
-        print(json_line(question.record(result_record(result))))
+    if printed_json(json, question.record(result_record(result))):
         return
     print_board(question.position, question.match)
     _print_result(result)
@@ -131,8 +132,7 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
     from motif.analysis.rollout_records import cube_rollout_record
 
     result, static = question.decide()
-    if json:
-        print(json_line(question.record(cube_rollout_record(result, static))))
+    if printed_json(json, question.record(cube_rollout_record(result, static))):
         return
     print_board(question.position, question.state)
     _print_cube(result, static)
@@ -143,14 +143,6 @@ def _by_whom(question: "RolloutQuestion") -> str:
     """Return the player and the scoring."""
     what_for = "cubeful" if question.cubeful else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
-
-
-def _check_comparing(compare: bool, die1: str | None, settings: Mapping[str, object]) -> None:
-    """Raise `SettingError` for options that require --compare."""
-    for word, value in {"D1 D2": die1, **settings}.items():
-        if value is not None and not compare:
-            otherwise = " or --cubeful" * (word == _MATCH)
-            raise SettingError(f"{word} requires --compare{otherwise}")
 
 
 def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:

@@ -7,7 +7,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from motif.analysis.judge import JUDGE
 from motif.cli.interrupts import resumable
@@ -153,7 +154,7 @@ def _open(address: str) -> None:
     Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def http_server() -> Any:
+def http_server() -> ModuleType:
     """Import `motif.serve.http`; raises `SettingError` if its packages are not installed."""
     try:
         from motif.serve import http

@@ -1,12 +1,10 @@
 """Commands about weight files: terms, inspect, calibrate and export."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from motif.analysis.judge import evaluator_of
 from motif.analysis.phrases import LANGUAGE, phrases
@@ -19,14 +17,17 @@ from motif.cli.options import (
     LanguageOption,
     SeedOption,
     Settings,
+    argument,
     command,
     complete_player,
+    file_option,
     option,
+    picture_option,
     player_option,
 )
-from motif.cli.printing import json_line, print_table, say
+from motif.cli.printing import print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.files import check_target
+from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
     from motif.analysis.term_report import EffectSummary, Observed, TermSummary
@@ -34,20 +35,19 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.significance import HeadTerms
-    from motif.learning.recalibration import Calibration, Change, Measured
+    from motif.learning.recalibration import Calibration, Measured
 
 _OWN_GAMES = 2000
 """Number of self-play positions over which the terms of an evaluator are compared."""
 _Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 _Weights = Annotated[
     str,
-    typer.Argument(
-        metavar="WEIGHTS",
-        help="Weight file, or name of weights such as motif-v1, bras or phase.",
+    argument(
+        "Weight file, or name of weights such as motif-v1, bras or phase.",
+        "WEIGHTS",
         autocompletion=complete_player,
     ),
 ]
-TopOption = Annotated[int, option("Number of terms to show.", min=1)]
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,21 @@ class TermSource:
         ),
     ] = None
 
-    def statistics(self, weights: "WeightFile", place: tuple[str, str]) -> "tuple[HeadTerms | None, str]":
-        """Return any given statistics of the head at `place` (class, head), and their source."""
-        from motif.analysis.term_report import dataset_terms, table_terms
+    def statistics(
+        self, weights: "WeightFile", place: tuple[str, str], find_boards: "Callable[[], Board]"
+    ) -> "tuple[HeadTerms, str, Board]":
+        """Return the statistics of the head at `place` (class, head), their source, and positions."""
+        from motif.analysis.term_report import board_terms, dataset_terms, table_terms
 
         if self.table is not None:
-            return table_terms(self.table, weights, *place), str(self.table)
-        if self.data is None:
-            return None, ""
-        known, count = dataset_terms(self.data, weights, *place)
-        return known, f"{count:,} positions in {self.data}"
+            return table_terms(self.table, weights, *place), str(self.table), find_boards()
+        if self.data is not None:
+            known, count = dataset_terms(self.data, weights, *place)
+            return known, f"{count:,} positions in {self.data}", find_boards()
+        boards = find_boards()
+        known, count = board_terms(boards, weights, *place)
+        origin = f"positions in {self.positions}" if self.positions else "self-play positions"
+        return known, f"{count:,} {origin}", boards
 
     def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
         """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
@@ -121,7 +126,7 @@ def terms(
     class_name: Annotated[
         Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")
     ] = "contact",
-    top: TopOption = 20,
+    top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
     shown: Annotated[UnitChoice, Settings()] = _NO_UNIT,
     language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
@@ -146,22 +151,21 @@ def terms(
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     evaluator = load_static(weights)
     file = weights_of(evaluator)
+    find_boards = partial(source.boards, evaluator, class_name, seed, jobs)
     if shown.unit is not None:
         _only_one({"--unit": shown.unit, "--terms": source.table, "--head": head, "--html": html})
-        boards = partial(source.boards, evaluator, class_name, seed, jobs)
-        _show_unit(file, class_name, shown.unit, boards, shown.boards_shown, json)
+        _show_unit(file, class_name, shown.unit, find_boards, shown.boards_shown, json)
         return
     place = class_name, chosen_head(file, class_name, head)
-    statistics, origin, boards_seen = _statistics(evaluator, file, place, source, seed, jobs)
-    seen = observed_positions(file, boards_seen, *place)
+    statistics, origin, found = source.statistics(file, place, find_boards)
+    seen = observed_positions(file, found, *place)
     effects = effect_summaries(seen, top, language)
     sentences = term_summaries(file, statistics, seen, top, language)
     every = unit_summaries(file, *place, seen.boards)
     report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top)
     if html is not None:
         report.write(html, seen)
-    if json:
-        print(json_line({**report.to_dict(), "html": html}))
+    if printed_json(json, {**report.to_dict(), "html": html}):
         return
     say(f"{report.title}\n{report.opening}")
     _print_terms(effects, sentences, place[1])
@@ -205,7 +209,7 @@ class TermReport:
             "Values are those of the player on roll."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Row:
         """Return the report for JSON."""
         return {
             **{"weights": self.weights, "class": self.place[0], "head": self.place[1], "source": self.source},
@@ -259,19 +263,11 @@ def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummar
 def _print_units(units: "Sequence[UnitSummary]") -> None:
     from motif.reports.term_pages import signed, units_reading
 
-    print_table(
-        ("hidden unit: where it is large", "moves", "largest", "smallest", "on"),
-        [
-            (
-                f"{one.words}\n{one.name}",
-                f"{one.moves:.3f}",
-                signed(one.high, 3),
-                signed(one.low, 3),
-                f"{one.on:.0%}",
-            )
-            for one in units
-        ],
-    )
+    rows = [
+        (f"{of.words}\n{of.name}", f"{of.moves:.3f}", signed(of.high, 3), signed(of.low, 3), f"{of.on:.0%}")
+        for of in units
+    ]
+    print_table(("hidden unit: where it is large", "moves", "largest", "smallest", "on"), rows)
     say(units_reading())
 
 
@@ -284,55 +280,27 @@ def _show_unit(
     json: bool,
 ) -> None:
     """Print the `count` boards on which a hidden unit is largest, and as many on which it is smallest."""
-    from motif.analysis.unit_report import (
-        UnitBoard,
-        extremes,
-        extremes_text,
-        facts_of,
-        layer_with,
-        unit_summaries,
-    )
-    from motif.board.identifiers import gnubg_ids
+    from motif.analysis.unit_report import extremes, extremes_text, facts_of, layer_with, unit_summaries
+    from motif.board.identifiers import gnubg_id
+    from motif.board.position import Position
 
     layer_with(weights, class_name, name)
     boards = find_boards()
     summary = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     found = extremes(weights, class_name, name, boards, count)
-
-    def records(found_boards: "Sequence[UnitBoard]") -> list[dict[str, Any]]:
-        ids = gnubg_ids([of.board for of in found_boards])
-        return [
-            {"position": id, "pattern": of.squashed, "equity": of.equity, "adds": of.adds}
-            for id, of in zip(ids, found_boards, strict=True)
+    record: Row = {"weights": weights.name, "class": class_name, "pattern": asdict(summary)}
+    for end, shown in (("largest", found.largest), ("smallest", found.smallest)):
+        record[end] = [
+            {
+                **{"position": gnubg_id(Position(of.board)), "pattern": of.squashed},
+                **{"equity": of.equity, "adds": of.adds},
+            }
+            for of in shown
         ]
-
-    if json:
-        facts = {"weights": weights.name, "class": class_name, "pattern": asdict(summary)}
-        both = {"largest": records(found.largest), "smallest": records(found.smallest)}
-        print(json_line({**facts, **both}))
+    if printed_json(json, record):
         return
     say(f"{name}: {summary.words}\n{facts_of(summary)}\n")
     print(extremes_text(found))
-
-
-def _statistics(
-    evaluator: "StaticEvaluator",
-    weights: "WeightFile",
-    place: tuple[str, str],
-    source: TermSource,
-    seed: int,
-    jobs: int | None,
-) -> "tuple[HeadTerms, str, Board]":
-    """Return the statistics of the head at `place` (class, head), their source, and positions."""
-    from motif.analysis.term_report import board_terms
-
-    known, origin = source.statistics(weights, place)
-    boards = source.boards(evaluator, place[0], seed, jobs)
-    if known is not None:
-        return known, origin, boards
-    statistics, count = board_terms(boards, weights, *place)
-    origin = f"positions in {source.positions}" if source.positions else "self-play positions"
-    return statistics, f"{count:,} {origin}", boards
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v1 --out runs/contact --class contact")
@@ -375,8 +343,7 @@ def inspect(
         seed=seed,
         jobs=jobs,
     )
-    if json:
-        print(json_line({**facts, "out": out, "files": [out / name for name in facts["files"]]}))
+    if printed_json(json, {**facts, "out": out, "files": [out / name for name in facts["files"]]}):
         return
     rows = [
         (feature["name"], f"{feature['weight']:+.3f}", f"{feature['importance']:.3f}")
@@ -401,17 +368,15 @@ def inspect(
 def calibrate(
     data: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DATA...",
-            help="Datasets, match files or folders of match files; or a CSV file with a column outcome (1 if "
+        argument(
+            "Datasets, match files or folders of match files; or a CSV file with a column outcome (1 if "
             "the player on roll won, otherwise 0) and a column position, score or chance.",
+            "DATA...",
         ),
     ],
     player: Annotated[str | None, player_option(PLAYERS, show_default=DEFAULT_PLAYER)] = None,
-    out: Annotated[Path | None, option("Calibrated weight file to write, NAME.yaml.")] = None,
-    plot: Annotated[
-        Path | None, option("Plot of probabilities before and after to write: PNG or SVG.")
-    ] = None,
+    out: Annotated[Path | None, file_option("Calibrated weight file to write, NAME.yaml.")] = None,
+    plot: Annotated[Path | None, picture_option("Plot of probabilities before and after")] = None,
     share: Annotated[float, option("Share of the games to fit on, 0 to 1.", "SHARE")] = 0.5,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -427,15 +392,10 @@ def calibrate(
     """
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
-    from motif.reports.style import check_picture
     from motif.sampling.game_results import ScoreResults, read_results
 
-    for target in filter(None, (out, plot)):
-        check_target(target)
     if out is not None and out.suffix not in (".yaml", ".yml"):
         raise SettingError(f"--out {out}: a weight file's name must end in .yaml or .yml")
-    if plot is not None:
-        check_picture(plot)
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:
@@ -454,9 +414,8 @@ def calibrate(
         from motif.reports.calibration_plots import plot_recalibration
 
         plot_recalibration(calibration, player or results.name, plot)
-    if json:
-        files = {"weights": out, "plot": plot}
-        print(json_line({"player": player, **calibration.to_dict(), "seen": seen, "files": files}))
+    files = {"weights": out, "plot": plot}
+    if printed_json(json, {"player": player, **calibration.to_dict(), "seen": seen, "files": files}):
         return
     _print_calibration(calibration)
     if seen:
@@ -468,40 +427,30 @@ def calibrate(
 def _print_calibration(calibration: "Calibration") -> None:
     from motif.learning.recalibration import ALL
 
-    columns = ("class", "positions", "games", "knots", "log-loss", "after", "difference", "Brier", "after")
-    print_table(
-        (*columns, "difference"),
-        [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()],
-    )
+    after = ("after", "difference")
+    rows = [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()]
+    print_table(("class", "positions", "games", "knots", "log-loss", *after, "Brier", *after), rows)
     facts, whole = calibration.facts, calibration.groups[ALL]
     say(
         f"fitted to {facts['positions']:,} positions of {facts['games']:,} games, measured on "
         f"{whole.positions:,} positions of {whole.games:,} other games"
     )
-    say(_verdict(whole.log_loss))
+    improved = "improved: the log-loss decreases by more than its standard error"
+    not_improved = "not improved: the log-loss does not decrease by more than its standard error"
+    say(improved if whole.log_loss.clear else not_improved)
 
 
-def _cells(name: str, measured: "Measured", knots: Mapping[str, Any]) -> list[str]:
-    counts = f"{measured.positions:,}", f"{measured.games:,}", str(len(knots[name])) if name in knots else ""
-    return [name, *counts, *_change_cells(measured.log_loss), *_change_cells(measured.brier)]
-
-
-def _change_cells(of: "Change") -> tuple[str, str, str]:
-    return f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f} ± {of.se:.4f}"
-
-
-def _verdict(log_loss: "Change") -> str:
-    if log_loss.clear:
-        return "improved: the log-loss decreases by more than its standard error"
-    return "not improved: the log-loss does not decrease by more than its standard error"
+def _cells(name: str, measured: "Measured", knots: Mapping[str, Sized]) -> list[str]:
+    cells = [name, f"{measured.positions:,}", f"{measured.games:,}"]
+    cells.append(str(len(knots[name])) if name in knots else "")
+    for of in (measured.log_loss, measured.brier):
+        cells += [f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f} ± {of.se:.4f}"]
+    return cells
 
 
 @command("export motif-v1 --onnx motif-v1.onnx")
 def export(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE.yaml", help="Weight file, or name of weights such as motif-v1 or bras."),
-    ],
+    file: Annotated[str, argument("Weight file, or name of weights such as motif-v1 or bras.", "FILE.yaml")],
     onnx: Annotated[
         str, option("ONNX file to write, or an existing folder for the file evaluator.onnx.", "OUT")
     ],
@@ -512,27 +461,19 @@ def export(
     In any program that runs ONNX, the graph returns the same probabilities and ranks plays in the same order.
     In motif it plays as onnx:OUT.
     """
+    from motif.evaluators.named import weights_called
     from motif.evaluators.nets import write_exported
+    from motif.evaluators.static import BEAROFF_SUFFIX
 
-    weights = _weights_of(file)
+    weights = weights_called(file)
+    if file.endswith(BEAROFF_SUFFIX):
+        raise PlayerError(f"{file!r} has bearoff tables; only weights can be exported")
     if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
         raise SettingError(f"--onnx {onnx}: must not be the weight file itself")
     path = write_exported(weights, onnx)
     size = path.stat().st_size
     classes = {name: list(heads) for name, heads in weights.classes.items()}
-    if json:
-        record = {"file": str(path), "bytes": size, "player": f"onnx:{path}", "name": weights.name}
-        print(json_line({**record, "parameters": weights.parameters.name, "classes": classes}))
+    record = {"file": path, "bytes": size, "player": f"onnx:{path}", "name": weights.name}
+    if printed_json(json, {**record, "parameters": weights.parameters.name, "classes": classes}):
         return
     say(f"{path}: {weights.name} as ONNX, {size:,} bytes; it plays as onnx:{path}")
-
-
-def _weights_of(name: str) -> "WeightFile":
-    """Return the weights named `name`; raises `PlayerError` for a player with more than weights."""
-    from motif.evaluators.named import weights_called
-    from motif.evaluators.static import BEAROFF_SUFFIX
-
-    weights = weights_called(name)
-    if name.endswith(BEAROFF_SUFFIX):
-        raise PlayerError(f"{name!r} has bearoff tables; only weights can be exported")
-    return weights

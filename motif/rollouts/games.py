@@ -4,6 +4,7 @@ The dice depend only on the seed, game and ply: the same seed gives the same rol
 and workers, and undoing a play does not change the rolls.
 """
 
+import secrets
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from motif.runtime.errors import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6
+_RANDOM_SEEDS = 2**31
 
 Games = npt.NDArray[np.int64]
 Rolls = npt.NDArray[np.int64]
@@ -89,12 +91,12 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) 
 
 
 class SeededDice:
-    """Dice determined by a seed."""
+    """Dice determined by a seed, which is random by default."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | None = None) -> None:
         """Raise `SettingError` for an invalid seed."""
-        check_seed(seed)
-        self.seed = seed
+        self.seed = secrets.randbelow(_RANDOM_SEEDS) if seed is None else seed
+        check_seed(self.seed)
 
     def of(self, numbers: Games) -> Dice:
         """Return the dice of the games with these `numbers`; no game begins with a double."""

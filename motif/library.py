@@ -206,8 +206,7 @@ def evaluate_many(
     positions
         Boards int8 (n, 26), or a list of positions and IDs.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights without lookahead.
+        As for `evaluate`.
     as_frame
         Whether to return a pandas data frame, or a polars one if pandas is not installed.
 
@@ -290,18 +289,14 @@ def cube(
     position
         As for `rank`.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights with 2-ply lookahead.
+        As for `rank`.
     met
         Match equity table: a name, or a file in gnubg's XML format; by default ``"kazaross-xg2"``.
     efficiency
         Cube efficiency of Janowski's model, 0 (dead cube) to 1 (live cube).  By default the efficiency
         depends on the class of position, and bearoff positions with few checkers are decided exactly.
     **match
-        Match and cube, which override those of the ID: match `length` in points, `score` as ``(3, 5)`` or
-        ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
-        `crawford`; and for money play `jacoby`, `beavers` and `raccoons`.
-        By default money play with a centred cube.
+        As for `rank`, but by default money play with a centred cube.
 
     Returns
     -------
@@ -453,8 +448,7 @@ def analyse(
     record
         A .mat, .sgf, .xg or .bgf file, or the result of `read_match`.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights with 2-ply lookahead.
+        As for `rank`.
     fast, deep
         Whether the player, which must be given by name, looks ahead less or further.
     worst

@@ -247,8 +247,7 @@ def tournament(
     ] = None,
     rules: Annotated[ContestChoice, Settings()] = _MONEY,
     without_luck: Annotated[
-        bool,
-        option("Luck-adjust points and the ratings based on them, for errors several times smaller."),
+        bool, option("Luck-adjust points and the ratings based on them, for errors several times smaller.")
     ] = False,
     plot: Annotated[Path | None, picture_option("Plot of the ratings with error bars")] = None,
     json: JsonOption = False,

@@ -187,8 +187,7 @@ LanguageOption = Annotated[
     option(f"Language of the explanations: {' or '.join(languages())}.", autocompletion=complete_language),
 ]
 ClusterOption = Annotated[
-    str | None,
-    option("Scheduler of a dask cluster to run on instead of this machine.", "tcp://HOST:PORT"),
+    str | None, option("Scheduler of a dask cluster to run on instead of this machine.", "tcp://HOST:PORT")
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]

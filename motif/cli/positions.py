@@ -29,7 +29,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import counted, percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Row
 from motif.runtime.layout import columns
@@ -304,8 +304,7 @@ def _named(play: Row) -> str:
 
 
 def _counted(record: Row) -> str:
-    count = len(record["plays"])
-    return f"{count} legal play{'s' * (count != 1)} of {record['roll'][0]}{record['roll'][1]}"
+    return "{} of {}{}".format(counted(len(record["plays"]), "legal play"), *record["roll"])
 
 
 def _print_details(details: Row) -> None:
@@ -525,7 +524,7 @@ def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
     first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)
     last = max(next(n for n, c in enumerate(chances) if c >= _AS_GOOD_AS_CERTAIN) for chances in known)
     rows = [
-        (f"{n} roll{'s' * (n != 1)}", *(_chance_within(chances, n) for chances in within))
+        (counted(n, "roll"), *(_chance_within(chances, n) for chances in within))
         for n in range(first, last + 1)
     ]
     rows.append(("mean", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))

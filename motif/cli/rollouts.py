@@ -169,44 +169,39 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
             if equity is not None
         ],
     )
-    by_how_much = ""
+    said = f"{result.action[0].upper()}{result.action[1:]}"
     if result.difference is not None:
-        by_how_much = (
-            f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} compared with no {double}"
-        )
-    say(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
+        ahead = f"{result.difference:+.4f} ± {result.difference_se:.4f}"
+        said += f": {double} {ahead} compared with no {double}"
+    say(f"{said}.  Static: {static.action}.")
 
 
 def _print_result(result: "RolloutResult") -> None:
     from motif.rollouts import RESULT_NAMES
-    from motif.rollouts.trials import by_name
 
-    mean, se, sd = (by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
+    *figures, (name, mean, se, sd) = zip(
+        RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True
+    )
     rows = [
-        (name.replace("_", " "), f"{percent(mean[name], 2)} ± {100 * se[name]:.2f}", percent(sd[name]))
-        for name in RESULT_NAMES[:-1]
+        (what.replace("_", " "), f"{percent(share, 2)} ± {100 * error:.2f}", percent(spread))
+        for what, share, error, spread in figures
     ]
-    name = RESULT_NAMES[-1]
-    rows.append((name, f"{mean[name]:+.4f} ± {se[name]:.4f}", f"{sd[name]:.3f}"))
+    rows.append((name, f"{mean:+.4f} ± {se:.4f}", f"{sd:.3f}"))
     print_table(("player on roll", "mean ± standard error", "SD per trial"), rows)
 
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     """Print the plays, best first, and the verdict."""
-    rows = []
     early = comparison.error_rate is not None
-    for rank, compared in enumerate(comparison.plays, 1):
-        behind = (
-            f"{compared.difference:.4f}",
-            f"{compared.difference_se:.4f}",
-            p_text(compared.p_value, ""),
-        )
-        equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
-        trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
-        row = f"{rank}.", str(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
-        rows.append((*row, trials) if early else row)
-    columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
-    print_table((*columns, "trials") if early else columns, rows, left=2)
+    columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p", "trials")
+    count = len(columns) - (not early)
+    rows = []
+    for rank, of in enumerate(comparison.plays, 1):
+        behind = f"{of.difference:.4f}", f"{of.difference_se:.4f}", p_text(of.p_value, "")
+        equity, trials = f"{of.mean[-1]:+.4f}", f"{of.trials}{', dropped' * of.dropped}"
+        cells = equity, f"{of.se[-1]:.4f}", *(behind if rank > 1 else ("", "", "")), trials
+        rows.append((f"{rank}.", str(of.play), *cells)[:count])
+    print_table(columns[:count], rows, left=2)
     say(_verdict(comparison))
     trials = f"{comparison.all_trials} trials in total" if early else f"{comparison.trials} trials per play"
     say(f"{trials} by {by_whom} in {comparison.seconds:.1f} s")

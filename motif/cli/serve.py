@@ -42,8 +42,7 @@ def serve_gnubg(
     jacoby: Annotated[bool, option("Jacoby rule in money games.")] = True,
     beavers: Annotated[bool, option("Beavers in money games.")] = True,
     idle: Annotated[
-        int,
-        option("Seconds after which an idle connection is closed.", "SECONDS", min=1, max=31_536_000),
+        int, option("Seconds after which an idle connection is closed.", "SECONDS", min=1, max=31_536_000)
     ] = 3600,
     seed: SeedOption = 0,
 ) -> None:

@@ -361,7 +361,7 @@ def report(
         int, option("Number of worst decisions of the last version to show.", min=0, max=1000)
     ] = 10,
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
-    html: Annotated[Path | None, file_option("HTML page to write.", show_default="RUN/report.html")] = None,
+    html: Annotated[Path | None, option("HTML page to write.", show_default="RUN/report.html")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

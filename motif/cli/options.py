@@ -161,9 +161,9 @@ def _checked_picture(path: Path | None) -> Path | None:
     return path
 
 
-def file_option(help: str, *, hidden: bool = False, show_default: bool | str = True) -> OptionInfo:
+def file_option(help: str, *, hidden: bool = False) -> OptionInfo:
     """Return an option whose value is a file to write, which is checked before the command runs."""
-    return option(help, callback=_checked_target, hidden=hidden, show_default=show_default)
+    return option(help, callback=_checked_target, hidden=hidden)
 
 
 def picture_option(content: str) -> OptionInfo:
@@ -192,7 +192,7 @@ ClusterOption = Annotated[
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
 StaticOption = Annotated[str, player_option(f"Player for both sides: {static_words()}.")]
-HtmlOption = Annotated[Path | None, file_option("HTML page to write.")]
+HtmlOption = Annotated[Path | None, option("HTML page to write.")]
 # Options and defaults of the fields with these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}

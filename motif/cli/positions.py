@@ -4,6 +4,7 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match
@@ -13,7 +14,6 @@ from motif.cli.options import (
     DEFAULT_JUDGE,
     DEFAULT_PLAYER,
     FirstDie,
-    HtmlOption,
     IdArgument,
     JobsOption,
     JsonOption,
@@ -26,6 +26,7 @@ from motif.cli.options import (
     SecondDie,
     Settings,
     command,
+    file_option,
     option,
     player_option,
 )
@@ -353,7 +354,7 @@ def explain(
     ] = False,
     every: Annotated[bool, option("With --detailed: show all groups and terms.", name="--all")] = False,
     language: LanguageOption = LANGUAGE,
-    html: HtmlOption = None,
+    html: Annotated[Path | None, file_option("HTML page to write.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Explain why one play is better than another.

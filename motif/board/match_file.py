@@ -23,11 +23,8 @@ WRITTEN_SUFFIXES = (".mat", ".sgf")
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
 _ADVICE = {
-    ".gam": "open it in the program that saved it, and export it as .mat",
-    ".gammon": "open it in the program that saved it, and export it as .mat",
-    ".ogxm": "GammonView can export it as .mat",
-    ".gva": "GammonView can export it as .mat",
-    ".gvab": "GammonView can export it as .mat",
+    **dict.fromkeys((".gam", ".gammon"), "open it in the program that saved it, and export it as .mat"),
+    **dict.fromkeys((".ogxm", ".gva", ".gvab"), "GammonView can export it as .mat"),
 }
 _OTHER_ADVICE = "gnubg can convert many formats (`import auto FILE`, then `export match mat FILE.mat`)"
 _POSITION_ADVICE = (

@@ -28,7 +28,7 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, parameter_set
-from motif.parameters.named_sets import measured
+from motif.parameters.named_sets import features
 from motif.runtime.errors import PlayerError, plain_text, shown
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
@@ -199,7 +199,7 @@ def from_sklearn(
 def _predicted(
     model: Estimator, parameters: ParameterSet, scaled: bool, boards: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.float64]:
-    rows = measured(parameters, boards, scaled=scaled)
+    rows = features(parameters, boards, scaled=scaled)
     chances = getattr(model, "predict_proba", None)
     if callable(chances):
         return np.asarray(2 * np.asarray(chances(rows))[:, -1] - 1, np.float64)

@@ -408,19 +408,15 @@ def fitted_set(
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
 
 
-def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Return the scaled features of `boards` int8 (n, 26): float32 (n, len(parameters)), in the set's order.
+def features(parameters: ParameterSet, boards: Board, *, scaled: bool = True) -> npt.NDArray[np.float32]:
+    """Return the features of `boards` int8 (n, 26): float32 (n, len(parameters)), in the set's order.
 
-    Raises `ParameterError` if a function of your own returns a value that is not finite.
+    They are scaled for weights, or in the units of the parameters.  Raises `ParameterError` if a function
+    of your own returns a value that is not finite.
     """
     full = parameters.full_set or parameters
     values = np.empty((len(boards), len(full)), np.float32)
     if measure_packed(code_of(full), full.functions, pack_many(boards), full.scales, values):
         raise ParameterError(f"{parameters.name}: the values of some positions are not finite")
-    return values if full is parameters else values.take(parameters.places, axis=1)
-
-
-def measured(parameters: ParameterSet, boards: Board, *, scaled: bool) -> npt.NDArray[np.float32]:
-    """Return the features of `boards`, scaled for weights or in the units of the parameters."""
-    values = features(parameters, boards)
+    values = values if full is parameters else values.take(parameters.places, axis=1)
     return values if scaled else np.asarray(values / parameters.scales, np.float32)

@@ -117,11 +117,7 @@ def stage_of(tally: Tally, plays: Numbers) -> Stage:
 
 def looks(trials: int) -> list[int]:
     """Return the numbers of trials after which plays are compared; the last is `trials`."""
-    numbers: list[int] = []
-    first, second = (rounds * ROUND for rounds in _FIRST_LOOKS)
-    while first < trials:
-        numbers += [first, second]
-        first, second = 2 * first, 2 * second
+    numbers = (rounds * ROUND << pair for pair in range(trials.bit_length()) for rounds in _FIRST_LOOKS)
     return [*(number for number in numbers if number < trials), trials]
 
 

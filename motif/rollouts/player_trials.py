@@ -19,7 +19,7 @@ from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, trial_dice
-from motif.rollouts.playout import MAX_PLIES, end_trials, roll_trials, take_luck_off
+from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
 from motif.rollouts.rollout_settings import PlayoutRules
 from motif.rollouts.tally import Values
 from motif.runtime.progress import checkpoint
@@ -113,17 +113,14 @@ class _ByModel:
         self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], Values]:
         """Return which trials (n,) end at a ply, and their values (n, 5)."""
-        ended, rows = np.empty(len(packed), np.bool_), np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
-        end_trials(model, self.rules, packed, ply, contact, space, ended, rows)
+        ended, rows = end_trials(model, self.rules, packed, ply, contact, space)
         return ended, rows
 
     def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
         """Return the luck adjustments (n, 5) for `rolls` (n, 2)."""
-        adjustments = np.zeros((len(packed), len(OUTPUTS)))
         model, space = prepared(self._model)
-        take_luck_off(model, self.rules, packed, rolls, ply, space, adjustments)
-        return adjustments
+        return np.asarray(luck_adjustments(model, self.rules, packed, rolls, ply, space))
 
 
 class _ByEvaluator(_ByModel):

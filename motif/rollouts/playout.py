@@ -227,22 +227,24 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
 
 
 @kernel
-def end_trials(model, rules, packed, ply, contact, space, ended, rows):
-    """Write which trials, at packed boards (n, 64), end before the roll of a ply: bool (n,).
+def end_trials(model, rules, packed, ply, contact, space):
+    """Return which trials, at packed boards (n, 64), end before the roll of a ply, and their values.
 
-    `contact` bool (n,) says which trials began with contact.  For trials that end, the five probabilities
-    of the player on roll are written to `rows` float64 (n, 5).
+    `contact` bool (n,) says which trials began with contact.  The results are bool (n,) and, for trials
+    that end, the five probabilities of the player on roll, float64 (n, 5).
     """
     words = words_of(packed)
+    ended, rows = np.empty(packed.shape[0], np.bool_), np.zeros((packed.shape[0], len(OUTPUTS)))
     for k in range(ended.shape[0]):
         ended[k] = _ends(
             model, rules, words[k], packed[k], ply, rules.stop_at_race and contact[k], space, rows[k]
         )
+    return ended, rows
 
 
 @kernel
-def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
-    """Subtract the luck of `rolls` (n, 2) at a ply from `adjustments` float64 (n, 5).
+def luck_adjustments(model, rules, packed, rolls, ply, space):
+    """Return the adjustments float64 (n, 5) of results for the luck of `rolls` (n, 2) at a ply.
 
     The model measures the luck, even if another player chooses the plays.  The packed boards (n, 64) are
     the positions before the rolls.
@@ -250,11 +252,13 @@ def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
     words = words_of(packed)
     following, row = np.zeros(PACKED_WORDS, np.int64), np.zeros(len(OUTPUTS))
     stream = np.zeros(1, np.uint64)
+    adjustments = np.zeros((packed.shape[0], len(OUTPUTS)))
     for k in range(adjustments.shape[0]):
         high, low = rolls[k, 0], rolls[k, 1]
         play_without_luck(
             model, rules, words[k], packed[k], high, low, ply, space, stream, following, row, adjustments[k]
         )
+    return adjustments
 
 
 @kernel

@@ -18,7 +18,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position, as_boards
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.parameters import ParameterSet, parameter_set
-from motif.parameters.named_sets import measured
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
 from motif.runtime.files import working_in
@@ -123,7 +123,7 @@ class Dataset:
             Values in the order of `ParameterSet.names`.
         """
         chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
-        return measured(chosen, self.boards, scaled=scaled)
+        return features(chosen, self.boards, scaled=scaled)
 
     def y(self, target: str = "equity") -> npt.NDArray[np.float32]:
         """Return labels: ``equity``, one of the five probabilities by name, or all ``probabilities``.

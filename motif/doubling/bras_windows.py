@@ -9,7 +9,6 @@ and of passes as logistic functions of S, and returns the S at which each share 
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
@@ -19,6 +18,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
+from motif.rollouts.games import Flags, Games
 from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 
@@ -75,15 +75,15 @@ class DoublingSet:
     player: str
     """Name of the player that plays the games and makes the decisions."""
     games: int
-    game: npt.NDArray[np.int64]
+    game: Games
     """Index of each position's game."""
     raw: Floats
     """Raw scores D."""
     chances: Floats
     """Win probabilities according to the player."""
-    doubles: npt.NDArray[np.bool_]
+    doubles: Flags
     """Whether the player doubles, or is too good to double."""
-    drops: npt.NDArray[np.bool_]
+    drops: Flags
     """Whether the opponent passes a double."""
 
     @property
@@ -200,7 +200,7 @@ def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES
     return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
 
 
-def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
+def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[Games, Board]:
     """Return the games and boards of all positions up to the first double of each game, without the first."""
     undoubled = np.ones(games, np.bool_)
     parts = []
@@ -216,7 +216,7 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
     return numbers, boards
 
 
-def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _decided(chances: Floats, boards: Board) -> tuple[Flags, Flags]:
     """Return whether to double (or play on, too good to double) and whether to pass, for each of `boards`."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
@@ -225,9 +225,7 @@ def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt
     return doubles, double_take >= double_pass
 
 
-def _switch(
-    scores: Floats, decisions: npt.NDArray[np.bool_], games: npt.NDArray[np.int64], seed: int, resamples: int
-) -> tuple[float, float]:
+def _switch(scores: Floats, decisions: Flags, games: Games, seed: int, resamples: int) -> tuple[float, float]:
     """Return the score at which half of the `decisions` are true, and its standard error over games."""
     random = np.random.default_rng(seed)
     _, group = np.unique(games, return_inverse=True)
@@ -240,7 +238,7 @@ def _switch(
     return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
 
 
-def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
+def _half(scores: Floats, decisions: Flags, weights: Floats) -> float:
     """Fit a logistic function to `decisions` by Newton's method; return the score at which it is one half.
 
     If a score separates all decisions, so that the fit diverges, return the middle of the gap.

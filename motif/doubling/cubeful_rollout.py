@@ -8,7 +8,6 @@ where the player on roll may still double.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
@@ -16,7 +15,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
-from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
+from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, Floats, scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_DOUBLE
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -34,9 +33,9 @@ class CubeRollout(Tabular):
     """
 
     state: MatchState
-    mean: npt.NDArray[np.float64]
+    mean: Floats
     """Five probabilities and the equity without a double: (6,)."""
-    se: npt.NDArray[np.float64]
+    se: Floats
     """Standard errors of `mean`: (6,)."""
     double_take: float | None
     double_take_se: float | None

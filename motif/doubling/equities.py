@@ -80,11 +80,11 @@ class Efficiency:
         """Return the x of `position` for the player on roll, or of contact positions without one."""
         return self.contact if position is None else float(self.of_boards(position.board[None])[0])
 
-    def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
+    def of_boards(self, boards: Board) -> Floats:
         """Return the x, float64 (n,), of `boards` int8 (n, 26), each from the side of the player on roll."""
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
-    def numbers(self) -> npt.NDArray[np.float64]:
+    def numbers(self) -> Floats:
         """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS` for kernels."""
         return np.array([getattr(self, name) for name in NUMBERS])
 

@@ -188,10 +188,10 @@ class ComparedPlay:
     trials: int
     dropped: bool
     """Whether the play was dropped as significantly worse."""
-    mean: npt.NDArray[np.float64]
+    mean: Values
     """Five probabilities and the equity (6,); with a `cube_model`, the cubeful equity of the probabilities.
     """
-    se: npt.NDArray[np.float64]
+    se: Values
     """Standard errors of `mean` (6,)."""
     difference: float
     """Equity minus the best play's equity in their common trials; at most 0 unless dropped."""

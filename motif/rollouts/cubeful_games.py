@@ -22,13 +22,11 @@ from motif.evaluators.cube_model import EVEN, NO_DOUBLE, CubeModel, is_known, kn
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Dice, Games, Rolls, States, luck_of_rolls
+from motif.rollouts.games import Dice, Flags, Games, Rolls, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Values
 from motif.runtime.progress import checkpoint
-
-Flags = npt.NDArray[np.bool_]
 
 
 @inline_kernel

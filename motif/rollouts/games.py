@@ -28,6 +28,7 @@ _RANDOM_SEEDS = 2**31
 Games = npt.NDArray[np.int64]
 Rolls = npt.NDArray[np.int64]
 States = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
 Choose = Callable[[Board, Rolls, States], Board]
 """Function that chooses plays, such as `motif.players.player.Player.choose_many`."""
 Dice = Callable[[Games, int], tuple[Rolls, States]]
@@ -53,7 +54,7 @@ class Ply(NamedTuple):
     """Indices of the games (n,)."""
     boards: Board
     """Boards (n, 26), from the side of the player on roll."""
-    points: npt.NDArray[np.int64]
+    points: Games
     """Points won by the player who began (n,); 0 in unfinished games."""
 
 

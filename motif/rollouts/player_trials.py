@@ -18,7 +18,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Choose, trial_dice
+from motif.rollouts.games import Choose, Flags, Rolls, trial_dice
 from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
 from motif.rollouts.rollout_settings import PlayoutRules
 from motif.rollouts.tally import Values
@@ -109,15 +109,13 @@ class _ByModel:
         self.rules = rules
         self._model = model
 
-    def ends(
-        self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
-    ) -> tuple[npt.NDArray[np.bool_], Values]:
+    def ends(self, packed: Board, ply: int, contact: Flags) -> tuple[Flags, Values]:
         """Return which trials (n,) end at a ply, and their values (n, 5)."""
         model, space = prepared(self._model)
         ended, rows = end_trials(model, self.rules, packed, ply, contact, space)
         return ended, rows
 
-    def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
+    def luck(self, packed: Board, rolls: Rolls, ply: int) -> Values:
         """Return the luck adjustments (n, 5) for `rolls` (n, 2)."""
         model, space = prepared(self._model)
         return np.asarray(luck_adjustments(model, self.rules, packed, rolls, ply, space))
@@ -132,9 +130,7 @@ class _ByEvaluator(_ByModel):
         self._evaluator = evaluator
         self._cut, self._stop_at_race = rules.cut, rules.stop_at_race
 
-    def ends(
-        self, packed: Board, ply: int, contact: npt.NDArray[np.bool_]
-    ) -> tuple[npt.NDArray[np.bool_], Values]:
+    def ends(self, packed: Board, ply: int, contact: Flags) -> tuple[Flags, Values]:
         """See `_ByModel.ends`."""
         ended, rows = super().ends(packed, ply, contact)
         valued = np.full(len(packed), 0 < self._cut <= ply)
@@ -145,7 +141,7 @@ class _ByEvaluator(_ByModel):
             rows[valued] = self._evaluator.evaluate_many(unpack_many(packed[valued]))
         return ended | valued, rows
 
-    def luck(self, packed: Board, rolls: npt.NDArray[np.int64], ply: int) -> Values:
+    def luck(self, packed: Board, rolls: Rolls, ply: int) -> Values:
         """See `_ByModel.luck`."""
         count, every = len(packed), len(ROLLS)
         boards = np.repeat(unpack_many(packed), every, axis=0)

@@ -84,16 +84,16 @@ class RolloutEvaluator(Evaluator):
         packed = pack_many(as_boards(positions))
         return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> Values:
         """See `Evaluator.equity_many`; the equity depends on the scoring."""
         packed = pack_many(boards)
         return self._equities(packed, self._items(packed))
 
-    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+    def sources_of(self, boards: Board) -> Items:
         """See `Evaluator.sources_of`."""
         return np.full(len(boards), ROLLOUT_SOURCE)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+    def play_equities(self, before: Board, plays: PlayBatch) -> Values:
         """See `Evaluator.play_equities`.
 
         Plays other than the candidates keep their static equity, limited to the lowest equity of a
@@ -103,7 +103,7 @@ class RolloutEvaluator(Evaluator):
 
     def cubeful_play_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
-    ) -> npt.NDArray[np.float64]:
+    ) -> Values:
         """See `Evaluator.cubeful_play_equities`.
 
         Plays within the trials are chosen for money, and no candidates are dropped.

@@ -145,9 +145,7 @@ def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
     return (values - (sums / counts[:, None])[cell]) * np.sqrt(counts / (counts - 1))[cell, None]
 
 
-def mean_and_error(
-    sums: npt.NDArray[np.float64], squares: npt.NDArray[np.float64], trials: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def mean_and_error(sums: Values, squares: Values, trials: int) -> tuple[Values, Values]:
     """Return the means of `trials` results and their standard errors, NaN for a single trial."""
     means = sums / trials
     if trials < 2:
@@ -157,7 +155,7 @@ def mean_and_error(
     return means, np.sqrt(variances / trials)
 
 
-def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
+def error_over_groups(values: Values, groups: npt.NDArray[np.integer]) -> float:
     """Return the standard error of the mean of `values` (n,) that are in `groups` (n,), such as games.
 
     The sum of a group's deviations from the mean is one observation.  The result is NaN for a single group,

@@ -46,9 +46,9 @@ TRIALS_A_CHECK = 9 * ROUND
 class RolloutResult(Tabular):
     """Rollout results of n positions, for the player on roll."""
 
-    mean: npt.NDArray[np.float64]
+    mean: Values
     """Five probabilities and equity (n, 6)."""
-    se: npt.NDArray[np.float64]
+    se: Values
     """Standard errors of `mean` (n, 6); NaN for a single trial."""
     trials: npt.NDArray[np.int64]
     """Numbers of trials (n,)."""
@@ -57,7 +57,7 @@ class RolloutResult(Tabular):
     """Scoring of the trials."""
 
     @property
-    def sd(self) -> npt.NDArray[np.float64]:
+    def sd(self) -> Values:
         """Standard deviations (n, 6) per trial of plain trials with the same standard errors."""
         return self.se * np.sqrt(self.trials)[:, None]
 
@@ -102,7 +102,7 @@ class RolloutResult(Tabular):
         return float(self.mean[row, -1])
 
 
-def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
+def by_name(row: Values) -> dict[str, float]:
     """Return the values of a result (6,), such as its means, by name."""
     return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
 

@@ -111,10 +111,10 @@ class _Trees:
         self._text, self._name = text, name
         self._line = 1
         self._nodes: list[_Node] = []
-        self._branches: list[int] = []
-        """Number of subtrees that have begun in each open tree."""
-        self._is_first = [True]
+        self._open: list[bool] = []
         """Whether each open tree belongs to the main line."""
+        self._main_trees = 0
+        """Number of trees of the game's main line that have begun."""
         self._games = self._moves = self._parts = 0
 
     def __iter__(self) -> Iterator[list[_Node]]:
@@ -129,21 +129,21 @@ class _Trees:
             if sign is None:
                 self._property(key, values)
             elif sign == "(":
-                self._is_first.append(self._is_first[-1] and not any(self._branches[-1:]))
-                self._branches[-1:] = [*(count + 1 for count in self._branches[-1:]), 0]
-            elif not self._branches:
+                # Only the first subtree of a tree continues the main line.
+                self._open.append(all(self._open[-1:]) and len(self._open) == self._main_trees)
+                self._main_trees += self._open[-1]
+            elif not self._open:
                 raise self._error("not an .sgf file: it must begin with (;GM[6]")
             elif sign == ";":
-                if self._is_first[-1]:
+                if self._open[-1]:
                     self._begin_node()
             else:
-                self._branches.pop()
-                self._is_first.pop()
-                if not self._branches:
+                self._open.pop()
+                if not self._open:
                     self._games += 1
                     MATCH_GAMES.check(self._games, self._name, RecordError)
                     yield self._nodes
-                    self._nodes = []
+                    self._nodes, self._main_trees = [], 0
             self._line += text.count("\n", begun, here)
         self._check_end(here)
 
@@ -155,9 +155,9 @@ class _Trees:
         MATCH_MOVES.check(self._moves - self._games - 1, self._name, RecordError)
 
     def _property(self, key: str, values: str) -> None:
-        if not self._branches:
+        if not self._open:
             raise self._error("not an .sgf file: it must begin with (;GM[6]")
-        if not self._is_first[-1]:
+        if not self._open[-1]:
             return
         if not self._nodes:
             raise self._error("a property must be part of a node, which begins with ;")
@@ -167,9 +167,9 @@ class _Trees:
     def _check_end(self, here: int) -> None:
         rest = self._text[here:].lstrip()
         self._line += self._text.count("\n", here, len(self._text) - len(rest))
-        if rest and self._branches:
+        if rest and self._open:
             raise self._error(f"{quoted(rest.splitlines()[0])} is not a property such as PW[Ann]")
-        if self._branches:
+        if self._open:
             raise self._error("the file ends in the middle of a game")
         if rest and not here:
             raise self._error("not an .sgf file: it must begin with (;GM[6]")

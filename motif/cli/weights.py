@@ -328,11 +328,12 @@ def inspect(
     Writes a folder with plots, tables and an HTML page on the scores and the features: their correlations,
     importance and effects.  docs/how-to/analysis.md in motif's source explains them.
     """
+    from motif.analysis.evaluator_analysis import MAX_IMPORTANT
     from motif.evaluators import load_static
     from motif.players import load
     from motif.reports.analysis_page import analyse as make_analysis
 
-    facts = make_analysis(
+    analysis, files, summary = make_analysis(
         load_static(weights),
         out,
         player=None if player is None else load(player),
@@ -343,18 +344,18 @@ def inspect(
         seed=seed,
         jobs=jobs,
     )
-    if printed_json(json, {**facts, "out": out, "files": [out / name for name in facts["files"]]}):
+    if printed_json(json, {**summary, "out": out, "files": [out / name for name in files]}):
         return
+    table, scale, raw, values = analysis.table, analysis.scale, analysis.judged.raw, analysis.values
     rows = [
-        (feature["name"], f"{feature['weight']:+.3f}", f"{feature['importance']:.3f}")
-        for feature in facts["most_important"]
+        (analysis.parameters.names[k], f"{table.weight[k]:+.3f}", f"{table.importance[k]:.3f}")
+        for k in analysis.by_importance[:MAX_IMPORTANT]
     ]
     print_table(("most important", "weight", "|weight| x SD"), rows)
-    raw, value = facts["raw"], facts["value"]
-    unit = f" {value['unit']}" if value["unit"] else ""
+    unit = f" {scale.unit}" if scale.unit else ""
     say(
-        f"mean ± SD over {facts['positions']} positions: {raw['name']} {raw['mean']:.2f} ± {raw['std']:.2f}, "
-        f"{value['name']} {value['mean']:.2f} ± {value['std']:.2f}{unit}"
+        f"mean ± SD over {len(raw)} positions: {scale.raw} {raw.mean():.2f} ± {raw.std():.2f}, "
+        f"{scale.value} {values.mean():.2f} ± {values.std():.2f}{unit}"
     )
     print(out / "report.html")
 

@@ -2,10 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from motif.analysis.evaluator_analysis import (
     self_play_positions,
     summary,
 )
-from motif.analysis.observed_effects import observed_in
+from motif.analysis.observed_effects import Observed, observed_in
 from motif.analysis.position_clusters import (
     PositionCluster,
     PositionClusters,
@@ -49,6 +50,7 @@ from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports.analysis_plots import (
+    EFFECTS_HEADING,
     MAX_COMPONENTS,
     draw_components,
     draw_correlations,
@@ -60,7 +62,7 @@ from motif.reports.analysis_plots import (
     draw_scores,
     draw_sensitivity,
     draw_transform,
-    effects_shown,
+    effects_caption,
     feature_pages,
     title_of,
 )
@@ -73,7 +75,9 @@ from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, work
 
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
-EFFECTS, TESTS = "10_effects.png", "tests.html"
+TESTS = "tests.html"
+_EFFECTS, _RANGES, _CLUSTERS = "10_effects.png", "11_ranges.png", "12_clusters.png"
+_NORMALITY = "13_normality.png"
 MAX_EFFECTS = 12
 """Number of parameters whose effects are reported."""
 _BRAS = "bras"
@@ -91,6 +95,14 @@ _STRONG = 0.8
 _SLIGHT = 0.1
 
 
+class WrittenAnalysis(NamedTuple):
+    """An analysis, the names of its files and its summary."""
+
+    analysis: EvaluatorAnalysis
+    files: list[str]
+    summary: dict[str, object]
+
+
 def analyse(
     evaluator: StaticEvaluator,
     out: Path,
@@ -102,8 +114,8 @@ def analyse(
     class_name: str | None = None,
     seed: int = 0,
     jobs: int | None = None,
-) -> dict[str, Any]:
-    """Analyse one head of an evaluator into the new folder `out`; return the summary.
+) -> WrittenAnalysis:
+    """Analyse one head of an evaluator into the new folder `out`.
 
     At most `positions` positions, of the class `class_name` or all classes, come from games of `player`, by
     default the evaluator itself, or from `dataset`.  The folder is written completely or not at all, and does
@@ -129,42 +141,46 @@ def analyse(
         return write_analysis(analysis, score_tests(analysis, evaluator), folder)
 
 
-def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> dict[str, Any]:
-    """Write pictures, tables, summary and pages to `folder`; return the summary."""
-    clusters, ranges = position_clusters(analysis), value_ranges(analysis)
-    seen = observed_in(analysis)
-    effects = effect_summaries(seen, MAX_EFFECTS)
-    draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "effects of the parameters"))
-    pictures = list(_draw(analysis, folder))
-    of_positions = list(_draw_positions(analysis, clusters, ranges, folder))
+def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> WrittenAnalysis:
+    """Write pictures, tables, summary and pages to `folder`."""
+    observed = observed_in(analysis)
+    effects = effect_summaries(observed, MAX_EFFECTS)
+    found = _Findings(position_clusters(analysis), value_ranges(analysis), observed, effects, tests)
+    pictures = {}
+    for name, heading, draw, caption in _plots(analysis, found):
+        draw(analysis, path=folder / name)
+        pictures[name] = Picture(heading, (folder / name).read_bytes(), caption)
     tables = {name: table(analysis) for name, table in TABLES.items()}
-    tables |= {"ranges.csv": ranges_csv(ranges), "clusters.csv": clusters_csv(analysis, clusters)}
+    tables |= {"ranges.csv": ranges_csv(found.ranges), "clusters.csv": clusters_csv(analysis, found.clusters)}
     for name, table in tables.items():
         write_text(folder / name, table)
-    write_positions(analysis, clusters.labels, folder)
-    drawn = [name for name, _ in (*pictures, *of_positions)]
-    files = [*drawn, EFFECTS, *tables, POSITIONS_CSV, POSITIONS_PARQUET, SUMMARY, REPORT, TESTS]
+    write_positions(analysis, found.clusters.labels, folder)
+    files = [*pictures, *tables, POSITIONS_CSV, POSITIONS_PARQUET, SUMMARY, REPORT, TESTS]
     facts = {
         **summary(analysis, files),
         "effects": [_effect(effect) for effect in effects],
-        "ranges": ranges_record(ranges),
-        "clusters": [_group(analysis, one) for one in clusters.groups],
-        "silhouette": rounded(clusters.silhouette),
+        "ranges": ranges_record(found.ranges),
+        "clusters": [_group(analysis, one) for one in found.clusters.groups],
+        "silhouette": rounded(found.clusters.silhouette),
         "tests": [test.to_dict() for test in tests],
     }
-    write_text(folder / TESTS, tests_page(analysis, tests, of_positions[-1][1]))
+    write_text(folder / TESTS, tests_page(analysis, tests, pictures[_NORMALITY]))
     write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
-    write_text(
-        folder / REPORT,
-        analysis_page(
-            analysis, [shown for _, shown in pictures], files, effects, effects_shown(folder / EFFECTS, seen),
-            [shown for _, shown in of_positions], clusters, ranges, tests,
-        ),
-    )  # fmt: skip
-    return facts
+    write_text(folder / REPORT, _page(analysis, found, pictures, files))
+    return WrittenAnalysis(analysis, files, facts)
 
 
-def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
+class _Findings(NamedTuple):
+    """Results beyond the features' statistics."""
+
+    clusters: PositionClusters
+    ranges: list[ValueRange]
+    observed: Observed
+    effects: Sequence[EffectSummary]
+    tests: Sequence[ScoreTest]
+
+
+def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, object]:
     """Return a cluster for the JSON summary."""
     return {
         "number": one.number,
@@ -178,78 +194,56 @@ def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
     }
 
 
-def _draw_positions(
-    analysis: EvaluatorAnalysis, clusters: PositionClusters, ranges: list[ValueRange], folder: Path
-) -> Iterator[tuple[str, Picture]]:
-    """Draw values by range, clusters and the distribution of raw sums; yield names and pictures."""
-    scale = analysis.scale
-    drawings: list[tuple[str, str, Callable[[Path], None], str]] = [
-        (
-            "11_ranges.png",
-            f"{scale.value[0].upper()}{scale.value[1:]} by range of {scale.raw}",
-            lambda path: draw_ranges(analysis, ranges, path),
-            ranges_caption(analysis, ranges),
-        ),
-        (
-            "12_clusters.png",
-            "Clusters of positions",
-            lambda path: draw_clusters(analysis, clusters, path),
-            clusters_caption(clusters),
-        ),
-        (
-            "13_normality.png",
-            f"Distribution of {scale.raw}",
-            lambda path: draw_normality(analysis, path),
-            normality_caption(analysis),
-        ),
-    ]
-    for name, heading, draw, caption in drawings:
-        draw(folder / name)
-        yield name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
-
-
-def _effect(effect: EffectSummary) -> dict[str, Any]:
+def _effect(effect: EffectSummary) -> dict[str, object]:
     """Return an effect for the JSON summary."""
-    return {
-        "name": effect.name,
-        "sentence": effect.sentence,
-        "held": effect.held,
-        "amount": rounded(effect.amount),
-        "gain": rounded(effect.gain),
-        "expected": effect.expected,
-    }
+    named: dict[str, object] = {name: getattr(effect, name) for name in ("name", "sentence", "held")}
+    sizes = {"amount": rounded(effect.amount), "gain": rounded(effect.gain)}
+    return {**named, **sizes, "expected": effect.expected}
 
 
-def _draw(analysis: EvaluatorAnalysis, folder: Path) -> Iterator[tuple[str, Picture]]:
-    """Draw the pictures of features and scores; yield names and pictures."""
-
-    def shown(name: str, heading: str, caption: str) -> tuple[str, Picture]:
-        return name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
-
-    scale = analysis.scale
-    name = "01_scores.png"
-    draw_scores(analysis, folder / name)
-    yield shown(name, "Scores", scores_caption(analysis))
-    pages = list(feature_pages(analysis))
-    for number, page in enumerate(pages, 1):
-        name = "02_features.png" if len(pages) == 1 else f"02_features_{number}.png"
-        draw_histograms(analysis, page, folder / name)
-        which = "" if len(pages) == 1 else f", page {number} of {len(pages)}"
-        yield shown(name, f"Distributions of the features{which}", features_caption(analysis))
-    single: list[
-        tuple[str, str, Callable[[EvaluatorAnalysis, Path], None], Callable[[EvaluatorAnalysis], str]]
-    ] = [
-        ("03_correlations.png", "Correlations", draw_correlations, correlations_caption),
-        ("04_importance.png", "Importance", draw_importance, importance_caption),
-        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, sensitivity_caption),
-        ("06_transform.png", f"From {scale.raw} to {scale.value}", draw_transform, transform_caption),
-        ("07_relations.png", f"Features and {scale.value}", draw_relations, relations_caption),
-        ("08_vif.png", "Collinearity", draw_inflation, inflation_caption),
-        ("09_components.png", "Principal components", draw_components, components_caption),
+def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str, Callable[..., None], str]]:
+    """Return file name, heading, drawing function and caption of each plot."""
+    scale, pages = analysis.scale, list(feature_pages(analysis))
+    effects_title = title_of(analysis, "effects of the parameters")
+    transform_heading = f"From {scale.raw} to {scale.value}"
+    return [
+        ("01_scores.png", "Scores", draw_scores, scores_caption(analysis)),
+        *(
+            (
+                f"02_features_{number}.png" if len(pages) > 1 else "02_features.png",
+                "Distributions of the features" + f", page {number} of {len(pages)}" * (len(pages) > 1),
+                partial(draw_histograms, features=page),
+                features_caption(analysis),
+            )
+            for number, page in enumerate(pages, 1)
+        ),
+        ("03_correlations.png", "Correlations", draw_correlations, correlations_caption(analysis)),
+        ("04_importance.png", "Importance", draw_importance, importance_caption(analysis)),
+        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, sensitivity_caption(analysis)),
+        ("06_transform.png", transform_heading, draw_transform, transform_caption(analysis)),
+        ("07_relations.png", f"Features and {scale.value}", draw_relations, relations_caption(analysis)),
+        ("08_vif.png", "Collinearity", draw_inflation, inflation_caption(analysis)),
+        ("09_components.png", "Principal components", draw_components, components_caption(analysis)),
+        (
+            _RANGES,
+            f"{scale.value[0].upper()}{scale.value[1:]} by range of {scale.raw}",
+            partial(draw_ranges, ranges=found.ranges),
+            ranges_caption(analysis, found.ranges),
+        ),
+        (
+            _CLUSTERS,
+            "Clusters of positions",
+            partial(draw_clusters, clusters=found.clusters),
+            clusters_caption(found.clusters),
+        ),
+        (_NORMALITY, f"Distribution of {scale.raw}", draw_normality, normality_caption(analysis)),
+        (
+            _EFFECTS,
+            EFFECTS_HEADING,
+            lambda _, path: draw_effects(found.observed, found.effects, effects_title, path),
+            effects_caption(found.observed),
+        ),
     ]
-    for name, heading, draw, caption in single:
-        draw(analysis, folder / name)
-        yield shown(name, heading, caption(analysis))
 
 
 @contextmanager
@@ -280,23 +274,15 @@ def new_folder(out: Path) -> Iterator[Path]:
         temporary.rename(out)
 
 
-def analysis_page(
-    analysis: EvaluatorAnalysis,
-    pictures: Sequence[Picture],
-    files: Iterable[str],
-    effects: Sequence[EffectSummary],
-    effects_picture: Picture,
-    of_positions: Sequence[Picture],
-    clusters: PositionClusters,
-    ranges: Sequence[ValueRange],
-    tests: Sequence[ScoreTest],
+def _page(
+    analysis: EvaluatorAnalysis, found: _Findings, pictures: Mapping[str, Picture], files: Iterable[str]
 ) -> str:
     """Return the page of an analysis that wrote `files`."""
-    table = analysis.table
+    table, shown = analysis.table, analysis.scale.shown
     numbers = {
         analysis.parameters.names[k]: [
             *(f"{column[k]:.3f}" for column in (table.weight, table.mean, table.std, table.importance)),
-            analysis.scale.shown(table.sensitivity[k]),
+            shown(table.sensitivity[k]),
             _factor(table.vif[k]),
         ]
         for k in analysis.by_importance
@@ -313,27 +299,30 @@ def analysis_page(
         most=[analysis.parameters.names[k] for k in analysis.by_importance[:3]],
         positions=positions_sentence(analysis),
         pictures=pictures,
-        effects=effect_rows(effects, analysis.head),
+        effects_file=_EFFECTS,
+        ranges_file=_RANGES,
+        clusters_file=_CLUSTERS,
+        effects=effect_rows(found.effects, analysis.head),
         effects_note=effects_reading(analysis.head),
-        effects_picture=effects_picture,
         features={
             name: [cell.replace("-", "\N{MINUS SIGN}") for cell in cells] for name, cells in numbers.items()
         },
-        of_positions=of_positions,
         ranges={
             f"{one.low:g} to {one.high:g}".replace("-", "\N{MINUS SIGN}"): [
-                f"{one.positions:,}", analysis.scale.shown(one.value), analysis.scale.shown(one.value_sd)
+                f"{one.positions:,}",
+                shown(one.value),
+                shown(one.value_sd),
             ]
-            for one in ranges
+            for one in found.ranges
         },
-        clusters=[_cluster_facts(analysis, one) for one in clusters.groups],
-        tests=tests,
+        clusters=[_cluster_facts(analysis, one) for one in found.clusters.groups],
+        tests=found.tests,
         tests_page=TESTS,
         data_files=[name for name in files if name.endswith((".csv", ".json", ".parquet"))],
-    )  # fmt: skip
+    )
 
 
-def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
+def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, object]:
     """Return the heading, sentence and typical position of a cluster."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""

@@ -1,7 +1,7 @@
 """Pictures of an analysis: scores, features, weights, effects and correlations."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -20,7 +19,7 @@ from motif.analysis.observed_effects import Observed
 from motif.analysis.term_report import EffectSummary
 from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.document import Picture
+from motif.reports.document import Picture, drawn_picture
 from motif.reports.style import (
     BLUE,
     DASHED,
@@ -31,21 +30,12 @@ from motif.reports.style import (
     SOLID,
     VERMILION,
     Look,
+    percentages,
     picture,
     sample_line,
 )
 
-CLASS_LOOKS: dict[str, Look] = dict(
-    zip(
-        CLASS_NAMES,
-        (
-            {"color": BLUE, "linestyle": "-"},
-            {"color": VERMILION, "linestyle": "--"},
-            {"color": GREEN, "linestyle": ":"},
-        ),
-        strict=True,
-    )
-)
+_CLASS_LOOKS = [(BLUE, "-"), (VERMILION, "--"), (GREEN, ":")]
 PLUS: Look = {"color": BLUE}
 MINUS: Look = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
 """Looks of features that are good and bad for the player on roll."""
@@ -56,11 +46,11 @@ _OWN_LINE = 3
 _BINS = 24
 _MAX_VALUES = 40
 
+EFFECTS_HEADING = "Effects of the parameters"
 DRAWN = 8
 """Maximum number of parameters in a picture."""
 _CURVES_HEIGHT, _CURVES_FRAME_HEIGHT = 1.75, 0.7
 _LONG_EFFECT = 24
-_PERCENT = 100
 
 
 def title_of(analysis: EvaluatorAnalysis, what: str) -> str:
@@ -81,9 +71,7 @@ def name_rows(axes: Axes, names: Sequence[str], *, lines: bool = True) -> None:
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
-    if not lines:
-        return
-    for place in range(_OWN_LINE, len(names), _OWN_LINE):
+    for place in range(_OWN_LINE, len(names), _OWN_LINE) if lines else ():
         axes.axhline(place - 0.5, color=FAINT, linewidth=0.25, zorder=0)
 
 
@@ -108,6 +96,14 @@ def bins_of(values: Floats) -> Floats:
     return np.asarray(width * np.arange(round(low / width) - 0.5, round(high / width) + 1))
 
 
+def _panels(figure: Figure, count: int, columns: int, *, sharey: bool = False) -> Sequence[Axes]:
+    """Return `count` panels in rows of `columns`."""
+    grid = figure.subplots(ceil(count / columns), min(columns, count), squeeze=False, sharey=sharey).ravel()
+    for axes in grid[count:]:
+        axes.remove()
+    return list(grid[:count])
+
+
 _COLUMNS = 3
 _PANELS_A_PAGE = 18
 _PANEL_HEIGHT = 1.3
@@ -130,16 +126,12 @@ def feature_pages(analysis: EvaluatorAnalysis) -> Iterator[tuple[int, ...]]:
 def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path: Path) -> None:
     """Draw the distributions of the `features` (indices) to `path`."""
     rows = ceil(len(features) / _COLUMNS)
-    columns = min(_COLUMNS, len(features))
     with picture(path, _PAGE_FRAME_HEIGHT + _PANEL_HEIGHT * rows, title_of(analysis, "features")) as figure:
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, k in zip(grid, features, strict=False):
+        for axes, k in zip(_panels(figure, len(features), _COLUMNS), features, strict=True):
             axes.set_title(broken_name(analysis.parameters.names[k]), fontsize=SMALL)
             _draw_histogram(axes, analysis.judged.features[:, k])
-        for axes in grid[len(features) :]:
-            axes.remove()
-        figure.supylabel("% of positions", fontsize=SMALL)
-        figure.supxlabel("scaled feature", fontsize=SMALL)
+        figure.supylabel("% of positions")
+        figure.supxlabel("scaled feature")
 
 
 def _draw_histogram(axes: Axes, values: Floats) -> None:
@@ -149,8 +141,7 @@ def _draw_histogram(axes: Axes, values: Floats) -> None:
         axes.set(xticks=[], yticks=[])
         return
     edges = bins_of(values)
-    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
-    axes.stairs(100 * counts / len(values), edges, fill=True, color=BLUE)
+    axes.stairs(percentages(values, edges), edges, fill=True, color=BLUE)
     axes.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 4, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
@@ -161,8 +152,8 @@ def draw_relations(analysis: EvaluatorAnalysis, path: Path) -> None:
     features = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MAX_IMPORTANT]
     rows = ceil(len(features) / 2)
     with picture(path, 1.35 + 2.05 * rows, title_of(analysis, f"features and {scale.value}")) as figure:
-        grid = figure.subplots(rows, min(2, len(features)), squeeze=False, sharey=True)
-        for axes, k in zip(grid.ravel(), features, strict=False):
+        panels = _panels(figure, len(features), 2, sharey=True)
+        for axes, k in zip(panels, features, strict=True):
             values = analysis.judged.features[:, k]
             low, high = np.percentile(values, [0.2, 99.8])
             if low == high:
@@ -183,11 +174,9 @@ def draw_relations(analysis: EvaluatorAnalysis, path: Path) -> None:
             axes.set_ylim(scale.low, scale.high)
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.grid(visible=False)
-        for axes in grid.ravel()[len(features) :]:
-            axes.remove()
-        for axes in grid[:, 0]:
+        for axes in panels[::2]:
             axes.set_ylabel(scale.value_label)
-        bar = figure.colorbar(drawn, ax=grid, location="bottom", shrink=0.6, aspect=30, pad=0.02)
+        bar = figure.colorbar(drawn, ax=panels, location="bottom", shrink=0.6, aspect=30, pad=0.02)
         bar.set_label("positions in a cell (line: their mean)")
         bar.ax.xaxis.set_major_formatter("{x:,.0f}")
         bar.outline.set_edgecolor(INK)
@@ -232,16 +221,13 @@ def draw_scores(analysis: EvaluatorAnalysis, path: Path) -> None:
     scale = analysis.scale
     with picture(path, 6.2, title_of(analysis, "scores")) as figure:
         upper, lower = figure.subplots(2, 1)
-        low, high = _range(analysis.judged.raw)
         _draw_shares(
-            upper, analysis, np.clip(analysis.judged.raw, low, high), np.linspace(low, high, _SCORE_BINS + 1)
+            upper, analysis, analysis.judged.raw, np.linspace(*_range(analysis.judged.raw), _SCORE_BINS + 1)
         )
         upper.set_xlabel(f"raw sum {scale.raw}")
         _draw_shares(lower, analysis, analysis.values, np.linspace(scale.low, scale.high, _SCORE_BINS + 1))
         lower.set_xlabel(scale.value_label)
-        lines = [
-            sample_line({**_look_of(analysis, name), "marker": ""}, text) for name, text in _labels(analysis)
-        ]
+        lines = [sample_line(_look_of(analysis, code), text) for code, text in _labels(analysis)]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), columnspacing=1.2)
 
 
@@ -271,15 +257,16 @@ def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
         edges = np.linspace(-reach, reach, _SCORE_BINS + 1)
-        _draw_shares(where, analysis, np.clip(analysis.judged.raw, -reach, reach), edges, together=True)
+        _draw_shares(where, analysis, analysis.judged.raw, edges, together=True)
         where.set_xlabel(f"raw sum {scale.raw}")
         for axes in (curve, slope, where):
             axes.axvline(0, color=FAINT, linewidth=1)
 
 
-def _look_of(analysis: EvaluatorAnalysis, class_name: str) -> Look:
+def _look_of(analysis: EvaluatorAnalysis, code: int) -> Look:
     """Return the look of a class, without dashes if it is the only one."""
-    return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
+    color, linestyle = _CLASS_LOOKS[code]
+    return {"color": color, "linestyle": "-" if analysis.class_name else linestyle}
 
 
 def _range(raw: Floats) -> tuple[float, float]:
@@ -293,12 +280,12 @@ def _draw_shares(
     """Draw the percentage of positions in each bin, by class or `together`."""
     classes = analysis.judged.classes
     if together:
-        axes.stairs(_percent(values, edges), edges, fill=True, color=BLUE, alpha=0.35)
-        axes.stairs(_percent(values, edges), edges, color=BLUE, linewidth=1.2)
+        axes.stairs(percentages(values, edges), edges, fill=True, color=BLUE, alpha=0.35)
+        axes.stairs(percentages(values, edges), edges, color=BLUE, linewidth=1.2)
     else:
         for code in np.unique(classes):
-            look = _look_of(analysis, CLASS_NAMES[code])
-            axes.stairs(_percent(values[classes == code], edges), edges, linewidth=1.6, **look)
+            look = _look_of(analysis, code)
+            axes.stairs(percentages(values[classes == code], edges), edges, linewidth=1.6, **look)
     axes.set_ylabel("% of positions")
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.margins(x=0.01)
@@ -307,24 +294,13 @@ def _draw_shares(
     axes.axvline(middle, color=INK, linewidth=0.6, alpha=0.5, zorder=0)
 
 
-def _percent(values: Floats, edges: Floats) -> Floats:
-    counts, _ = np.histogram(values, edges)
-    return np.asarray(100 * counts / len(values))
-
-
-def _labels(analysis: EvaluatorAnalysis) -> list[tuple[str, str]]:
-    """Return the classes that occur, with legend texts."""
-    labels, scale = [], analysis.scale
-    for code in np.unique(analysis.judged.classes):
-        here = analysis.judged.classes == code
-        mean, deviation = analysis.values[here].mean(), analysis.values[here].std()
-        labels.append(
-            (
-                CLASS_NAMES[code],
-                f"{CLASS_NAMES[code]}: {here.sum():,}\nmean {scale.shown(mean)}, SD {scale.shown(deviation)}",
-            )
-        )
-    return labels
+def _labels(analysis: EvaluatorAnalysis) -> Iterator[tuple[int, str]]:
+    """Yield the classes that occur, with legend texts."""
+    shown = analysis.scale.shown
+    for code in np.unique(analysis.judged.classes).tolist():
+        values = analysis.values[analysis.judged.classes == code]
+        spread = f"mean {shown(values.mean())}, SD {shown(values.std())}"
+        yield code, f"{CLASS_NAMES[code]}: {len(values):,}\n{spread}"
 
 
 MAX_COMPONENTS = 5
@@ -332,7 +308,6 @@ MAX_COMPONENTS = 5
 _STEPS = ((1, 14), (2, 28), (5, 75), (10, 10**9))
 """Distances between numbered columns, each with the maximum number of columns."""
 _NUMBERED_CELLS = 12
-_COLOURS = "RdBu"
 _SCREE = 12
 _SCREE_HEIGHT = 1.9
 
@@ -345,7 +320,7 @@ def draw_correlations(analysis: EvaluatorAnalysis, path: Path) -> None:
     with picture(path, 0.5 + rows_height(len(order)), title_of(analysis, "correlations")) as figure:
         cells, tree = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
         matrix = analysis.correlation[np.ix_(order, order)]
-        drawn = _heat_map(cells, matrix, numbers=len(order) <= _NUMBERED_CELLS)
+        heat_map(figure, cells, matrix, "correlation r", numbers=len(order) <= _NUMBERED_CELLS)
         step = next(step for step, most in _STEPS if len(order) <= most)
         shown = range(step - 1, len(order), step)
         cells.set_xticks(list(shown), [str(k + 1) for k in shown])
@@ -360,7 +335,6 @@ def draw_correlations(analysis: EvaluatorAnalysis, path: Path) -> None:
         tree.tick_params(labelleft=False, left=False)
         tree.grid(axis="y", visible=False)
         tree.spines["left"].set_visible(False)
-        _colour_bar(figure, drawn, [cells, tree], "correlation r")
 
 
 def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
@@ -382,26 +356,25 @@ def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
         scree.set_ylabel("share of variance")
         scree.set_xlabel("component (dashed: cumulative)")
         scree.grid(axis="x", visible=False)
-        drawn = _heat_map(cells, components.loadings[:count, rows].T, numbers=True)
+        heat_map(figure, cells, components.loadings[:count, rows].T, "correlation with the component")
         cells.set_xticks(range(count), [f"{k + 1}: {components.shares[k]:.0%}" for k in range(count)])
         cells.tick_params(axis="x", length=0)
         name_rows(cells, [analysis.parameters.names[k] for k in rows], lines=False)
-        _colour_bar(figure, drawn, [scree, cells], "correlation with the component")
 
 
-def _heat_map(axes: Axes, matrix: np.ndarray, numbers: bool = False) -> AxesImage:
-    drawn = axes.imshow(matrix, cmap=_COLOURS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+def heat_map(
+    figure: Figure, axes: Axes, matrix: Floats, label: str, *, reach: float = 1.0, numbers: bool = True
+) -> None:
+    """Draw a matrix as colours, full at `reach`, and as numbers; a colour bar is below all panels."""
+    drawn = axes.imshow(matrix, cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
     axes.grid(visible=False)
-    if numbers:
-        for (row, column), value in np.ndenumerate(matrix):
-            ink = "white" if abs(value) > 0.65 else INK
-            axes.text(column, row, f"{value:+.2f}", ha="center", va="center", fontsize=SMALL - 1.5, color=ink)
-    return drawn
-
-
-def _colour_bar(figure: Figure, drawn: AxesImage, panels: list[Axes], label: str) -> None:
-    bar = figure.colorbar(drawn, ax=panels, location="bottom", fraction=0.03, pad=0.01, aspect=30, shrink=0.7)
-    bar.set_ticks([-1, -0.5, 0, 0.5, 1])
+    for (row, column), value in np.ndenumerate(matrix) if numbers else ():
+        ink = "white" if abs(value) > 0.65 * reach else INK
+        axes.text(column, row, f"{value:+.2f}", ha="center", va="center", fontsize=SMALL - 1.5, color=ink)
+    bar = figure.colorbar(
+        drawn, ax=figure.axes, location="bottom", fraction=0.03, pad=0.01, aspect=30, shrink=0.7
+    )
+    bar.set_ticks(np.linspace(-reach, reach, 5).tolist())
     bar.set_label(label)
 
 
@@ -496,7 +469,7 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
         axes.set_xlabel(f"variance inflation factor; dashed: {HIGH_VIF:g}")
 
 
-def draw_effects(positions: Observed, effects: Sequence[EffectSummary], path: Path, title: str) -> None:
+def draw_effects(positions: Observed, effects: Sequence[EffectSummary], title: str, path: Path) -> None:
     """Draw the curves of the first `DRAWN` effects, each above its histogram, to `path`."""
     drawn = effects[:DRAWN]
     rows = max(1, ceil(len(drawn) / 2))
@@ -505,38 +478,34 @@ def draw_effects(positions: Observed, effects: Sequence[EffectSummary], path: Pa
         for place, (cell, effect) in enumerate(zip(cells, drawn, strict=False), 1):
             _draw_effect(cell, positions, effect, place)
         percent = "" if positions.head == "equity" else " in %"
-        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}; below: frequency", fontsize=SMALL)
+        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}; below: frequency")
 
 
 def effects_picture(positions: Observed, effects: Sequence[EffectSummary], title: str) -> Picture:
     """Return the picture of `draw_effects` with its caption."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "effects.png"
-        draw_effects(positions, effects, path, title)
-        return effects_shown(path, positions)
+    draw = partial(draw_effects, positions, effects, title)
+    return drawn_picture(EFFECTS_HEADING, draw, effects_caption(positions))
 
 
-def effects_shown(path: Path, positions: Observed) -> Picture:
-    """Return the picture at `path` with its caption."""
-    caption = (
+def effects_caption(positions: Observed) -> str:
+    """Describe the picture of `draw_effects`."""
+    return (
         f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with the "
         "quantities that are held constant at their means; below, a histogram of the parameter. Numbers "
         f"refer to the list. From {len(positions.values):,} positions; unreliable where these are few."
     )
-    return Picture("Effects of the parameters", path.read_bytes(), f"Plot: {caption}", caption)
 
 
 def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: EffectSummary, number: int) -> None:
     curve, spread = cell.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     curve.set_title(broken_name(f"{number}. {effect.name}", _LONG_EFFECT), fontsize=SMALL)
-    factor = 1 if positions.head == "equity" else _PERCENT
+    factor = 1 if positions.head == "equity" else 100
     curve.plot([step.value for step in effect.curve], [factor * step.worth for step in effect.curve], **SOLID)
     curve.yaxis.set_major_locator(MaxNLocator(3))
     place = positions.parameters.names.index(effect.name)
     values = positions.features[:, place] / positions.parameters.parameters[place].scale
     edges = bins_of(values)
-    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
-    spread.stairs(counts, edges, fill=True, color=BLUE, alpha=0.5)
+    spread.stairs(percentages(values, edges), edges, fill=True, color=BLUE, alpha=0.5)
     spread.set_yticks([])
     spread.grid(visible=False)
     spread.xaxis.set_major_locator(MaxNLocator(4, integer=True))

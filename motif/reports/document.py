@@ -2,10 +2,12 @@
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
@@ -27,9 +29,17 @@ class Picture:
 
     heading: str
     png: bytes
-    text: str
-    """Alternative text."""
     caption: str
+    text: str = ""
+    """Alternative text, if not the caption."""
+
+
+def drawn_picture(heading: str, draw: Callable[[Path], None], caption: str, text: str = "") -> Picture:
+    """Return the picture that `draw` draws to a path."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.png"
+        draw(path)
+        return Picture(heading, path.read_bytes(), caption, text)
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,10 @@ def html_page(template: str, title: str, **facts: object) -> str:
     return _environment().get_template(template).render(title=title, **facts)
 
 
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 @cache
 def _environment() -> "Environment":
     # Slow imports.
@@ -76,9 +90,6 @@ def _environment() -> "Environment":
         """Return a name with possible line breaks after underscores and stars."""
         return Markup(re.sub(r"([_*])", r"\1<wbr>", str(escape(name))))
 
-    def base64_text(data: bytes) -> str:
-        return base64.b64encode(data).decode("ascii")
-
     environment = Environment(
         autoescape=True,
         loader=PackageLoader("motif.reports"),
@@ -86,7 +97,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    functions: list[Any] = [svg_diagram, gnubg_id, match_id, xgid]
-    environment.globals |= {function.__name__: function for function in functions} | {"VERSION": VERSION}
-    environment.filters |= {"base64": base64_text, "breakable": breakable}
+    environment.globals |= {"VERSION": VERSION, "svg_diagram": svg_diagram}
+    environment.globals |= {"gnubg_id": gnubg_id, "match_id": match_id, "xgid": xgid}
+    environment.filters |= {"base64": _base64, "breakable": breakable}
     return environment

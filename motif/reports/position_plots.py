@@ -4,15 +4,25 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import TwoSlopeNorm
 from matplotlib.ticker import MaxNLocator
 
 from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, spread_rows, standardised, varying
 from motif.analysis.position_clusters import PositionClusters
 from motif.analysis.position_table import ValueRange
 from motif.analysis.score_tests import moments
-from motif.reports.analysis_plots import bins_of, name_rows, rows_height, title_of
-from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, SOLID, VERMILION, picture, sample_line
+from motif.reports.analysis_plots import bins_of, heat_map, name_rows, rows_height, title_of
+from motif.reports.style import (
+    BLUE,
+    DASHED,
+    FAINT,
+    GREEN,
+    INK,
+    SOLID,
+    VERMILION,
+    percentages,
+    picture,
+    sample_line,
+)
 
 CLUSTER_LOOKS = (
     (BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), ("#CC79A7", "D"),
@@ -62,24 +72,10 @@ def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path:
         upper, lower = figure.subplots(2, 1, height_ratios=ratios)
         _draw_scatter(upper, analysis, clusters)
         centres = np.array([one.centre[shown] for one in groups]).T
-        image = lower.imshow(
-            centres,
-            cmap="RdBu",
-            norm=TwoSlopeNorm(0, -_REACH, _REACH),
-            aspect="auto",
-            interpolation="nearest",
-        )
-        lower.grid(visible=False)
+        heat_map(figure, lower, centres, "SD from the mean of all", reach=_REACH)
         name_rows(lower, [analysis.parameters.names[k] for k in shown], lines=False)
         lower.set_xticks(range(len(groups)), [f"{one.number}\n{one.share:.0%}" for one in groups])
         lower.set_xlabel("cluster, and its share of the positions")
-        for (row, column), value in np.ndenumerate(centres):
-            colour = "white" if abs(value) > 0.7 * _REACH else INK
-            lower.text(
-                column, row, f"{value:+.1f}", ha="center", va="center", fontsize=SMALL - 1, color=colour
-            )
-        bar = figure.colorbar(image, ax=lower, shrink=0.8)
-        bar.set_label("SD from the mean of all", fontsize=SMALL)
 
 
 def _telling(clusters: PositionClusters) -> list[int]:
@@ -130,19 +126,15 @@ def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
     with picture(path, _HEIGHT, title_of(analysis, f"is {name} normal?")) as figure:
         upper, lower = figure.subplots(2, 1)
         edges = bins_of(raw)
-        counts, _ = np.histogram(np.clip(raw, edges[0], edges[-1]), edges)
-        upper.stairs(_PERCENT * counts / len(raw), edges, fill=True, color=BLUE, alpha=0.5)
+        upper.stairs(percentages(raw, edges), edges, fill=True, color=BLUE, alpha=0.5)
         expected = np.diff(norm.cdf(edges, mean, deviation)) * _PERCENT
         upper.plot((edges[:-1] + edges[1:]) / 2, expected, **DASHED | {"marker": ""})
         upper.set_xlabel(name)
         upper.set_ylabel("% of positions")
         shares = (np.arange(min(_QUANTILES, len(raw))) + 0.5) / min(_QUANTILES, len(raw))
         normal = norm.ppf(shares)
-        lower.plot(
-            normal,
-            (np.quantile(raw, shares) - mean) / deviation,
-            **SOLID | {"linestyle": "", "markersize": 2.5},
-        )
+        standard = (np.quantile(raw, shares) - mean) / deviation
+        lower.plot(normal, standard, **SOLID | {"linestyle": "", "markersize": 2.5})
         lower.plot(normal[[0, -1]], normal[[0, -1]], **DASHED | {"marker": ""})
         lower.set_xlabel("quantile of a normal distribution, in SD")
         lower.set_ylabel(f"quantile of {name}, in SD")
@@ -150,6 +142,6 @@ def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
         figure.legend(
             handles=[sample_line(SOLID | {"linestyle": ""}, "the positions"),
                      sample_line(DASHED | {"marker": ""}, "normal, same mean and SD")],
-            loc="outside lower center", ncols=2, title_fontsize=SMALL,
+            loc="outside lower center", ncols=2,
             title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (both 0 if normal)",
         )  # fmt: skip

@@ -13,6 +13,8 @@ from textwrap import fill
 from threading import RLock
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib import style as matplotlib_style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -49,6 +51,8 @@ _STYLE = {
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "legend.fontsize": SMALL,
+    "legend.title_fontsize": SMALL,
+    "figure.labelsize": SMALL,
     "figure.titlesize": 12,
     "figure.titleweight": "bold",
     # Names are text, dollar signs included.
@@ -121,6 +125,13 @@ def marked(look: Look, count: int) -> Look:
 def sample_line(look: Look, label: str) -> Line2D:
     """Return a legend line."""
     return Line2D([], [], label=label, **look)
+
+
+def percentages(values: npt.NDArray[np.generic], edges: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the percentage of `values` in each bin; the outermost bins include everything beyond them."""
+    limits = np.asarray(edges)
+    counts, _ = np.histogram(np.clip(values, limits[0], limits[-1]), limits)
+    return np.asarray(100 * counts / len(values))
 
 
 def error_scale(axes: Axes, values: Iterable[float]) -> None:

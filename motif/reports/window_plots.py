@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from scipy.stats import binned_statistic
 
 from motif.doubling.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM, DoublingSet, ScoreWindow
 from motif.evaluators.bras import BrasFormula
@@ -29,9 +31,10 @@ _FEWEST = 20
 """Minimum number of positions in a bin that is drawn."""
 _LOW, _HIGH = 25.0, 95.0
 """Range of scores; no decision changes beyond it."""
+_EDGES = np.arange(_LOW, _HIGH + _BIN, _BIN)
 _HEIGHT = 6.4
 _PERCENT = 100
-_MAX_D = 6
+_MAX_TICKS = 12
 _WINS: Look = {"color": GREEN, "linestyle": ":", "marker": ""}
 
 
@@ -41,8 +44,7 @@ def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> Non
     Above: the shares of doubles and passes, the mean win probability, the article's windows as bands and the
     measured ones as lines.  Below: a histogram of the scores.
     """
-    title = f"When {window.player} doubles, by BRAS's S"
-    with picture(path, _HEIGHT, title) as figure:
+    with picture(path, _HEIGHT, f"When {window.player} doubles, by BRAS's S") as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1])
         _draw_shares(upper, positions)
         bands = _draw_article(upper, positions.early_from)
@@ -69,35 +71,25 @@ def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> Non
         ]
         figure.legend(
             handles=[*lines, *bands], loc="outside lower center", ncols=2,
-            title=_note(positions), title_fontsize=SMALL,
+            title=_note(positions),
         )  # fmt: skip
 
 
 def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
-    series: list[tuple[npt.NDArray[np.generic], Look]] = [
-        (positions.doubles, SOLID),
-        (positions.drops, DASHED),
-        (positions.chances, _WINS),
-    ]
-    edges = np.arange(_LOW, _HIGH + _BIN, _BIN)
-    numbers = np.digitize(positions.scores, edges) - 1
-    counts = np.bincount(numbers[(numbers >= 0) & (numbers < len(edges) - 1)], minlength=len(edges) - 1)
+    series = [positions.doubles, positions.drops, positions.chances]
+    counts, _ = np.histogram(positions.scores, _EDGES)
+    means = binned_statistic(positions.scores, series, bins=_EDGES).statistic
     shown = np.flatnonzero(counts >= _FEWEST)
-    for values, look in series:
-        shares = [_PERCENT * values[numbers == number].mean() for number in shown]
-        axes.plot(edges[shown] + _BIN / 2, shares, **look | {"markersize": 3})
+    for shares, look in zip(_PERCENT * means[:, shown], (SOLID, DASHED, _WINS), strict=True):
+        axes.plot(_EDGES[shown] + _BIN / 2, shares, **look | {"markersize": 3})
 
 
 def _draw_article(axes: Axes, early: float) -> list[Patch]:
     """Draw the article's zones as bands and return their legend entries."""
-    zones: list[tuple[float, float, str, str]] = [
-        (early, LIVE_FROM[0], "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
-        (
-            LIVE_FROM[0],
-            DROP_FROM,
-            "#bcdcf0",
-            f"the article: live from {LIVE_FROM[0]:.0f} to {LIVE_FROM[1]:.0f}",
-        ),
+    live, live_to = LIVE_FROM
+    zones = [
+        (early, live, "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
+        (live, DROP_FROM, "#bcdcf0", f"the article: live from {live:.0f} to {live_to:.0f}"),
         (DROP_FROM, _HIGH, "#f3c6b4", f"the article: pass from {DROP_FROM:.0f}"),
     ]
     patches = []
@@ -114,24 +106,17 @@ def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
         return formula.sigma * np.arctanh(np.clip((np.asarray(scores) - 50) / 50, -0.999999, 0.999999))
 
     secondary = axes.secondary_xaxis("top", functions=(raw, formula.squashed))
-    low, high = float(raw(_LOW)), float(raw(_HIGH))
-    step = next(
-        size for size in (0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0) if (high - low) / size < 2 * _MAX_D
-    )
-    secondary.set_xticks(np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step)
+    secondary.xaxis.set_major_locator(MaxNLocator(_MAX_TICKS, steps=[1, 2, 5, 10]))
     secondary.set_xlabel("D")
 
 
 def _draw_counts(axes: Axes, positions: DoublingSet) -> None:
-    edges = np.arange(_LOW, _HIGH + _BIN, _BIN)
-    shares = _PERCENT / len(positions.raw)
-    for values, colour, label in (
-        (positions.scores, BLUE, "all"),
-        (positions.scores[positions.doubles], VERMILION, "those doubled"),
-    ):
-        counts, _ = np.histogram(values, edges)
-        axes.stairs(shares * counts, edges, fill=True, color=colour, alpha=0.5, label=label)
-        axes.stairs(shares * counts, edges, color=colour, linewidth=0.8)
+    doubled = positions.scores[positions.doubles]
+    for values, colour, label in ((positions.scores, BLUE, "all"), (doubled, VERMILION, "those doubled")):
+        counts, _ = np.histogram(values, _EDGES)
+        shares = _PERCENT * counts / len(positions.raw)
+        axes.stairs(shares, _EDGES, fill=True, color=colour, alpha=0.5, label=label)
+        axes.stairs(shares, _EDGES, color=colour, linewidth=0.8)
     axes.axvline(positions.early_from, color=FAINT, linewidth=1)
     axes.text(positions.early_from + 0.6, 0.9, f"D = {EARLY_FROM}", transform=axes.get_xaxis_transform(),
               fontsize=SMALL, color=INK, va="top")  # fmt: skip

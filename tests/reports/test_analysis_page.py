@@ -73,7 +73,7 @@ class Page(HTMLParser):
 def bras(tmp_path_factory):
     """An analysis of BRAS: its folder and its summary."""
     out = tmp_path_factory.mktemp("analysis") / "deep" / "bras"
-    return out, analyse(load_static("bras"), out, positions=POSITIONS, jobs=1)
+    return out, analyse(load_static("bras"), out, positions=POSITIONS, jobs=1).summary
 
 
 def looks_drawn(path, tallest=3) -> bool:
@@ -298,7 +298,7 @@ def test_every_feature_has_its_place_on_a_page(races):
 @pytest.mark.slow
 def test_a_set_of_many_features(tmp_path):
     motif = load_static("motif-v1")
-    found = analyse(motif, tmp_path / "out", positions=500, jobs=1)
+    found = analyse(motif, tmp_path / "out", positions=500, jobs=1).summary
     # At most 18 histograms per page; their number grows with the set.
     pages = math.ceil(len(motif.weights.parameters) / 18)
     assert pages > 1

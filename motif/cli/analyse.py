@@ -121,7 +121,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
     say(f"{match.title}: {match.opening}")
     table = []
     for name, rows in sections(match):
-        table += [(name, "", ""), *((f"  {what}", first, second) for what, first, second in rows)]
+        table += [(name, "", ""), *((f"  {what}", *figures) for what, *figures in rows)]
     print_table(("", *match.names), table)
     if match.games > 1:
         both = (f"{match.names[0]}: errors", "luck", f"{match.names[1]}: errors", "luck")

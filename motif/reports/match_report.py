@@ -1,13 +1,11 @@
 """Reports of a match analysis: text, an HTML page, annotated match files and tables of decisions."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from motif.analysis.confirmation import CERTAIN, DOUBTFUL
 from motif.analysis.cube_records import cube_words
-from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis
+from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis, Sum
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
@@ -19,9 +17,8 @@ from motif.reports.document import ShownAction, ShownDecision, html_page
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
 
-Row = tuple[str, str, str]
+Row = tuple[str, ...]
 """A label and the figures of both players."""
-_PER_CENT = 100
 _NONE = "-"
 
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -79,57 +76,51 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
     """Return the rows of each section."""
     both, in_match = analysis.players, bool(analysis.length)
 
-    def row(name: str, figure: Callable[[PlayerAnalysis], str]) -> Row:
-        return name, figure(both[0]), figure(both[1])
-
-    def error_rows(kind: str) -> list[Row]:
+    def error_rows(every: Sequence[Errors]) -> list[Row]:
         return [
-            row("error rate", lambda one: _rate(getattr(one, kind))),
-            row("decisions", lambda one: str(getattr(one, kind).decisions)),
-            row("blunders", lambda one: str(getattr(one, kind).blunders)),
-            row("lost", lambda one: _lost(getattr(one, kind), in_match)),
+            ("error rate", *map(_rate, every)),
+            ("decisions", *(str(errors.decisions) for errors in every)),
+            ("blunders", *(str(errors.blunders) for errors in every)),
+            ("lost", *(_amount(errors.total, errors.cost, in_match) for errors in every)),
         ]
 
     overall = [
-        row("rating", lambda one: one.rating or _NONE),
-        *error_rows("overall"),
-        row("PR", lambda one: _number(one.pr)),
-        row("Snowie error rate", lambda one: _number(one.snowie)),
-        *(row(mark, partial(_marked, mark)) for mark in both[0].marks),
+        ("rating", *(one.rating or _NONE for one in both)),
+        *error_rows([one.overall for one in both]),
+        ("PR", *(_number(one.pr) for one in both)),
+        ("Snowie error rate", *(_number(one.snowie) for one in both)),
+        *((mark, *(str(one.marks.get(mark, 0)) for one in both)) for mark in both[0].marks),
     ]
-    cube = [row(_plural(kind), partial(_mistakes, kind, in_match)) for kind in both[0].mistakes]
+    cube = [
+        (_plural(kind), *(_mistakes(one.mistakes[kind], in_match) for one in both))
+        for kind in both[0].mistakes
+    ]
     luck = [
-        row("rolls", lambda one: str(one.luck.count)),
-        row("luck", lambda one: _amount(one.luck.total, one.luck.result, in_match, sign="+")),
+        ("rolls", *(str(one.luck.count) for one in both)),
+        ("luck", *(_amount(one.luck.total, one.luck.result, in_match, sign="+") for one in both)),
     ]
     if both[0].result is not None:
-        luck.append(row("result", lambda one: _result(one.result, in_match)))
-        luck.append(row("luck-adjusted result", lambda one: _result(one.luck_adjusted, in_match)))
+        luck.append(("result", *(_result(one.result, in_match) for one in both)))
+        luck.append(("luck-adjusted result", *(_result(one.luck_adjusted, in_match) for one in both)))
+    kinds = [kind for kind in KINDS_OF_DECISION if any(kind in one.kinds for one in both)]
     return [
         ("All decisions", overall),
-        ("Checker plays", [*error_rows("chequer"), row("forced plays", lambda one: str(one.forced))]),
-        ("Cube", [*error_rows("cube"), *cube]),
-        ("Luck", luck),
         (
-            "By kind of decision",
-            [row(kind, partial(_kind, kind)) for kind in _kinds(both)],
+            "Checker plays",
+            [
+                *error_rows([one.chequer for one in both]),
+                ("forced plays", *(str(one.forced) for one in both)),
+            ],
         ),
+        ("Cube", [*error_rows([one.cube for one in both]), *cube]),
+        ("Luck", luck),
+        ("By kind of decision", [(kind, *(_of_kind(one.kinds.get(kind)) for one in both)) for kind in kinds]),
     ]
 
 
-def _lost(errors: Errors, in_match: bool) -> str:
-    return _amount(errors.total, errors.cost, in_match, sign="")
-
-
-def _marked(mark: str, player: PlayerAnalysis) -> str:
-    return str(player.marks.get(mark, 0))
-
-
-def _mistakes(kind: str, in_match: bool, player: PlayerAnalysis) -> str:
-    mistakes = player.mistakes[kind]
-    if not mistakes.count:
-        return "0"
-    return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.result, in_match, sign='')}"
+def _mistakes(mistakes: Sum, in_match: bool) -> str:
+    lost = f", lost {_amount(mistakes.total, mistakes.result, in_match)}" if mistakes.count else ""
+    return f"{mistakes.count}{lost}"
 
 
 def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
@@ -192,12 +183,7 @@ PLAYER_TITLES = (
 GAME_TITLES = ("game", "score", "won by")
 
 
-def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
-    return [kind for kind in KINDS_OF_DECISION if any(kind in player.kinds for player in players)]
-
-
-def _kind(kind: str, player: PlayerAnalysis) -> str:
-    errors = player.kinds.get(kind)
+def _of_kind(errors: Errors | None) -> str:
     if errors is None:
         return _NONE
     return f"{_rate(errors, with_se=False)} ({errors.decisions} decision{'s' * (errors.decisions != 1)})"
@@ -208,23 +194,21 @@ def _number(value: float | None) -> str:
 
 
 def _result(value: float | None, in_match: bool) -> str:
-    if value is None:
-        return _NONE
-    return f"{_PER_CENT * value:+.2f} % MWC" if in_match else f"{value:+.3f} points"
+    return _NONE if value is None else _won(value, in_match, "+")
+
+
+def _won(value: float, in_match: bool, sign: str = "") -> str:
+    return f"{100 * value:{sign}.2f} % MWC" if in_match else f"{value:{sign}.3f} points"
 
 
 def loss_text(error: float, cost: float, in_match: bool) -> str:
     """Return the loss of one decision as text."""
-    unit = f"{_PER_CENT * cost:.2f} % MWC" if in_match else f"{cost:.3f} points"
-    return f"{MILLIPOINTS * error:.0f} millipoints ({unit})"
+    return f"{MILLIPOINTS * error:.0f} millipoints ({_won(cost, in_match)})"
 
 
 def play_text(play: WorstPlay) -> tuple[str, str]:
     """Return captions of the play made and the better one."""
-    return (
-        f"Played: {play.played.notation or NO_MOVE}",
-        f"Better: {play.better.notation or NO_MOVE}",
-    )
+    return f"Played: {play.played.notation or NO_MOVE}", f"Better: {play.better.notation or NO_MOVE}"
 
 
 def _rate(errors: Errors, *, with_se: bool = True) -> str:
@@ -233,9 +217,8 @@ def _rate(errors: Errors, *, with_se: bool = True) -> str:
     return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if with_se and errors.se is not None else "")
 
 
-def _amount(total: float, result: float, in_match: bool, sign: str) -> str:
-    other = f"{_PER_CENT * result:{sign}.2f} % MWC" if in_match else f"{result:{sign}.3f} points"
-    return f"{total:{sign}.3f} ({other})"
+def _amount(total: float, result: float, in_match: bool, sign: str = "") -> str:
+    return f"{total:{sign}.3f} ({_won(result, in_match, sign)})"
 
 
 def _plural(kind: str) -> str:
@@ -269,9 +252,7 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
     ]
     if rest:
         lost = MILLIPOINTS * sum(one.error for one in rest)
-        what = (
-            "1 smaller or uncertain error" if len(rest) == 1 else f"{len(rest)} smaller or uncertain errors"
-        )
+        what = f"{len(rest)} smaller or uncertain error{'s' * (len(rest) > 1)}"
         yield f"{what}: {lost:.1f} millipoints in total; --html lists each, --moves every decision"
         yield ""
 
@@ -400,10 +381,9 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         analysis = analyses[0][1]
         write_match(path, analysis.record, analysis.notes())
         return
-    rows: list[dict[str, Any]] = [{"file": name, **row} for name, one in analyses for row in one.rows()]
+    rows = [{"file": name, **row} for name, one in analyses for row in one.rows()]
     if suffix == ".csv":
-        cells = ([_cell(row[column]) for column in COLUMNS] for row in rows)
-        write_text(path, csv_text(COLUMNS, cells))
+        write_text(path, csv_text(COLUMNS, ([_cell(row[column]) for column in COLUMNS] for row in rows)))
         return
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -413,7 +393,7 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         pq.write_table(table, temporary, compression="zstd")
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """Return `value` for CSV: empty for None, six significant digits for numbers."""
     if isinstance(value, bool):
         return int(value)

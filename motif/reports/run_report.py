@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
 
 from motif.analysis.term_report import (
     EffectSummary,
@@ -24,8 +23,10 @@ from motif.analysis.unit_report import UnitSummary, unit_summaries
 from motif.benchmarks import BenchmarkFile, ErrorRate, ErrorRates
 from motif.benchmarks.choices import WorstDecision, player_choices, summary, worst_decisions
 from motif.benchmarks.losses import MILLIPOINTS
+from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
+from motif.fitting.significance import HeadTerms
 from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import CONFIG, TERMS, WEIGHTS, OnVersion
 from motif.learning.heads import HEAD, settings_of, term_errors
@@ -47,18 +48,9 @@ from motif.reports.run_files import (
     read_run,
 )
 from motif.reports.strength_plots import plot_strength
-from motif.reports.term_pages import (
-    effect_rows,
-    effects_reading,
-    reading,
-    term_rows,
-    unit_rows,
-    units_reading,
-)
+from motif.reports.term_pages import effects_and_terms, reading
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
-
-_Begun = TypeVar("_Begun")
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
@@ -88,19 +80,6 @@ _READING = {
 _NOISE_NOTE = (
     "Without label noise: the square root of the mean squared validation error minus the labels' mean "
     "squared standard error. It estimates the evaluator's own error and is comparable between versions."
-)
-_CHOICES = (
-    "The choice error is the loss per decision of the version's plays in held-out games, by the labels. "
-    "Because labels are noisy, even perfect plays would have an error: compare it only between versions with "
-    "the same number of trials."
-)
-_CHECKS = (
-    "SciPy's least squares, an independent solver, refitted the smallest head of each version. It minimises "
-    "the same error and should reach the same weights."
-)
-_LINES = (
-    "Benchmark plays are judged by an independent engine. They are used for measurement only, not for "
-    "fitting or for the advice on what to try next."
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"
@@ -168,10 +147,10 @@ class RunReport:
     terms: RunTerms
     benchmark: RunBenchmark | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return paths and key figures for JSON."""
         versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
-        figures: dict[str, Any] = {
+        figures: dict[str, object] = {
             "run": str(self.run.folder),
             "html": str(self.page),
             "pictures": list(map(str, self.pictures)),
@@ -240,17 +219,21 @@ def draw_run(
     run = read_run(folder)
     # Read everything before drawing anything.
     histories = {home.name: read_history(home) for home in run.homes}
+    weights, table = run.weights[run.last], run.homes[run.last] / TERMS
+    place = CLASS, chosen_head(weights, CLASS, None)
+    known = table_terms(table, weights, *place) if table.exists() else None
+    boards = _boards(run, seed, jobs)
 
     def measure_and_draw() -> tuple[RunBenchmark | None, list[str]]:
         measured = run_benchmark(run.weights, benchmarks, worst)
         plot_run_convergence(histories, folder / CONVERGENCE)
         plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
-        weights, path = run.weights[run.last], folder / CALIBRATION
-        is_calibrated = _draw_calibration(folder, run.config, weights, run.last, path)
+        is_calibrated = _draw_calibration(folder, run.config, weights, run.last, folder / CALIBRATION)
         return measured, [STRENGTH, CONVERGENCE, *[CALIBRATION] * is_calibrated]
 
     with ThreadPoolExecutor(1) as pool:
-        terms, effects, beside = _run_terms(run, top, seed, jobs, tell, lambda: pool.submit(measure_and_draw))
+        beside = pool.submit(measure_and_draw)
+        terms, effects = _run_terms(run, known, boards, place, top, tell)
         measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / REPORT if page is None else page
@@ -275,49 +258,46 @@ def _draw_calibration(
 
 def _picture(path: Path) -> Picture:
     heading, caption = _READING[path.name]
-    return Picture(heading, path.read_bytes(), f"Plot: {caption}", caption)
+    return Picture(heading, path.read_bytes(), caption)
+
+
+def _boards(run: RunFiles, seed: int, jobs: int | None) -> Board:
+    """Return positions of the last version's dataset, or of its own games if the dataset is missing."""
+    if run.pools is not None:
+        return dataset_boards(run.pools[-1], CLASS)
+    player = static_player(from_weights(run.weights[run.last]))
+    return game_boards(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
 
 
 def _run_terms(
     run: RunFiles,
+    known: HeadTerms | None,
+    boards: Board,
+    place: tuple[str, str],
     top: int,
-    seed: int,
-    jobs: int | None,
     tell: Callable[[str], None],
-    when_read: Callable[[], _Begun],
-) -> tuple[RunTerms, Picture, _Begun]:
-    """Return the last version's `top` terms and parameters, their picture, and the result of `when_read`.
+) -> tuple[RunTerms, Picture]:
+    """Return the last version's `top` terms and parameters of a class and head, and their picture.
 
-    `when_read` is called after all files have been read.  Terms have standard errors if they come from the
-    table of terms or the samples of the fit, and none if the version's own games are used instead.  Raises a
-    `MotifError` for unreadable files.
+    Terms have standard errors if they are `known` from the table of terms or come from the samples of the
+    fit, and none if they come from `boards`.
     """
     weights, source = run.weights[run.last], "the positions it was fitted to"
-    head = chosen_head(weights, CLASS, None)
-    table, place = run.homes[run.last] / TERMS, (CLASS, head)
-    if run.pools is None:
-        player = static_player(from_weights(weights))
-        boards = game_boards(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
-    else:
-        boards = dataset_boards(run.pools[-1], CLASS)
-    if table.exists():
-        terms = table_terms(table, weights, *place)
-        begun = when_read()
+    if known is not None:
+        terms = known
     elif run.pools is not None:
         tell(f"{weights.name}: standard errors of the terms")
         settings = settings_of(weights)
         with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
-            begun = when_read()
             terms = term_errors(rows, weights, settings, *place)
     else:
-        begun = when_read()
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} self-play positions"
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
-    units = unit_summaries(weights, CLASS, head, seen.boards)[:top]
+    units = unit_summaries(weights, *place, seen.boards)[:top]
     picture = effects_picture(seen, effects, f"{weights.name}: effects of the parameters")
-    return RunTerms(head, len(terms.names) - 1, source, told, effects, units), picture, begun
+    return RunTerms(place[1], len(terms.names) - 1, source, told, effects, units), picture
 
 
 def _page(
@@ -340,7 +320,8 @@ def _page(
         f"{run.config.name}: bootstrap report",
         run=run,
         name=weights.name,
-        made=_made(run),
+        made=_versions(len(run.summaries)),
+        planned=len(run.config.versions),
         last=last,
         last_points=_points(last, "ppg_vs_pubeval", "ppg_se"),
         headings=headings,
@@ -349,28 +330,16 @@ def _page(
         steps=_steps(run),
         noise_notes=list(_noise_notes(run.summaries)),
         checks=_checks(run.summaries),
-        checks_note=_CHECKS,
         pictures=pictures,
         strengths=_strengths(run, benchmark),
-        strength_notes=list(_strength_notes(run, benchmark)),
-        effects=effect_rows(terms.parameters, terms.head),
-        effects_note=effects_reading(terms.head),
-        effects_picture=pictures["effects"],
-        terms=term_rows(terms.told, terms.head),
-        units=unit_rows(terms.units),
-        units_note=units_reading(),
+        has_choices=any(summary.get("choice_error") for summary in run.summaries),
+        **effects_and_terms(terms.parameters, terms.told, terms.units, terms.head),
         term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
         advice=advice(run.summaries),
         commands="\n\n".join(next_commands(run.config, run.last, run.folder)),
     )
-
-
-def _made(run: RunFiles) -> str:
-    count, planned = len(run.summaries), len(run.config.versions)
-    made = "One version" if count == 1 else f"{count} versions"
-    return made if count == planned else f"{made} of {planned}"
 
 
 def _course(run: RunFiles) -> Iterator[str]:
@@ -382,16 +351,12 @@ def _course(run: RunFiles) -> Iterator[str]:
         "matches that measure strength. For an interrupted version, only the last attempt is counted."
     )
     if missing := len(run.config.versions) - len(run.summaries):
-        ahead = "One version is" if missing == 1 else f"{missing} versions are"
-        yield f"{ahead} still missing: to continue the run, repeat the command that started it."
+        ahead = f"{_versions(missing)} {'is' if missing == 1 else 'are'} still missing"
+        yield f"{ahead}: to continue the run, repeat the command that started it."
 
 
-def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[str]:
-    yield "Version 0 is compared with the initial player."
-    if any(summary.get("choice_error") for summary in run.summaries):
-        yield _CHOICES
-    if benchmark is not None:
-        yield _LINES
+def _versions(count: int) -> str:
+    return "One version" if count == 1 else f"{count} versions"
 
 
 def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
@@ -439,11 +404,8 @@ def _steps(run: RunFiles) -> Groups:
         },
     }
     if rows := _noise_rows(summaries, HEAD):
-        validation = [_error_of(summary, HEAD, "rmse_validation") for summary in summaries]
-        groups["Fit: error of the equity that ranks plays (RMSE, points)"] = {
-            "validation": validation,
-            **rows,
-        }
+        validation = {"validation": [_error_of(one, HEAD, "rmse_validation") for one in summaries]}
+        groups["Fit: error of the equity that ranks plays (RMSE, points)"] = validation | rows
     return groups
 
 
@@ -513,8 +475,10 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
             ],
         },
     }
-    if choices := _choice_rows(summaries):
-        groups["Choice error: millipoints per decision"] = choices
+    if names := dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ())):
+        groups["Choice error: millipoints per decision"] = {
+            name: [_choice(summary, name) for summary in summaries] for name in names
+        }
     if benchmark is not None:
         groups["Benchmark lines: millipoints per decision"] = {
             name: [_with_error(rate.er, rate.se) for rate in rates]
@@ -527,12 +491,6 @@ def _points(summary: VersionFigures, value: str, error: str) -> str:
     """Return points per game with their standard error."""
     text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
     return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _choice_rows(summaries: Sequence[VersionFigures]) -> dict[str, list[str]]:
-    """Return the choice errors by class."""
-    names = dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ()))
-    return {name: [_choice(summary, name) for summary in summaries] for name in names}
 
 
 def _choice(summary: VersionFigures, name: str) -> str:
@@ -552,7 +510,5 @@ def _rmse(error: float | None) -> str:
 
 
 def _ending(step: VersionStep) -> str:
-    ends = [f"ply {step.cut}"] if step.cut else []
-    ends += ["contact"] if step.stop_at_race else []
-    ends += ["bearoff"] if step.stop_at_bearoff else []
-    return " or ".join(ends) or "the game"
+    ends = {f"ply {step.cut}": step.cut, "contact": step.stop_at_race, "bearoff": step.stop_at_bearoff}
+    return " or ".join(end for end, is_set in ends.items() if is_set) or "the game"

@@ -82,13 +82,35 @@ def terms_page(
         title,
         opening=opening,
         notes=notes,
-        terms=term_rows(terms, head),
-        effects=effect_rows(effects, head),
-        effects_note=effects_reading(head),
-        picture=picture,
-        units=unit_rows(units),
-        units_note=units_reading(),
+        effects_picture=picture,
+        **effects_and_terms(effects, terms, units, head),
     )
+
+
+def effects_and_terms(
+    effects: Sequence["EffectSummary"],
+    terms: Sequence["TermSummary"],
+    units: Sequence["UnitSummary"],
+    head: str,
+) -> dict[str, object]:
+    """Return the facts of the template parts about `effects`, `terms` and hidden `units` of a head."""
+    return {
+        "effects": effect_rows(effects, head),
+        "effects_note": effects_reading(head),
+        "terms": [
+            {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
+            for term in terms
+        ],
+        "units": [
+            {
+                "number": f"{unit.moves:.3f}",
+                "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
+                "facts": f"{unit.name}; {_in_numbers(unit)}",
+            }
+            for unit in units
+        ],
+        "units_note": units_reading(),
+    }
 
 
 def effect_rows(effects: Sequence["EffectSummary"], head: str) -> list[dict[str, str]]:
@@ -113,18 +135,6 @@ def effects_reading(head: str) -> str:
     )
 
 
-def unit_rows(units: Sequence["UnitSummary"]) -> list[dict[str, str]]:
-    """Return the table rows of `units`."""
-    return [
-        {
-            "number": f"{unit.moves:.3f}",
-            "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
-            "facts": f"{unit.name}; {_in_numbers(unit)}",
-        }
-        for unit in units
-    ]
-
-
 def _in_numbers(unit: "UnitSummary") -> str:
     return (
         f"largest tenth {signed(unit.high, 3)}, smallest tenth {signed(unit.low, 3)}; "
@@ -142,14 +152,6 @@ def units_reading() -> str:
         "effects on the tenths of positions where it is largest and smallest are in points, relative to its "
         'mean; "moves" is the standard deviation of its effect on the equity.'
     )
-
-
-def term_rows(terms: Sequence["TermSummary"], head: str) -> list[dict[str, str]]:
-    """Return the table rows of `terms` of `head`."""
-    return [
-        {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
-        for term in terms
-    ]
 
 
 def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:

@@ -1,16 +1,16 @@
 """The page of a benchmark: error rates, the distribution of losses, and the worst decisions."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import isnan
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from matplotlib.axes import Axes
 
 from motif.benchmarks.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmarks.losses import LossDistribution
 from motif.board.notation import NO_MOVE
-from motif.reports.document import Picture, ShownAction, ShownDecision, html_page
+from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
@@ -46,10 +46,6 @@ def _bars(axes: Axes, shares: list[float], colour: str, label: str) -> None:
 
 def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecision], path: Path) -> None:
     """Write the page of the worst decisions of `player` to `path`; raises `FileError`."""
-    with TemporaryDirectory() as folder:
-        drawing = Path(folder) / "losses.png"
-        plot_losses(rates.distribution, player, drawing)
-        losses = _losses_picture(rates, drawing.read_bytes())
     rate = rates.overall
     rows = {**rates.files, **{f"{name} positions": of for name, of in rates.classes.items()}}
     page = html_page(
@@ -64,7 +60,7 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
             name: [_with_error(of), f"{of.decisions:,}", f"{of.unlisted:,}"]
             for name, of in {**rows, "all decisions": rate}.items()
         },
-        losses=losses,
+        losses=_losses_picture(rates, player),
         worst=list(map(shown_decision, worst)),
     )
     write_text(path, page)
@@ -103,18 +99,18 @@ def _unlisted(rate: ErrorRate) -> str:
     )
 
 
-def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
+def _losses_picture(rates: ErrorRates, player: str) -> Picture:
     spread = rates.distribution
     facts = (
         f"The median is {spread.median:.1f} millipoints; 90 % of the decisions lose at most "
         f"{spread.percentile_90:.1f}, 99 % at most {spread.percentile_99:.1f}; the largest loss is "
         f"{spread.largest:.1f}."
     )
-    return Picture(
+    return drawn_picture(
         "Distribution of the losses",
-        png,
-        f"Two bar charts: share of decisions and of the total loss, by millipoints lost. {facts}",
+        partial(plot_losses, spread, player),
         f"Left: share of decisions by loss. Right: share of the total loss. {facts}",
+        f"Two bar charts: share of decisions and of the total loss, by millipoints lost. {facts}",
     )
 
 

@@ -210,7 +210,7 @@ def test_a_folder_that_exists_is_left_alone(bras):
 
 
 def test_a_folder_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(report, "draw_scores", fail)

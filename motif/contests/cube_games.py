@@ -11,7 +11,6 @@ Matches are played in parallel, one game each: all games at the same score are p
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,30 +30,25 @@ _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Upper bound on the number of games of a match, because each game scores at least one point."""
 
 
-class Side(NamedTuple):
-    """One side of games with a cube."""
+def cube_player(player: Player, evaluator: Evaluator) -> CubePlayer:
+    """Return a player of games with a cube, with `evaluator` for cube decisions.
 
-    player: Player
-    cube_evaluator: Evaluator
-    """Evaluator for cube decisions."""
-
-    def choose(
-        self, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
-    ) -> Board:
-        """See `CubePlayer.choose`."""
-        after = np.empty_like(boards)
-        for state in np.unique(states).tolist():
-            rows = np.flatnonzero(states == state)
-            chooser = self.player.with_cube(cubes._replace(state=state), side)
-            after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
-        return after
-
-
-def _cube_player(side: Side) -> CubePlayer:
-    """Return a player whose cube decisions use lookahead if its evaluator does, as in `cube_decision`."""
-    evaluator = side.cube_evaluator
+    Cube decisions use lookahead if the evaluator does, as in `cube_decision`.
+    """
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
-    return CubePlayer(side.choose, evaluator.evaluate_many, decided)
+    return CubePlayer(partial(_choose, player), evaluator.evaluate_many, decided)
+
+
+def _choose(
+    player: Player, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
+) -> Board:
+    """See `CubePlayer.choose`."""
+    after = np.empty_like(boards)
+    for state in np.unique(states).tolist():
+        rows = np.flatnonzero(states == state)
+        chooser = player.with_cube(cubes._replace(state=state), side)
+        after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
+    return after
 
 
 @dataclass
@@ -99,7 +93,7 @@ class _Match:
 
 def play_match_pairs(
     rules: ContestRules,
-    sides: tuple[Side, Side],
+    players: tuple[CubePlayer, CubePlayer],
     seed: int,
     start: int,
     count: int,
@@ -111,7 +105,6 @@ def play_match_pairs(
         for number in range(start, start + count)
         for seats in ((0, 1), (1, 0))
     ]
-    players = _cube_player(sides[0]), _cube_player(sides[1])
     dice = SeededDice(seed)
     going = matches
     while going:
@@ -154,7 +147,7 @@ def _play_games(
 
 def play_cube_games(
     jacoby: bool,
-    sides: tuple[Side, Side],
+    players: tuple[CubePlayer, CubePlayer],
     seed: int,
     start: int,
     count: int,
@@ -164,7 +157,6 @@ def play_cube_games(
     cubes = cube_model_for(MatchState(jacoby=jacoby))
     on_roll, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
-    players = _cube_player(sides[0]), _cube_player(sides[1])
     games = games_with_cube(players, cubes, states, on_roll, starts(2 * count), dice, judge=judge)
     # The equity of a finished game equals its points, up to rounding.
     points, luck = np.round(games.results[:, -1]), games.luck

@@ -1,7 +1,7 @@
 """Matches between two players."""
 
 from motif.board.rules import check_match_length
-from motif.contests.pairs import joined, new_contest, played_blocks
+from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.players.player import PlayerLike, as_player
 from motif.rollouts.rollout_settings import check_count
@@ -64,5 +64,5 @@ def play_matches(
     check_count("matches", matches, 2)
     check_match_length(length)
     contest = new_contest(ContestRules(length, cube), luck_adjusted)
-    played = joined(played_blocks(contest, one, other, matches, seed, jobs))
+    played = play_contest(contest, one, other, matches, seed, jobs)
     return contest_result(contest.rules, played, contest.judge)

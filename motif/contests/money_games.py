@@ -1,20 +1,9 @@
 """Money games between two players, cubeless or with a doubling cube."""
 
-from contextlib import closing
-from dataclasses import replace
-
-from motif.contests.pairs import Contest, joined, new_contest, played_blocks
-from motif.contests.result import (
-    ALL_PLAYED,
-    CERTAIN,
-    ContestResult,
-    ContestRules,
-    PlayedPairs,
-    contest_result,
-    cubeless_figures,
-)
-from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interval
-from motif.players.player import Player, PlayerLike, as_player
+from motif.contests.pairs import new_contest, play_contest
+from motif.contests.result import ContestResult, ContestRules, contest_result
+from motif.contests.sequential import ERROR_RATE, SequentialTest
+from motif.players.player import PlayerLike, as_player
 from motif.rollouts.rollout_settings import check_count, check_error_rate
 from motif.runtime.errors import SettingError, check_seed
 
@@ -80,37 +69,5 @@ def play_money_games(
         raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
     contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
     test = SequentialTest(error_rate) if until_certain else None
-    played = play_pairs_of_games(contest, one, other, games, seed, jobs, test)
-    return _result(contest, played, error_rate, test)
-
-
-def _result(
-    contest: Contest, played: PlayedPairs, error_rate: float, test: SequentialTest | None
-) -> ContestResult:
-    if contest.rules.cube:
-        return contest_result(contest.rules, played, contest.judge)
-    is_certain = test is not None and test.certain
-    interval = certain_interval(played.values, error_rate)
-    figures = cubeless_figures(played.values, interval, error_rate, CERTAIN if is_certain else ALL_PLAYED)
-    result = contest_result(contest.rules, played, contest.judge, figures)
-    return result if test is None else replace(result, p_value=test.p_value)
-
-
-def play_pairs_of_games(
-    contest: Contest,
-    first: Player,
-    second: Player,
-    games: int,
-    seed: int,
-    jobs: int | None,
-    test: SequentialTest | None = None,
-) -> PlayedPairs:
-    """Play pairs of `games`, until `test` is certain."""
-    blocks = []
-    with closing(played_blocks(contest, first, second, games, seed, jobs)) as playing:
-        for block in playing:
-            looked = test.add(block.values) if test else len(block.values)
-            blocks.append(PlayedPairs(block.values[:looked], block.luck[:looked], 2 * looked))
-            if test and test.certain:
-                break
-    return joined(blocks)
+    played = play_contest(contest, one, other, games, seed, jobs, test)
+    return contest_result(contest.rules, played, contest.judge, error_rate, test)

@@ -4,16 +4,17 @@ Luck cancels out where both players would make the same plays. Several processes
 result does not depend on their number.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from motif.contests.cube_games import Side, play_cube_games, play_match_pairs
+from motif.contests.cube_games import cube_player, play_cube_games, play_match_pairs
 from motif.contests.cubeless_games import play_cubeless_games
 from motif.contests.result import ContestRules, PlayedPairs
+from motif.contests.sequential import SequentialTest
 from motif.evaluators import Evaluator
 from motif.evaluators.named import default_player
 from motif.players.player import Player, PlayerLike, as_player, cube_evaluator
@@ -51,7 +52,7 @@ def play_pairs(
     rules, adviser, judge = contest
     if adviser is None:
         return play_cubeless_games(first, second, seed, start, count, judge)
-    one, other = (Side(player, cube_evaluator(player) or adviser) for player in (first, second))
+    one, other = (cube_player(player, cube_evaluator(player) or adviser) for player in (first, second))
     if rules.length:
         return play_match_pairs(rules, (one, other), seed, start, count, judge)
     return play_cube_games(rules.jacoby, (one, other), seed, start, count, judge)
@@ -63,19 +64,29 @@ def joined(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
     return PlayedPairs(np.concatenate(values), np.concatenate(luck), sum(games))
 
 
-def played_blocks(
-    contest: Contest, first: Player, second: Player, games: int, seed: int, jobs: int | None
-) -> Generator[PlayedPairs]:
-    """Yield blocks of pairs, `games` in all, rounded up to an even number."""
+def play_contest(
+    contest: Contest,
+    first: Player,
+    second: Player,
+    games: int,
+    seed: int,
+    jobs: int | None,
+    test: SequentialTest | None = None,
+) -> PlayedPairs:
+    """Play `games` games or matches, rounded up to an even number, or until `test` is certain."""
     pairs = (games + 1) // 2
     play = partial(play_pairs, contest, first, second, seed)
+    blocks = []
     with (
         progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
-        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as blocks,
+        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as playing,
     ):
-        for block in blocks:
-            yield block
+        for block in playing:
+            blocks.append(block if test is None else block.first(test.add(block.values)))
+            if test is not None and test.certain:
+                break
             advance(block.values.size)
+    return joined(blocks)
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:

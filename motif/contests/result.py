@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.rules import check_match_length
+from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interval
 from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.frames import Row, Tabular
@@ -56,6 +57,10 @@ class PlayedPairs(NamedTuple):
     """(n, 2): the first player's luck, estimated by a judge; 0 without one."""
     games: int
     """Total number of games."""
+
+    def first(self, pairs: int) -> "PlayedPairs":
+        """Return the first `pairs` of money games."""
+        return PlayedPairs(self.values[:pairs], self.luck[:pairs], 2 * pairs)
 
 
 @dataclass(frozen=True)
@@ -179,12 +184,17 @@ def contest_result(
     rules: ContestRules,
     played: PlayedPairs,
     judge: Evaluator | None = None,
-    cubeless: CubelessFigures | None = None,
+    error_rate: float = ERROR_RATE,
+    test: SequentialTest | None = None,
 ) -> ContestResult:
-    """Return the result of a contest."""
-    values, adjusted = played.values, None
+    """Return the result of a contest; `error_rate` and `test` are for cubeless money games."""
+    values, adjusted, cubeless = played.values, None, None
     if judge is not None:
         adjusted = LuckAdjusted(judge.name, *mean_of_pairs(values - played.luck, rules.even))
+    if not rules.length and not rules.cube:
+        stopped = CERTAIN if test is not None and test.certain else ALL_PLAYED
+        cubeless = _cubeless_figures(values, error_rate, stopped)
+    mean, se, p_value = mean_of_pairs(values, rules.even)
     wins = int((values > 0).sum())
     return ContestResult(
         rules,
@@ -192,16 +202,17 @@ def contest_result(
         played.games,
         wins,
         values.size - wins if rules.length else int((values < 0).sum()),
-        *mean_of_pairs(values, rules.even),
+        mean,
+        se,
+        p_value if test is None else test.p_value,
         1.0 if rules.length else float(np.abs(values).mean()),
         cubeless,
         adjusted,
     )
 
 
-def cubeless_figures(
-    points: PairValues, interval: tuple[float, float], error_rate: float, stopped: str
-) -> CubelessFigures:
+def _cubeless_figures(points: PairValues, error_rate: float, stopped: str) -> CubelessFigures:
     """Count the gammons in the first player's points (pairs, 2)."""
     won, won_more, lost, lost_more = (int((side >= k).sum()) for side in (points, -points) for k in (2, 3))
+    interval = certain_interval(points, error_rate)
     return CubelessFigures(won, won_more, lost, lost_more, interval, error_rate, stopped)

@@ -16,7 +16,6 @@ from motif.contests.money_games import GAMES
 from motif.contests.pairs import Contest, blocks_of_pairs, joined, new_contest, play_pairs
 from motif.contests.ratings import Ratings, elo_ratings, points_ratings, with_pseudocounts
 from motif.contests.result import (
-    ALL_PLAYED,
     EVEN_SHARE,
     MIN_PAIRS,
     TOO_FEW,
@@ -24,10 +23,8 @@ from motif.contests.result import (
     ContestRules,
     PlayedPairs,
     contest_result,
-    cubeless_figures,
     mean_of_pairs,
 )
-from motif.contests.sequential import ERROR_RATE, certain_interval
 from motif.players.player import Player, PlayerLike, as_player
 from motif.rollouts.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
@@ -292,7 +289,7 @@ def _tournament_result(
     ahead = [pairs.values - rules.even - pairs.luck for pairs in played]
     won = [pairs.values > rules.even for pairs in played]
     pairings = tuple(
-        Pairing(*meeting, _pairing_result(contest, pairs), *mean_of_pairs(values)[:2])
+        Pairing(*meeting, contest_result(rules, pairs, contest.judge), *mean_of_pairs(values)[:2])
         for meeting, pairs, values in zip(meetings, played, ahead, strict=True)
     )
     players = np.array([(pairing.first, pairing.second) for pairing in pairings])
@@ -307,11 +304,3 @@ def _tournament_result(
     judge = None if contest.judge is None else contest.judge.name
     games = ahead[0].size
     return TournamentResult(tuple(names), games, rules.length, seed, pairings, in_points, elo, fit, judge)
-
-
-def _pairing_result(contest: Contest, played: PlayedPairs) -> ContestResult:
-    figures = None
-    if not contest.rules.length and not contest.rules.cube:
-        interval = certain_interval(played.values, ERROR_RATE)
-        figures = cubeless_figures(played.values, interval, ERROR_RATE, ALL_PLAYED)
-    return contest_result(contest.rules, played, contest.judge, figures)

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board
-from motif.contests.money_games import play_pairs_of_games
-from motif.contests.pairs import Contest
+from motif.contests.pairs import Contest, play_contest
 from motif.contests.result import ContestRules, contest_result
 from motif.evaluators.nets.net import Net
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
@@ -197,7 +196,7 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
     Dice are paired as in `play_money_games`; errors are computed over pairs.
     """
     contest = Contest(ContestRules())
-    played = play_pairs_of_games(contest, first, second, games, seed, jobs)
+    played = play_contest(contest, first, second, games, seed, jobs)
     result = contest_result(contest.rules, played)
     shares = (played.values > 0).mean(axis=1)
     share_se = float(shares.std(ddof=1) / math.sqrt(len(shares)))

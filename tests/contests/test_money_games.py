@@ -20,7 +20,6 @@ from motif.contests.result import (
     CubelessFigures,
     PlayedPairs,
     contest_result,
-    cubeless_figures,
 )
 from motif.contests.sequential import certain_interval
 from motif.players import EvaluatorPlayer, load
@@ -195,8 +194,7 @@ def test_a_bad_number_of_jobs():
 def test_always_the_same_result_leaves_no_doubt():
     # Every pair is won by the same points: no variance, and a significant difference.
     points = np.full((30, 2), 2)
-    figures = cubeless_figures(points, (-3, 3), 0.05, ALL_PLAYED)
-    result = contest_result(ContestRules(), PlayedPairs(points, np.zeros((30, 2)), 60), cubeless=figures)
+    result = contest_result(ContestRules(), PlayedPairs(points, np.zeros((30, 2)), 60))
     assert (result.ppg, result.se, result.p_value) == (2, 0, 0)
     assert (result.wins, result.cubeless.gammons, result.cubeless.backgammons) == (60, 60, 0)
 

@@ -89,8 +89,9 @@ class CubeRollouts:
     double_take: npt.NDArray[np.float64]
     """(n,): match-winning probability after double and take, in percent."""
     actions: tuple[CubeAction, ...]
+    """Best actions."""
     lines: npt.NDArray[np.int64]
-    """(n,): best actions, one of `CUBE_ACTIONS` each."""
+    """(n,): line numbers, from 1."""
 
     def __len__(self) -> int:
         return len(self.boards)

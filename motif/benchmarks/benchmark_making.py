@@ -79,18 +79,15 @@ class MakeSettings:
         """Raise `SettingError` for an invalid value, `PlayerError` for an unknown player."""
         for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
             check_count(name, getattr(self, name), low)
-        if not 0 <= self.disagree <= 1:
-            raise SettingError(f"disagree must be 0 to 1, not {shown(self.disagree)}", "disagree")
-        if not 0.5 < self.certain < 1:
-            raise SettingError(f"certain must be above 0.5 and below 1, not {shown(self.certain)}", "certain")
-        if not 0 < self.se < float("inf"):
-            raise SettingError(f"se must be above 0 and finite, not {shown(self.se)}", "se")
-        if self.position_class not in (ANY_CLASS, *CLASS_NAMES):
-            raise SettingError(
-                f"position_class must be {', '.join((ANY_CLASS, *CLASS_NAMES))}, "
-                f"not {shown(self.position_class)}",
-                "position_class",
-            )
+        kinds = ANY_CLASS, *CLASS_NAMES
+        for name, is_valid, rule in (
+            ("disagree", 0 <= self.disagree <= 1, "0 to 1"),
+            ("certain", 0.5 < self.certain < 1, "above 0.5 and below 1"),
+            ("se", 0 < self.se < float("inf"), "above 0 and finite"),
+            ("position_class", self.position_class in kinds, ", ".join(kinds)),
+        ):
+            if not is_valid:
+                raise SettingError(f"{name} must be {rule}, not {shown(getattr(self, name))}", name)
         check_seed(self.seed)
         self.first_evaluator()
         for name in (*names(self.players, "players"), *names(self.rollers, "rollers")):

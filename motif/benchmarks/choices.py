@@ -6,10 +6,10 @@ even perfect choices have a loss: only differences between players on the same d
 Measure fitted weights on a dataset that they were not fitted to.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 
 _DECISIONS_AT_ONCE = 500
+_Item = TypeVar("_Item", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def player_choices(
 ) -> Choices:
     """Let `player` choose a play in each decision; raises `SettingError` for an invalid seed."""
     check_seed(seed)
-    after = np.concatenate(list(_boards_after(player, benchmark, seed, jobs)))
+    columns = benchmark.boards, benchmark.rolls, derive_states(seed, 0, len(benchmark), 0)
+    title = f"{player.name} on {benchmark.path}"
+    after = _in_parts(title, player.choose_many, columns, _DECISIONS_AT_ONCE, jobs)
     decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
     same = (benchmark.listed == after[decision]).all(axis=1)
     losses = np.maximum.reduceat(benchmark.losses, benchmark.offsets[:-1])
@@ -76,15 +79,21 @@ def player_choices(
     return Choices(benchmark.path, losses, listed, classes, benchmark, after)
 
 
-def _boards_after(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:
-    starts = range(0, len(benchmark), _DECISIONS_AT_ONCE)
-    states = derive_states(seed, 0, len(benchmark), 0)
-    parts = (slice(start, start + _DECISIONS_AT_ONCE) for start in starts)
-    calls = ((benchmark.boards[part], benchmark.rolls[part], states[part]) for part in parts)
-    with progress(f"{player.name} on {benchmark.path}", len(benchmark)) as advance:
-        for after in run_ordered(player.choose_many, calls, jobs):
-            advance(len(after))
-            yield after
+def _in_parts(
+    title: str,
+    call: Callable[..., npt.NDArray[_Item]],
+    columns: Sequence[npt.NDArray[np.generic]],
+    size: int,
+    jobs: int | None,
+) -> npt.NDArray[_Item]:
+    """Return the rows that `call` makes of `columns` (n, ...), at most `size` rows at a time."""
+    count, results = len(columns[0]), []
+    calls = (tuple(column[start : start + size] for column in columns) for start in range(0, count, size))
+    with progress(title, count) as advance, closing(run_ordered(call, calls, jobs)) as parts:
+        for part in parts:
+            advance(len(part))
+            results.append(part)
+    return np.concatenate(results)
 
 
 @dataclass(frozen=True)
@@ -157,15 +166,11 @@ class LabelledPositions(Protocol):
 
 
 @dataclass(frozen=True)
-class DatasetDecisions:
-    """The decisions of a dataset with at least two recorded plays."""
+class DatasetDecisions(RecordedDecisions):
+    """Recorded decisions with their boards."""
 
-    recorded: RecordedDecisions
     boards: Board
     """(m, 26): boards after the plays, from the perspective of the next player on roll."""
-
-    def __len__(self) -> int:
-        return len(self.recorded)
 
 
 def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
@@ -180,7 +185,7 @@ def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetD
         raise BenchmarkError(f"{path}: no decision has two recorded plays")
     if not np.isfinite(recorded.gains).all():
         raise BenchmarkError(f"{path}: the equity of a position is not finite")
-    return DatasetDecisions(recorded, boards[recorded.rows])
+    return DatasetDecisions(**vars(recorded), boards=boards[recorded.rows])
 
 
 def choosing_by_value(player: Player) -> Evaluator:
@@ -201,24 +206,9 @@ def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: i
 
     Point tables are chosen by the class after the play, because the dataset lacks the position before it.
     """
-    values = switched_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
-    return decisions.recorded.losses(values)
-
-
-def _equities(
-    evaluator: Evaluator, decisions: DatasetDecisions, jobs: int | None
-) -> Iterator[npt.NDArray[np.float64]]:
-    boards = decisions.boards
-    starts = range(0, len(boards), _POSITIONS_AT_ONCE)
-    calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
-    title = f"{evaluator.name} on {decisions.recorded.path}"
-    with (
-        progress(title, len(boards)) as advance,
-        closing(run_ordered(evaluator.equity_many, calls, jobs)) as parts,
-    ):
-        for part in parts:
-            advance(len(part))
-            yield part
+    title = f"{evaluator.name} on {decisions.path}"
+    equities = _in_parts(title, evaluator.equity_many, [decisions.boards], _POSITIONS_AT_ONCE, jobs)
+    return decisions.losses(switched_equities(equities))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ All cores run at the same time, so the second figure includes the effects of sha
 """
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 
@@ -45,11 +45,12 @@ def measure_speed(
     for task, model in tasks.values():  # compile or load kernels
         task(model, 0.0)
     one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
-    every = {}
     with working_on(None):
-        for name, (task, model) in tasks.items():
-            every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
-    return {**one, **every}
+        every = {
+            name + _ALL_CORES: sum(run_ordered(task, [(model, seconds)] * workers, workers))
+            for name, (task, model) in tasks.items()
+        }
+    return one | every
 
 
 def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
@@ -64,8 +65,7 @@ def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> f
         size *= 2
         stopwatch = Stopwatch()
         evaluator.evaluate_many(boards[:size])
-    batch = boards[:size]
-    return _timed(lambda _: len(evaluator.evaluate_many(batch)), seconds)
+    return _timed(lambda _: len(evaluator.evaluate_many(boards[:size])), seconds)
 
 
 def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
@@ -81,14 +81,12 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 def _timed(step: Callable[[int], int], seconds: float) -> float:
     """Return the items per second of `step`, which receives a counter and returns its number of items."""
     step(0)  # compile or load kernels
-    items, number = 0, 0
-    stopwatch = Stopwatch()
-    while True:
+    items, stopwatch = 0, Stopwatch()
+    for number in count():
         items += step(number)
-        number += 1
-        elapsed = stopwatch.seconds
-        if elapsed >= seconds:
-            return items / elapsed
+        if (elapsed := stopwatch.seconds) >= seconds:
+            break
+    return items / elapsed
 
 
 def _games_per_second(model: Model, seconds: float) -> float:
@@ -111,9 +109,7 @@ def _player_of_games(model: Model) -> Callable[[int], int]:
     Games are played in batches, because a random game takes little longer than a call from Python.
     """
     start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
-    return lambda number: int(
-        play_games(model, start, number * _GAMES_AT_ONCE, _GAMES_AT_ONCE, 0, space),
-    )
+    return lambda number: int(play_games(model, start, number * _GAMES_AT_ONCE, _GAMES_AT_ONCE, 0, space))
 
 
 def _evaluations_per_second(model: Model, seconds: float) -> float:

@@ -83,7 +83,7 @@ class RolledPlay:
     """`loss` by roller; negative if the roller prefers the play."""
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+    def from_dict(cls, record: Mapping[str, object]) -> Self:
         """Return a play from its JSON fields."""
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in record.items()

@@ -12,12 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
+from motif.benchmarks.losses import rows_of_classes
 from motif.evaluators import OUTPUTS
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
 from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, Look, picture
+from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
 from motif.sampling import Dataset
 
@@ -107,14 +108,11 @@ def plot_calibration(
     codes = np.unique(samples.position_class)
     height = _NOTES_HEIGHT + _PANEL_HEIGHT * len(codes) if len(codes) else _EMPTY_HEIGHT
     with picture(path, height, title) as figure:
-        _explain(figure, samples)
+        figure.supxlabel(_note(samples))
         if not len(codes):
             return
-        # Each panel has a strip below it with the number of positions.
-        grid = figure.subplots(
-            2 * len(codes), len(columns), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes)
-        )
-        for code, curves, counts in zip(codes, grid[::2], grid[1::2], strict=True):
+        panels = _panels(figure, len(codes), len(columns), "rollout probability", "fitted probability")
+        for code, curves, counts in zip(codes, *panels, strict=True):
             for column, (kind, chances) in enumerate(columns):
                 results = {
                     output: _compared(samples, fitted, int(code), output)
@@ -123,11 +121,7 @@ def plot_calibration(
                 }
                 known = {output: result for output, result in results.items() if result is not None}
                 _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
-                draw_counts(counts[column], known, _LOOKS)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("positions" if axes in grid[1::2, 0] else "rollout probability")
-        for axes in grid[-1]:
-            axes.set_xlabel("fitted probability")
+                _draw_counts(counts[column], known, _LOOKS)
 
 
 def _compared(
@@ -142,8 +136,21 @@ def _compared(
     )
 
 
+def _panels(
+    figure: Figure, rows: int, columns: int, curves_label: str, x_label: str
+) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]:
+    """Return panels (rows, columns) for curves, and strips below them for the numbers of positions."""
+    grid = figure.subplots(2 * rows, columns, squeeze=False, sharex=True, height_ratios=[4, 1] * rows)
+    for curves, counts in zip(grid[::2, 0], grid[1::2, 0], strict=True):
+        curves.set_ylabel(curves_label)
+        counts.set_ylabel("positions")
+    for axes in grid[-1]:
+        axes.set_xlabel(x_label)
+    return grid[::2], grid[1::2]
+
+
 def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -> None:
-    prepare_chances(axes, heading)
+    _prepare_chances(axes, heading)
     for corner, (output, result) in zip(_CORNERS, results.items(), strict=False):
         noise = "possibly all noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
         label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
@@ -156,7 +163,7 @@ def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Look) -
     axes.errorbar(result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **look)
 
 
-def prepare_chances(axes: Axes, heading: str) -> None:
+def _prepare_chances(axes: Axes, heading: str) -> None:
     """Set a panel's heading, axes in per cent, and the diagonal."""
     axes.set_title(heading, fontweight="bold")
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
@@ -166,15 +173,12 @@ def prepare_chances(axes: Axes, heading: str) -> None:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:
+def _draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:
     """Draw the number of positions in each bin of `results`."""
     edges = np.linspace(0, 1, BINS + 1)
     for name, result in results.items():
-        look = looks[name]
-        axes.stairs(
-            result.counts, edges, color=look["color"], linestyle=look["linestyle"], linewidth=1.3,
-            fill=False,
-        )  # fmt: skip
+        look = {key: looks[name][key] for key in ("color", "linestyle")}
+        axes.stairs(result.counts, edges, linewidth=1.3, fill=False, **look)
     highest = max((int(result.counts.max()) for result in results.values()), default=0)
     axes.set_ylim(0, 1.15 * highest or 1)
     axes.set_yticks([0, highest] if highest else [0])
@@ -182,23 +186,22 @@ def draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[s
     axes.grid(visible=False)
 
 
-def _explain(figure: Figure, samples: Dataset) -> None:
+_BARS = f"Bars: one standard error over games; points need at least {MIN_GAMES} games."
+
+
+def _note(samples: Dataset) -> str:
     if not len(samples):
-        note = "No positions were held out for comparison."
-    else:
-        low, high = int(samples.trials.min()), int(samples.trials.max())
-        trials = f"{low}" if low == high else f"{low} to {high}"
-        games = ", ".join(
-            f"{CLASS_NAMES[code]} {len(np.unique(samples.game[samples.position_class == code])):,}"
-            for code in np.unique(samples.position_class)
-        )
-        note = (
-            f"{len(samples):,} held-out positions.\n"
-            f"Games: {games}.\n"
-            f"Bars: one standard error over games; points need at least {MIN_GAMES} games.\n"
-            f"Labels: rollouts of {trials} trials, whose noise is part of the RMSE."
-        )
-    figure.supxlabel(note, fontsize=SMALL)
+        return "No positions were held out for comparison."
+    low, high = int(samples.trials.min()), int(samples.trials.max())
+    trials = f"{low}" if low == high else f"{low} to {high}"
+    games = ", ".join(
+        f"{name} {len(np.unique(samples.game[rows])):,}"
+        for name, rows in rows_of_classes(samples.position_class).items()
+    )
+    return (
+        f"{len(samples):,} held-out positions.\nGames: {games}.\n{_BARS}\n"
+        f"Labels: rollouts of {trials} trials, whose noise is part of the RMSE."
+    )
 
 
 _BEFORE_AND_AFTER = {"before": DASHED, "after": SOLID}
@@ -215,38 +218,27 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
     classes = list(by_class(held))
     height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(classes)
     with picture(path, height, f"{player}: calibrated win chances") as figure:
-        _explain_held_out(figure, calibration)
-        ratios = [4, 1] * len(classes)
-        grid = figure.subplots(2 * len(classes), squeeze=False, sharex=True, height_ratios=ratios)
-        for (name, where), curves, counts in zip(classes, grid[::2, 0], grid[1::2, 0], strict=True):
+        figure.supxlabel(
+            f"Measured on {len(held):,} positions of {calibration.groups[ALL].games:,} games;\n"
+            f"fitted on {len(calibration.fitted):,} positions of other games.\n{_BARS}"
+        )
+        panels = _panels(figure, len(classes), 1, "share of games won", "predicted win chance")
+        for (name, where), (curves,), (counts,) in zip(classes, *panels, strict=True):
             rows = held.rows(where)
             results = {
                 when: reliability(getattr(rows, when), rows.won, rows.trials, rows.game)
                 for when in _BEFORE_AND_AFTER
             }
             _draw_before_and_after(curves, results, calibration, name)
-            draw_counts(counts, results, _BEFORE_AND_AFTER)
-            curves.set_ylabel("share of games won")
-            counts.set_ylabel("positions")
-        grid[-1, 0].set_xlabel("predicted win chance")
+            _draw_counts(counts, results, _BEFORE_AND_AFTER)
 
 
 def _draw_before_and_after(
     axes: Axes, results: Mapping[str, Reliability], calibration: Calibration, class_name: str
 ) -> None:
-    prepare_chances(axes, class_name)
+    _prepare_chances(axes, class_name)
     losses = calibration.groups[class_name].log_loss
     for name, result in results.items():
         label = f"{name}: log-loss {getattr(losses, name):.4f}"
         _draw_reliability(axes, result, label, _BEFORE_AND_AFTER[name])
     axes.legend(loc="upper left")
-
-
-def _explain_held_out(figure: Figure, calibration: Calibration) -> None:
-    every = calibration.groups[ALL]
-    note = (
-        f"Measured on {len(calibration.held):,} positions of {every.games:,} games;\n"
-        f"fitted on {len(calibration.fitted):,} positions of other games.\n"
-        f"Bars: one standard error over games; points need at least {MIN_GAMES} games."
-    )
-    figure.supxlabel(note, fontsize=SMALL)

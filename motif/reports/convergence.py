@@ -116,7 +116,7 @@ def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Err
             for class_name, axes in zip(classes, row, strict=True):
                 _draw_fit(axes, curves.get((class_name, head)))
             error_scale(row[0], _values(curve for key, curve in curves.items() if key[1] == head))
-            row[0].set_ylabel(_words(head).replace(" ", "\n"))
+            row[0].set_ylabel(HEAD_WORDS.get(head, head).replace(" ", "\n"))
         for class_name, axes in zip(classes, grid[0], strict=True):
             axes.annotate(
                 class_name, (0.5, 1), (0, 42), "axes fraction", "offset points",
@@ -124,11 +124,11 @@ def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Err
             )  # fmt: skip
         for axes in grid[-1]:
             axes.set_xlabel("pass")
-        for row_number, (head, row) in enumerate(zip(heads, grid, strict=True)):
-            for class_name, axes in zip(classes, row, strict=True):
-                curve = curves.get((class_name, head))
-                if curve is not None and curve.is_timed:
-                    _draw_seconds(axes, curve, "" if row_number else "seconds")
+        for (class_name, head), curve in curves.items():
+            row_number = heads.index(head)
+            if curve.is_timed:
+                axes = grid[row_number, classes.index(class_name)]
+                _draw_seconds(axes, curve, "" if row_number else "seconds")
         figure.align_ylabels(grid[:, 0])
         _explain(figure, curves.values(), "Above each panel: last errors, {numbers}.")
     return figure
@@ -149,7 +149,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
         grid = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
         for key, axes in zip(shown, grid, strict=True):
             _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()})
-            axes.set_ylabel(f"{key[0]}\n{_words(key[1])}")
+            axes.set_ylabel(f"{key[0]}\n{HEAD_WORDS[key[1]]}")
         every = [curve for curves in versions.values() for curve in curves.values()]
         grid[-1].set_xlabel("passes of each version's fit; below: seconds")
         note = "Above the panels: last errors, {numbers}." if _has_room(versions) else ""
@@ -185,10 +185,6 @@ def _values(curves: Iterable[_Curve]) -> list[float]:
     return [value for values in series for value in values]
 
 
-def _words(head: str) -> str:
-    return HEAD_WORDS.get(head, head)
-
-
 def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     if curve is None:
@@ -205,11 +201,17 @@ def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
 
 def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
     places = [shift + number for number in curve.passes]
-    axes.plot(places, curve.train, **marked(TRAINING, len(places)))
-    if _known(curve.validation):
-        axes.plot(places, curve.validation, **marked(VALIDATION, len(places)))
+    _draw_errors(axes, places, curve.train, curve.validation)
     if curve.is_noisy:
         axes.plot([places[0], places[-1]], [curve.noise[-1]] * 2, **NOISE)
+
+
+def _draw_errors(
+    axes: Axes, places: Sequence[float], train: Sequence[float], validation: Sequence[float]
+) -> None:
+    axes.plot(places, train, **marked(TRAINING, len(places)))
+    if _known(validation):
+        axes.plot(places, validation, **marked(VALIDATION, len(places)))
 
 
 def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
@@ -238,10 +240,9 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
         text = name
         if curve is not None:
             _draw_curve(axes, curve, k * stretch)
-            end = str(curve.passes[-1])
-            end += f"\n{_seconds_text(curve.seconds[-1])}" if curve.is_timed else ""
-            end += " s" if curve.is_timed and _has_room(versions) else ""
-            ticks[k * stretch + curve.passes[-1]] = end
+            unit = " s" if _has_room(versions) else ""
+            seconds = f"\n{_seconds_text(curve.seconds[-1])}{unit}" if curve.is_timed else ""
+            ticks[k * stretch + curve.passes[-1]] = f"{curve.passes[-1]}{seconds}"
             if _has_room(versions):
                 ticks[k * stretch] = "0"
                 text += f"\n{curve.last()}"
@@ -282,16 +283,10 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
     if any(curve.noise and not _known(curve.noise) for curve in curves):
         sentences.append(_NO_NOISE)
-    title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences)
-    figure.legend(
-        handles=lines,
-        loc="outside lower center",
-        ncols=1 if noisy else 2,
-        title=title or None,
-        title_fontsize=SMALL,
-        alignment="left",
-    )
-    figure.supylabel("RMSE (probabilities 0 to 1, equity in points)", fontsize=SMALL)
+    title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences) or None
+    columns = 1 if noisy else 2
+    figure.legend(handles=lines, loc="outside lower center", ncols=columns, title=title, alignment="left")
+    figure.supylabel("RMSE (probabilities 0 to 1, equity in points)")
 
 
 def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Path) -> None:
@@ -327,20 +322,15 @@ def _plot_loss(epochs: Sequence[Epoch], path: Path) -> None:
     with picture(path, _STAGE_HEIGHT * len(stages), "Error of the phase network") as figure:
         panels = figure.subplots(len(stages), 1, squeeze=False).ravel()
         for axes, (points, title, label) in zip(panels, stages, strict=True):
-            _draw_errors(axes, points)
+            places, train, validation = zip(*points, strict=True)
+            _draw_errors(axes, places, train, validation)
+            axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            error_scale(axes, (*train, *validation))
             axes.set_title(title, fontweight="bold")
             axes.set_xlabel(label)
         lines = [sample_line(TRAINING, "training"), sample_line(VALIDATION, "validation")]
         figure.legend(handles=lines, loc="outside lower center", ncols=2)
-        figure.supylabel("root mean square error, 0 to 1", fontsize=SMALL)
-
-
-def _draw_errors(axes: Axes, points: Sequence[tuple[int, float, float]]) -> None:
-    places, train, validation = zip(*points, strict=True)
-    axes.plot(places, train, **marked(TRAINING, len(places)))
-    axes.plot(places, validation, **marked(VALIDATION, len(places)))
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    error_scale(axes, (*train, *validation))
+        figure.supylabel("root mean square error, 0 to 1")
 
 
 def _plot_shares(
@@ -372,6 +362,6 @@ def _plot_shares(
         axes.set_xlabel("round")
         axes.set_ylabel("% of games won")
         if len(series) > 1:
-            figure.legend(loc="outside lower center", ncols=3, title=note, title_fontsize=SMALL)
+            figure.legend(loc="outside lower center", ncols=3, title=note)
         else:
-            figure.supxlabel(note, fontsize=SMALL)
+            figure.supxlabel(note)

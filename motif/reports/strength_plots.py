@@ -36,7 +36,7 @@ def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str
         look = {"color": VERMILION, "marker": "s", "linestyle": ""}
         _draw_points(lower, summaries, duels, ("ppg_vs_previous", "ppg_vs_previous_se"), look)
         lower.set_title("against the previous version", fontweight="bold")
-        figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.", fontsize=SMALL)
+        figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.")
 
 
 def _draw_points(
@@ -88,7 +88,7 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         left.set_yticks(range(len(names)), names)
         left.set_ylim(len(names) - 0.4, -0.6)
         errors = "±: one standard error; bars: two." if result.has_errors else f"{TOO_FEW.capitalize()}."
-        figure.supxlabel(f"0: mean of all players.  {errors}", fontsize=SMALL)
+        figure.supxlabel(f"0: mean of all players.  {errors}")
 
 
 def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: Look) -> None:

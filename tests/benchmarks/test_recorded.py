@@ -104,7 +104,7 @@ def test_decisions_whatever_the_order_of_their_plays(rows):
 
 
 def test_choosing_by_the_labels_loses_nothing(samples):
-    recorded = dataset_decisions("some", [samples]).recorded
+    recorded = dataset_decisions("some", [samples])
     assert not recorded.losses(recorded.gains).losses.any()
     assert (recorded.losses(-recorded.gains).losses >= 0).all()
 

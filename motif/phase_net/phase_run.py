@@ -240,9 +240,8 @@ def learn_heuristic(
     """
     epochs: list[Epoch] = []
     best, waited = math.inf, 0
-    for epoch in _trained(
-        "learning the heuristic", net, 0, samples, validation, settings.epochs, settings.rate
-    ):
+    label = "learning the heuristic"
+    for epoch in _trained(label, net, 0, samples, validation, settings.epochs, settings.rate):
         epochs.append(epoch)
         loss = epoch.rmse_train**2 * epoch.boards
         waited = 0 if loss < best - settings.gain else waited + 1
@@ -250,14 +249,6 @@ def learn_heuristic(
         if waited == settings.patience:
             return epochs, SMALL_GAIN
     return epochs, ALL_EPOCHS
-
-
-def learn_outcomes(
-    net: PhaseNet, number: int, settings: PhaseNetSettings, samples: Samples, validation: Samples
-) -> list[Epoch]:
-    """Run round `number` of stage 2 on the buffer's `samples`; return its epochs."""
-    epochs, rate = settings.round_epochs, settings.round_rate
-    return list(_trained(f"round {number}", net, number, samples, validation, epochs, rate))
 
 
 def _trained(
@@ -402,13 +393,7 @@ class _Training:
         epochs, stopped = learn_heuristic(self.net, settings, samples, validation)
         self.epochs += epochs
         self._record_net(PRETRAINED)
-        return {
-            "boards": len(samples.targets),
-            "epochs": len(epochs),
-            "stopped": stopped,
-            "rmse_train": epochs[-1].rmse_train,
-            "rmse_validation": epochs[-1].rmse_validation,
-        }
+        return {"epochs": len(epochs), "stopped": stopped, **_errors(epochs[-1])}
 
     def _refine(self) -> dict[str, Any]:
         settings = self.settings
@@ -420,7 +405,8 @@ class _Training:
         others = [name for name in settings.opponents if name != ITSELF]
         for number in range(1, settings.rounds + 1):
             samples = buffer.add(outcome_samples(settings, settings.round_seed(number)))
-            epochs = learn_outcomes(self.net, number, settings, samples, validation)
+            label, passes, rate = f"round {number}", settings.round_epochs, settings.round_rate
+            epochs = list(_trained(label, self.net, number, samples, validation, passes, rate))
             self.epochs += epochs
             model = self._model(f"round-{number}")
             player = _player(f"round-{number}", model)
@@ -429,17 +415,12 @@ class _Training:
                 name: self._duel(player, load(name), settings.test_games, _CHOOSING) for name in others
             }
             watched = list(against.values()) or [match]
-            rounds.append(
-                {
-                    "round": number,
-                    "boards": len(samples.targets),
-                    "rmse_train": epochs[-1].rmse_train,
-                    "rmse_validation": epochs[-1].rmse_validation,
-                    "versus_heuristic": match._asdict(),
-                    "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING)._asdict(),
-                    "versus_opponents": {name: one._asdict() for name, one in against.items()},
-                }
-            )
+            duels = {
+                "versus_heuristic": match._asdict(),
+                "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING)._asdict(),
+                "versus_opponents": {name: one._asdict() for name, one in against.items()},
+            }
+            rounds.append({"round": number, **_errors(epochs[-1]), **duels})
             matches = {"the heuristic": match, **against}
             words = "; ".join(f"{one} against {name}" for name, one in matches.items())
             self.tell(f"round {number}: {words}")
@@ -451,12 +432,8 @@ class _Training:
                 stopped = WON_EVERY_GAME
                 break
             previous = player
-        return {
-            "stopped": stopped,
-            "chosen_round": best_round,
-            "rmse_validation_before": before,
-            "rounds": rounds,
-        }
+        found = {"stopped": stopped, "chosen_round": best_round}
+        return {**found, "rmse_validation_before": before, "rounds": rounds}
 
     def _report(self) -> list[dict[str, Any]]:
         """Play the final matches, with new dice."""
@@ -479,6 +456,10 @@ class _Training:
 
     def _model(self, name: str) -> bytes:
         return onnx_bytes(self.net, f"phase-net-{name}")
+
+
+def _errors(last: Epoch) -> dict[str, float]:
+    return {name: getattr(last, name) for name in ("boards", "rmse_train", "rmse_validation")}
 
 
 def _player(name: str, model: bytes) -> Player:

@@ -355,11 +355,8 @@ def _ranking(
         )
         for row in order.tolist()
     )
-    return Ranking(position, roll, name or evaluator.name, plays, _valued_for(context))
-
-
-def _valued_for(context: CubeContext) -> str:
-    return "" if context.state is None else describe_score(context.state)
+    valued_for = "" if context.state is None else describe_score(context.state)
+    return Ranking(position, roll, name or evaluator.name, plays, valued_for)
 
 
 def probabilities_of(

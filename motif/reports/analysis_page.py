@@ -49,23 +49,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
-from motif.reports.analysis_plots import (
-    EFFECTS_HEADING,
-    MAX_COMPONENTS,
-    draw_components,
-    draw_correlations,
-    draw_effects,
-    draw_histograms,
-    draw_importance,
-    draw_inflation,
-    draw_relations,
-    draw_scores,
-    draw_sensitivity,
-    draw_transform,
-    effects_caption,
-    feature_pages,
-    title_of,
-)
+from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, html_page
 from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
@@ -203,27 +187,32 @@ def _effect(effect: EffectSummary) -> dict[str, object]:
 
 def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str, Callable[..., None], str]]:
     """Return file name, heading, drawing function and caption of each plot."""
-    scale, pages = analysis.scale, list(feature_pages(analysis))
-    effects_title = title_of(analysis, "effects of the parameters")
+    scale, pages = analysis.scale, list(plots.feature_pages(analysis))
+    effects_title = plots.title_of(analysis, "effects of the parameters")
     transform_heading = f"From {scale.raw} to {scale.value}"
     return [
-        ("01_scores.png", "Scores", draw_scores, scores_caption(analysis)),
+        ("01_scores.png", "Scores", plots.draw_scores, scores_caption(analysis)),
         *(
             (
                 f"02_features_{number}.png" if len(pages) > 1 else "02_features.png",
                 "Distributions of the features" + f", page {number} of {len(pages)}" * (len(pages) > 1),
-                partial(draw_histograms, features=page),
+                partial(plots.draw_histograms, features=page),
                 features_caption(analysis),
             )
             for number, page in enumerate(pages, 1)
         ),
-        ("03_correlations.png", "Correlations", draw_correlations, correlations_caption(analysis)),
-        ("04_importance.png", "Importance", draw_importance, importance_caption(analysis)),
-        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, sensitivity_caption(analysis)),
-        ("06_transform.png", transform_heading, draw_transform, transform_caption(analysis)),
-        ("07_relations.png", f"Features and {scale.value}", draw_relations, relations_caption(analysis)),
-        ("08_vif.png", "Collinearity", draw_inflation, inflation_caption(analysis)),
-        ("09_components.png", "Principal components", draw_components, components_caption(analysis)),
+        ("03_correlations.png", "Correlations", plots.draw_correlations, correlations_caption(analysis)),
+        ("04_importance.png", "Importance", plots.draw_importance, importance_caption(analysis)),
+        ("05_sensitivity.png", "Sensitivity", plots.draw_sensitivity, sensitivity_caption(analysis)),
+        ("06_transform.png", transform_heading, plots.draw_transform, transform_caption(analysis)),
+        (
+            "07_relations.png",
+            f"Features and {scale.value}",
+            plots.draw_relations,
+            relations_caption(analysis),
+        ),
+        ("08_vif.png", "Collinearity", plots.draw_inflation, inflation_caption(analysis)),
+        ("09_components.png", "Principal components", plots.draw_components, components_caption(analysis)),
         (
             _RANGES,
             f"{scale.value[0].upper()}{scale.value[1:]} by range of {scale.raw}",
@@ -239,9 +228,9 @@ def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str
         (_NORMALITY, f"Distribution of {scale.raw}", draw_normality, normality_caption(analysis)),
         (
             _EFFECTS,
-            EFFECTS_HEADING,
-            lambda _, path: draw_effects(found.observed, found.effects, effects_title, path),
-            effects_caption(found.observed),
+            plots.EFFECTS_HEADING,
+            lambda _, path: plots.draw_effects(found.observed, found.effects, effects_title, path),
+            plots.effects_caption(found.observed),
         ),
     ]
 
@@ -506,7 +495,7 @@ def components_caption(analysis: EvaluatorAnalysis) -> str:
     return (
         "The principal components of the standardised features and the share of variance each explains; "
         "below, the correlation of each feature with the first "
-        f"{min(MAX_COMPONENTS, len(directions.shares))}. "
+        f"{min(plots.MAX_COMPONENTS, len(directions.shares))}. "
         f"{directions.needed(0.9)} of {len(directions.shares)} explain 90 %; {'; '.join(parts)}."
     )
 

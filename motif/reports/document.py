@@ -1,6 +1,7 @@
 """Self-contained HTML pages without scripts, made from templates and plain data."""
 
 import base64
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,6 +70,12 @@ class ShownDecision:
     place: str = ""
     words: str = ""
     reasons: Sequence[str] = ()
+
+
+def with_error(value: float, se: float, digits: int, sign: str = "") -> str:
+    """Return `value` with its standard error, unless that is NaN."""
+    text = f"{value:{sign}.{digits}f}"
+    return text if math.isnan(se) else f"{text} ±\N{NO-BREAK SPACE}{se:.{digits}f}"
 
 
 def html_page(template: str, title: str, **facts: object) -> str:

@@ -4,7 +4,6 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from itertools import takewhile
 from pathlib import Path
 
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
@@ -109,21 +108,14 @@ def _on_passes(last: VersionFigures) -> Iterator[str]:
 
 def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
     last = summaries[-1]
-    level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
+    gains = [one["ppg_vs_previous"] > _CLEAR * one["ppg_vs_previous_se"] for one in reversed(summaries)]
+    level = gains.index(True) if any(gains) else len(gains)
     if not level:
         return f"{last['name']} clearly beats its predecessor, so another round may improve it again."
     text = f"{last['name']} does not clearly beat its predecessor"
     if level > 1:
-        text += f", and neither did the {_times(level - 1)} before it"
+        text += f", and neither did the {'version' if level == 2 else f'{level - 1} versions'} before it"
     return f"{text}: another round of the same kind is unlikely to help."
-
-
-def _clearly_gains(summary: VersionFigures) -> bool:
-    return bool(summary["ppg_vs_previous"] > _CLEAR * summary["ppg_vs_previous_se"])
-
-
-def _times(count: int) -> str:
-    return "version" if count == 1 else f"{count} versions"
 
 
 def _ratio(errors: VersionFigures) -> float | None:

@@ -36,7 +36,7 @@ from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
-from motif.reports.document import Groups, Picture, html_page
+from motif.reports.document import Groups, Picture, html_page, with_error
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import (
     FIGURES,
@@ -481,7 +481,7 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
         }
     if benchmark is not None:
         groups["Benchmark lines: millipoints per decision"] = {
-            name: [_with_error(rate.er, rate.se) for rate in rates]
+            name: [with_error(rate.er, rate.se, 1) for rate in rates]
             for name, rates in benchmark.rows().items()
         }
     return groups
@@ -489,8 +489,7 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
 
 def _points(summary: VersionFigures, value: str, error: str) -> str:
     """Return points per game with their standard error."""
-    text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
-    return text.replace("-", "\N{MINUS SIGN}")
+    return with_error(summary[value], summary[error], 3, "+").replace("-", "\N{MINUS SIGN}")
 
 
 def _choice(summary: VersionFigures, name: str) -> str:
@@ -498,11 +497,7 @@ def _choice(summary: VersionFigures, name: str) -> str:
     if error is None:
         return _UNKNOWN
     se = summary.get("choice_error_se", {}).get(name)
-    return _with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se)
-
-
-def _with_error(value: float, se: float) -> str:
-    return f"{value:.1f}" if math.isnan(se) else f"{value:.1f} ±\N{NO-BREAK SPACE}{se:.1f}"
+    return with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se, 1)
 
 
 def _rmse(error: float | None) -> str:

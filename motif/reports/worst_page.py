@@ -2,21 +2,19 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isnan
 from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from motif.benchmarks.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
+from motif.benchmarks.choices import ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmarks.losses import LossDistribution
 from motif.board.notation import NO_MOVE
-from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, html_page
+from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, html_page, with_error
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
 _ROOM = 1.3
 """Length of the axis relative to the longest bar."""
-_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def plot_losses(distribution: LossDistribution, player: str, path: Path) -> None:
@@ -52,12 +50,12 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
         "worst_page.html",
         f"{player}: benchmark",
         player=player,
-        rate=_with_error(rate),
+        rate=with_error(rate.er, rate.se, 2),
         decided=_plural(rate.decisions, "decision", "decisions"),
         best_found=f"{rates.distribution.best_found:.1%}",
-        unlisted=_unlisted(rate),
+        unlisted=_plural(rate.unlisted, "play is", "plays are") if rate.unlisted else "",
         rates={
-            name: [_with_error(of), f"{of.decisions:,}", f"{of.unlisted:,}"]
+            name: [with_error(of.er, of.se, 2), f"{of.decisions:,}", f"{of.unlisted:,}"]
             for name, of in {**rows, "all decisions": rate}.items()
         },
         losses=_losses_picture(rates, player),
@@ -72,9 +70,7 @@ def shown_decision(decision: WorstDecision) -> ShownDecision:
     # An unlisted play may have lost more.
     loss = f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"
     choices = [
-        ShownAction(loss if made else f"{play.loss:.1f}", _name(play), made)
-        for play in decision.listed
-        for made in [play == decision.played]
+        ShownAction(f"{play.loss:.1f}", _name(play), play == decision.played) for play in decision.listed
     ]
     if not decision.is_listed:
         choices.append(ShownAction(loss, _name(decision.played), made=True))
@@ -87,15 +83,6 @@ def shown_decision(decision: WorstDecision) -> ShownDecision:
         ("loses", "play"),
         choices,
         place=f"{decision.class_name.capitalize()}; {decision.path}{line}.",
-    )
-
-
-def _unlisted(rate: ErrorRate) -> str:
-    if not rate.unlisted:
-        return ""
-    return (
-        f"{_plural(rate.unlisted, 'play is', 'plays are')} not listed in the files; the loss of the "
-        "worst listed play is used instead."
     )
 
 
@@ -116,10 +103,6 @@ def _losses_picture(rates: ErrorRates, player: str) -> Picture:
 
 def _name(play: JudgedPlay) -> str:
     return play.notation or NO_MOVE
-
-
-def _with_error(rate: ErrorRate) -> str:
-    return f"{rate.er:.2f}" if isnan(rate.se) else f"{rate.er:.2f}{_SPACE}±{_SPACE}{rate.se:.2f}"
 
 
 def _plural(count: int, one: str, many: str) -> str:

@@ -21,6 +21,7 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.players import load
 from motif.reports import analysis_page as report
+from motif.reports import analysis_plots
 from motif.reports.analysis_page import analyse, features_caption
 from motif.reports.analysis_plots import (
     bins_of,
@@ -213,7 +214,7 @@ def test_a_folder_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "draw_scores", fail)
+    monkeypatch.setattr(analysis_plots, "draw_scores", fail)
     with pytest.raises(KeyboardInterrupt):
         analyse(load_static("bras"), tmp_path / "out", positions=100, jobs=1)
     assert list(tmp_path.iterdir()) == []

@@ -195,9 +195,7 @@ class _DecisionRollout:
         parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
-        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
-        trials = sum(part.trials for part in parts)
-        return _Look(Stage(self._left, self._left[:0], means, errors, covariance, trials), parts)
+        return _Look(_stage(self._left, means, covariance, sum(part.trials for part in parts)), parts)
 
     def _compared_with(self, stage: Stage) -> int:
         return stage.best if self._reference is None else self._reference
@@ -277,6 +275,9 @@ def _equity_stage(tally: Tally, plays: Numbers) -> Stage:
     """Return one roller's means of all columns and the covariance of the equities of `plays`."""
     means = tally.mean().reshape(len(plays), _COLUMNS)
     columns = np.arange(len(plays)) * _COLUMNS + _COLUMNS - 1
-    covariance = tally.covariance()[np.ix_(columns, columns)]
+    return _stage(plays, means, tally.covariance()[np.ix_(columns, columns)], tally.trials)
+
+
+def _stage(plays: Numbers, means: Values, covariance: Values, trials: int) -> Stage:
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
-    return Stage(plays, plays[:0], means, errors, covariance, tally.trials)
+    return Stage(plays, plays[:0], means, errors, covariance, trials)

@@ -120,8 +120,9 @@ def plot_calibration(
                     if output in outputs
                 }
                 known = {output: result for output, result in results.items() if result is not None}
-                _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
-                _draw_counts(counts[column], known, _LOOKS)
+                labels = {output: _label(output, result) for output, result in known.items()}
+                heading = f"{CLASS_NAMES[code]}: {kind}"
+                _draw_panel(curves[column], counts[column], heading, known, labels, _LOOKS)
 
 
 def _compared(
@@ -149,18 +150,26 @@ def _panels(
     return grid[::2], grid[1::2]
 
 
-def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -> None:
-    _prepare_chances(axes, heading)
-    for corner, (output, result) in zip(_CORNERS, results.items(), strict=False):
-        noise = "possibly all noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
-        label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
-        _draw_reliability(axes, result, label, _LOOKS[output])
-        handles, _ = axes.get_legend_handles_labels()
-        axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
+def _draw_panel(
+    curves: Axes,
+    counts: Axes,
+    heading: str,
+    results: Mapping[str, Reliability],
+    labels: Mapping[str, str],
+    looks: Mapping[str, Look],
+) -> None:
+    """Draw labelled curves and the numbers of positions."""
+    _prepare_chances(curves, heading)
+    for corner, (name, result) in zip(_CORNERS, results.items(), strict=False):
+        points = result.fitted, result.rollout, result.se
+        curve = curves.errorbar(*points, label=labels[name], capsize=2, elinewidth=1, **looks[name])
+        curves.add_artist(curves.legend(handles=[curve], loc=corner))
+    _draw_counts(counts, results, looks)
 
 
-def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Look) -> None:
-    axes.errorbar(result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **look)
+def _label(output: str, result: Reliability) -> str:
+    noise = "possibly all noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
+    return f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
 
 
 def _prepare_chances(axes: Axes, heading: str) -> None:
@@ -229,16 +238,6 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
                 when: reliability(getattr(rows, when), rows.won, rows.trials, rows.game)
                 for when in _BEFORE_AND_AFTER
             }
-            _draw_before_and_after(curves, results, calibration, name)
-            _draw_counts(counts, results, _BEFORE_AND_AFTER)
-
-
-def _draw_before_and_after(
-    axes: Axes, results: Mapping[str, Reliability], calibration: Calibration, class_name: str
-) -> None:
-    _prepare_chances(axes, class_name)
-    losses = calibration.groups[class_name].log_loss
-    for name, result in results.items():
-        label = f"{name}: log-loss {getattr(losses, name):.4f}"
-        _draw_reliability(axes, result, label, _BEFORE_AND_AFTER[name])
-    axes.legend(loc="upper left")
+            losses = calibration.groups[name].log_loss
+            labels = {when: f"{when}: log-loss {getattr(losses, when):.4f}" for when in results}
+            _draw_panel(curves, counts, name, results, labels, _BEFORE_AND_AFTER)

@@ -80,7 +80,12 @@ def with_error(value: float, se: float, digits: int, sign: str = "") -> str:
 
 def html_page(template: str, title: str, **facts: object) -> str:
     """Return a page with the `title` from a `template` in templates/ and `facts`."""
-    return _environment().get_template(template).render(title=title, **facts)
+    return rendered(template, title=title, **facts)
+
+
+def rendered(template: str, **facts: object) -> str:
+    """Return the text of a `template` in templates/ with `facts`."""
+    return _environment().get_template(template).render(facts)
 
 
 def _base64(data: bytes) -> str:

@@ -6,12 +6,11 @@ all terms.  The grid is readable without colours: squares have signed numbers, a
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from motif.board.match_state import MatchState
 from motif.evaluators.weight_file import HEAD_NAMES
-from motif.reports.document import Picture, html_page
+from motif.reports.document import Picture, html_page, rendered
 
 if TYPE_CHECKING:
     # Slow imports.
@@ -19,13 +18,9 @@ if TYPE_CHECKING:
     from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
 
-DICE = 6
-_SIZE, _MARGIN, _GAP = 52, 30, 4
-_WIDTH = _MARGIN + DICE * _SIZE
-_GREEN, _RED, _NEUTRAL, _INK = "#2e7d4f", "#b3202c", "#8a8178", "#1f1b1a"
+_GREEN, _RED, _NEUTRAL = "#2e7d4f", "#b3202c", "#8a8178"
 _STRONG = 0.3
 """Points of equity with full colour."""
-_HUNDREDTHS = 100
 _NOTHING = 0.005
 """Points of equity below which a square shows 0."""
 
@@ -205,34 +200,18 @@ def _with_z(name: str, value: float, error: float, z: float) -> str:
 
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:
     """Return an SVG of `grid` (6, 6): the advantage of the first play by the opponent's dice."""
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_WIDTH}" width="{_WIDTH}" '
-        f'style="max-width:100%" role="img" font-family="Helvetica, Arial, sans-serif" font-size="15" '
-        f'text-anchor="middle">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(description)}</desc>",
-    ]
-    for die in range(DICE):
-        middle = _MARGIN + die * _SIZE + _SIZE / 2
-        for x, y in ((middle, _MARGIN - 9), (_MARGIN - 15, middle + 5)):
-            parts.append(f'<text x="{x:g}" y="{y:g}" fill="currentColor" font-weight="bold">{die + 1}</text>')
-    for row, values in enumerate(grid):
-        for column, value in enumerate(values):
-            parts += _square(_MARGIN + column * _SIZE, _MARGIN + row * _SIZE, value)
-    return "\n".join([*parts, "</svg>\n"])
+    squares = [[_square(value) for value in values] for values in grid]
+    return rendered("roll_grid.svg", squares=squares, title=title, description=description)
 
 
-def _square(x: int, y: int, value: float) -> list[str]:
-    worse, none = value < 0, abs(value) < _NOTHING
-    colour = _NEUTRAL if none else _RED if worse else _GREEN
-    depth = 0.12 if none else 0.15 + 0.45 * min(abs(value) / _STRONG, 1)
-    size, middle = _SIZE - _GAP, _SIZE / 2
-    frame = f' stroke="{_RED}" stroke-width="2.5" stroke-dasharray="5 3"' if worse and not none else ""
-    text = "0" if none else f"{'−' if worse else '+'}{abs(value) * _HUNDREDTHS:.0f}"
-    left, top = x + _GAP // 2, y + _GAP // 2
-    place = f'x="{left}" y="{top}" width="{size}" height="{size}" rx="4"'
-    return [
-        f'<rect {place} fill="#fff"/>',
-        f'<rect {place} fill="{colour}" fill-opacity="{depth:.2f}"{frame}/>',
-        f'<text x="{x + middle:g}" y="{y + middle + 5:g}" fill="{_INK}">{text}</text>',
-    ]
+def _square(value: float) -> dict[str, object]:
+    """Return the text of a square, and the strength and colour of its shade."""
+    if abs(value) < _NOTHING:
+        return {"text": "0", "depth": 0.12, "colour": _NEUTRAL, "is_framed": False}
+    is_worse = value < 0
+    return {
+        "text": f"{'−' if is_worse else '+'}{100 * abs(value):.0f}",
+        "depth": 0.15 + 0.45 * min(abs(value) / _STRONG, 1),
+        "colour": _RED if is_worse else _GREEN,
+        "is_framed": is_worse,
+    }

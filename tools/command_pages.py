@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from motif.cli.main import app
 
@@ -21,7 +22,7 @@ _PAGE = re.compile(r"docs/([\w/-]+)\.md")
 _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
 
 
-def commands() -> dict[str, Any]:
+def commands() -> dict[str, TyperCommand]:
     """Return every command by its full name, subcommands included."""
     return dict(_below(typer.main.get_command(app), ()))
 
@@ -47,7 +48,7 @@ def pages() -> dict[str, str]:
     return {"index": _index(every), **texts}
 
 
-def _index(every: dict[str, Any]) -> str:
+def _index(every: dict[str, TyperCommand]) -> str:
     rows = [
         f"| [`{PROGRAM} {name}`]({page_name(name)}.md) | {_markdown(_first_line(command))} |"
         for name, command in every.items()
@@ -74,11 +75,11 @@ def _index(every: dict[str, Any]) -> str:
     )
 
 
-def _first_line(command: Any) -> str:
+def _first_line(command: TyperCommand) -> str:
     return (command.help or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def command_page(name: str, command: Any) -> str:
+def command_page(name: str, command: TyperCommand) -> str:
     """Return the page of one command, as Markdown."""
     program = f"{PROGRAM} {name}"
     with command.make_context(program, [], resilient_parsing=True) as context:
@@ -114,7 +115,7 @@ def _fact(fact: str) -> str:
     return re.sub(r": \((.*)\)$", r": \1", fact)
 
 
-def examples(command: Any) -> list[str]:
+def examples(command: TyperCommand) -> list[str]:
     """Return the lines below ``Example:`` in a command's help."""
     _, _, lines = (command.epilog or "").partition(_EXAMPLES)
     return [line.strip() for line in lines.splitlines() if line.strip()]

@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from motif.evaluators.named import default_player
+from motif.fitting.objective import PassRecord
 from motif.fitting.problem import Problem
 from motif.fitting.solve import solver
 from motif.fitting.terms import Terms
@@ -72,7 +74,7 @@ class Curve:
         return next((k for k, value in enumerate(self.errors) if value <= error), None)
 
 
-def fitted_curve(method: str, values: Any, labels: Any) -> Curve:
+def fitted_curve(method: str, values: npt.NDArray[np.float32], labels: npt.NDArray[np.float64]) -> Curve:
     """Fit with one of `METHODS` until it stops."""
     terms, ridge = Terms.all_pairs(values.shape[1]), _RIDGE / len(labels)
     few = Problem(values[:3000], labels[:3000], terms, ridge=ridge)
@@ -80,7 +82,7 @@ def fitted_curve(method: str, values: Any, labels: Any) -> Curve:
     problem, ends = Problem(values, labels, terms, ridge=ridge), list[tuple[float, float]]()
     begin = time.process_time()
 
-    def note(record: Any) -> None:
+    def note(record: PassRecord) -> None:
         ends.append((time.process_time() - begin, float(np.sqrt(record.error))))
 
     result = solver(method)(problem, on_pass=note)

@@ -63,7 +63,7 @@ def _index(names: list[str]) -> str:
     return "\n".join(parts)
 
 
-def kind_of(thing: Any) -> str:
+def kind_of(thing: object) -> str:
     """Return autodoc's directive for a public name."""
     if inspect.isclass(thing):
         return _EXCEPTION if issubclass(thing, BaseException) else _CLASS

@@ -5,7 +5,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -18,12 +17,12 @@ _LONGEST = 300
 """Maximum seconds for a cell, which may have to compile kernels."""
 
 
-def read(path: Path) -> Any:
+def read(path: Path) -> nbformat.NotebookNode:
     """Return the notebook at `path`."""
     return nbformat.read(path, as_version=4)
 
 
-def run_notebook(notebook: Any, folder: Path) -> Any:
+def run_notebook(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
     """Run the cells of a notebook in `folder`, in place.
 
     Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.

@@ -345,12 +345,9 @@ def make_benchmark(
 
 def _facts(settings: MakeSettings, decisions: int) -> dict[str, str]:
     """Return the settings for the first line of the file."""
-    facts = {
-        "motif": VERSION,
-        "nDecisions": decisions,
-        **{name: getattr(settings, name) for name in ("seed", "certain", "se", "most")},
-        **{name: ",".join(names(getattr(settings, name), name)) for name in ("players", "rollers")},
-    }
+    facts = {"motif": VERSION, "nDecisions": decisions}
+    facts |= {name: getattr(settings, name) for name in ("seed", "certain", "se", "most")}
+    facts |= {name: ",".join(names(getattr(settings, name), name)) for name in ("players", "rollers")}
     return {name: "_".join(str(value).split()) for name, value in facts.items()}
 
 
@@ -366,9 +363,8 @@ def _working_beside(folder: Path) -> Iterator[None]:
 
 
 def _is_known(decision: RolledDecision, rule: Rule) -> bool:
-    return all(
-        play.loss_se <= rule.se or play.loss >= rule.certain * play.loss_se for _, play in decision.plays
-    )
+    plays = (play for _, play in decision.plays)
+    return all(play.loss_se <= rule.se or play.loss >= rule.certain * play.loss_se for play in plays)
 
 
 def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
@@ -378,11 +374,8 @@ def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
     if resume and not there:
         raise BenchmarkError(f"{folder}: no interrupted run to resume")
     if there and (before := json_of(folder / _MADE_WITH, FileError)) != record:
-        differing = [
-            name
-            for name, value in record["settings"].items()
-            if not isinstance(before, dict) or before.get("settings", {}).get(name) != value
-        ]
+        known = before.get("settings", {}) if isinstance(before, dict) else {}
+        differing = [name for name, value in record["settings"].items() if known.get(name) != value]
         what = f"settings ({', '.join(differing)})" if differing else "positions or another version of motif"
         raise BenchmarkError(f"{folder}: the run was started with other {what}")
 

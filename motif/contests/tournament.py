@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +145,7 @@ class TournamentResult(Tabular):
         rows = [self._row(player) for player in self.order]
         return [{name: value for name, value in row.items() if name != "against"} for row in rows]
 
-    def _row(self, player: int) -> dict[str, Any]:
+    def _row(self, player: int) -> dict[str, object]:
         ppg, se = self.cross
         total, total_se = self.totals()
         what, played, even = ("mwc", "matches", EVEN_SHARE) if self.length else ("ppg", "games", 0.0)
@@ -242,9 +241,8 @@ def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
     names = [player.name for player in seats]
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")
-    for name in names:
-        if names.count(name) > 1:
-            raise SettingError(f"duplicate player {shown(name)}: each player may be listed once")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SettingError(f"duplicate player {shown(twice[0])}: each player may be listed once")
     return seats, names
 
 
@@ -255,14 +253,14 @@ def _play_meetings(
     pairs: int,
     jobs: int | None,
 ) -> Iterator[PlayedPairs]:
-    def calls() -> Iterator[tuple[Player, Player, int, int, int]]:
-        for first, second, chosen in meetings:
-            for start, count in blocks_of_pairs(pairs):
-                yield seats[first], seats[second], chosen, start, count
-
+    calls = (
+        (seats[first], seats[second], chosen, start, count)
+        for first, second, chosen in meetings
+        for start, count in blocks_of_pairs(pairs)
+    )
     with (
         progress(f"{len(seats)} players", 2 * pairs * len(meetings)) as advance,
-        closing(run_ordered(partial(play_pairs, contest), calls(), jobs)) as parts,
+        closing(run_ordered(partial(play_pairs, contest), calls, jobs)) as parts,
     ):
         for _ in meetings:
             # The arguments of the calls are in this order.

@@ -108,7 +108,7 @@ def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Err
     Raises `SettingError` for rows without a pass or column.
     """
     curves = _curves(history_rows, str(path or title))
-    classes, heads = (list(dict.fromkeys(key[k] for key in curves)) for k in (0, 1))
+    classes, heads = (list(dict.fromkeys(names)) for names in zip(*curves, strict=True))
     height = 1.75 + (1.55 if len(heads) > 1 else 2.6) * len(heads)
     with picture(path, height, title) as figure:
         grid = figure.subplots(len(heads), len(classes), sharex="col", sharey="row", squeeze=False)
@@ -152,7 +152,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
             axes.set_ylabel(f"{key[0]}\n{HEAD_WORDS[key[1]]}")
         every = [curve for curves in versions.values() for curve in curves.values()]
         grid[-1].set_xlabel("passes of each version's fit; below: seconds")
-        note = "Above the panels: last errors, {numbers}." if _has_room(versions) else ""
+        note = "Above the panels: last errors, {numbers}." if len(versions) <= _MAX_NUMBERED else ""
         _explain(figure, every, note)
 
 
@@ -231,6 +231,7 @@ def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
 
 def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
     """Draw the versions side by side in one panel, each as wide as the longest."""
+    has_room = len(versions) <= _MAX_NUMBERED
     present = [curve for curve in versions.values() if curve is not None]
     longest = max(curve.passes[-1] for curve in present)
     stretch = longest + max(1.0, _GAP * longest)
@@ -240,10 +241,10 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
         text = name
         if curve is not None:
             _draw_curve(axes, curve, k * stretch)
-            unit = " s" if _has_room(versions) else ""
+            unit = " s" if has_room else ""
             seconds = f"\n{_seconds_text(curve.seconds[-1])}{unit}" if curve.is_timed else ""
             ticks[k * stretch + curve.passes[-1]] = f"{curve.passes[-1]}{seconds}"
-            if _has_room(versions):
+            if has_room:
                 ticks[k * stretch] = "0"
                 text += f"\n{curve.last()}"
         axes.text(
@@ -264,10 +265,6 @@ def _seconds_text(seconds: float) -> str:
         return f"{seconds:.0f}"
     text = f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2f}".removeprefix("0")
     return text if float(text) else "0"
-
-
-def _has_room(versions: Mapping[str, object]) -> bool:
-    return len(versions) <= _MAX_NUMBERED
 
 
 def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:

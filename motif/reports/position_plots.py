@@ -19,6 +19,7 @@ from motif.reports.style import (
     INK,
     SOLID,
     VERMILION,
+    Look,
     percentages,
     picture,
     sample_line,
@@ -90,15 +91,11 @@ def _draw_scatter(axes: Axes, analysis: EvaluatorAnalysis, clusters: PositionClu
     places = _projected(analysis)
     rows = spread_rows(len(places), _DRAWN)
     for one, (colour, marker) in zip(clusters.groups, CLUSTER_LOOKS, strict=False):
+        look: Look = {"color": colour, "marker": marker}
         here = rows[clusters.labels[rows] == one.number]
-        axes.scatter(
-            places[here, 0], places[here, 1], s=7, color=colour, marker=marker, alpha=0.35, linewidths=0
-        )
-    for one, (colour, marker) in zip(clusters.groups, CLUSTER_LOOKS, strict=False):
+        axes.scatter(places[here, 0], places[here, 1], s=7, alpha=0.35, linewidths=0, **look)
         x, y = places[clusters.labels == one.number].mean(axis=0)
-        axes.scatter(
-            [x], [y], s=130, color=colour, marker=marker, edgecolors="white", linewidths=1.2, zorder=5
-        )
+        axes.scatter([x], [y], s=130, edgecolors="white", linewidths=1.2, zorder=5, **look)
         axes.annotate(str(one.number), (x, y), xytext=(8, 6), textcoords="offset points", zorder=6,
                       bbox={"facecolor": "white", "edgecolor": colour, "pad": 1.5})  # fmt: skip
     axes.set_xlabel("principal component 1")

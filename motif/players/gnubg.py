@@ -34,13 +34,8 @@ def settings_for(plies: int) -> tuple[str, ...]:
 
     All other settings, such as move filters, are gnubg's defaults.
     """
-    chequer_play = "set evaluation chequerplay evaluation"
-    return (
-        f"{chequer_play} plies {plies}",
-        f"{chequer_play} cubeful off",
-        f"{chequer_play} noise 0",
-        f"{chequer_play} prune on",
-    )
+    settings = f"plies {plies}", "cubeful off", "noise 0", "prune on"
+    return tuple(f"set evaluation chequerplay evaluation {setting}" for setting in settings)
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:
@@ -73,9 +68,8 @@ def board_after(board: list[int], answer: str) -> tuple[int, ...]:
 
 def chances(answer: str) -> list[float]:
     """Return the five probabilities in `answer`; raise `PlayerError` if it has none."""
-    words = answer.split()
     try:
-        numbers = [float(word) for word in words]
+        numbers = [float(word) for word in answer.split()]
     except ValueError:
         numbers = []
     if len(numbers) != _NUMBERS or not all(0 <= number <= 1 for number in numbers[: len(OUTPUTS)]):
@@ -173,8 +167,9 @@ class GnubgPlayer(Player):
         results = np.empty_like(boards)
         by_value = (classify_many(packed) == RACE) & (self.evaluator.plies == 0)
         if by_value.any():
-            after = self._by_value.choose_many(boards[by_value], rolls[by_value], states[by_value])
-            results[by_value] = after
+            results[by_value] = self._by_value.choose_many(
+                boards[by_value], rolls[by_value], states[by_value]
+            )
         results[~by_value] = self.own_plays(boards[~by_value], rolls[~by_value])
         return results
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -33,11 +33,13 @@ from motif.reports.style import (
 )
 from motif.runtime.errors import SettingError
 
+if TYPE_CHECKING:
+    # Slow imports.
+    from motif.phase_net.phase_run import Epoch
+
 Rows = Sequence[Mapping[str, Any]]
 """Rows of `FittedWeights.history_rows` or of a history.csv."""
 
-Epoch = tuple[int, int, int, float, float]
-"""Round (0 for stage 1), epoch, boards, RMSE in training and in validation."""
 TrainingFigures = Mapping[str, Any]
 """A training run's summary.json, or a part of it."""
 
@@ -286,7 +288,7 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     figure.supylabel("RMSE (probabilities 0 to 1, equity in points)")
 
 
-def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Path) -> None:
+def draw_training(epochs: Sequence["Epoch"], summary: TrainingFigures, folder: Path) -> None:
     """Draw the pictures of a training run, with its `epochs` and `summary`, to `folder`.
 
     They show the errors and, for stage 2, the games won against the heuristic, the opponents and the previous
@@ -308,9 +310,9 @@ def draw_training(epochs: Sequence[Epoch], summary: TrainingFigures, folder: Pat
     _plot_shares(previous, folder / IMPROVEMENT, "Games won against the previous round", note)
 
 
-def _plot_loss(epochs: Sequence[Epoch], path: Path) -> None:
-    first = [(row[1], *row[3:]) for row in epochs if row[0] == 0]
-    last = {row[0]: (row[0], *row[3:]) for row in epochs if row[0] > 0}
+def _plot_loss(epochs: Sequence["Epoch"], path: Path) -> None:
+    first = [(one.epoch, one.rmse_train, one.rmse_validation) for one in epochs if one.round == 0]
+    last = {one.round: (one.round, one.rmse_train, one.rmse_validation) for one in epochs if one.round > 0}
     stages = [
         (first, "stage 1: the heuristic's score", "epoch"),
         (list(last.values()), "stage 2: who won, 1 or 0", "round (its last epoch)"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from motif.phase_net.phase_run import Epoch
 from motif.reports.convergence import IMPROVEMENT, LOSS, WIN_RATE, draw_training
 from motif.runtime.errors import FileError
 
@@ -15,8 +16,8 @@ NAMES = {LOSS, WIN_RATE, IMPROVEMENT}
 def made_run(rounds: int, share: float = 0.6, epochs: int = 30) -> tuple[list[Any], dict[str, Any]]:
     """Epochs and summary of a run in which every round wins about this `share`."""
     random = np.random.default_rng(rounds)
-    rows = [(0, k, 900, 0.1 / k, 0.12 / k) for k in range(1, epochs + 1)]
-    rows += [(n, k, 900, 0.4, 0.41) for n in range(1, rounds + 1) for k in (1, 2)]
+    rows = [Epoch(0, k, 900, 0.1 / k, 0.12 / k) for k in range(1, epochs + 1)]
+    rows += [Epoch(n, k, 900, 0.4, 0.41) for n in range(1, rounds + 1) for k in (1, 2)]
 
     def match() -> dict[str, float]:
         wins = float(np.clip(share + 0.03 * random.normal(), 0, 1)) if 0 < share < 1 else share

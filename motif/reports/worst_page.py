@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from motif.benchmarks.choices import ErrorRates, JudgedPlay, WorstDecision
+from motif.benchmarks.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmarks.losses import LossDistribution
 from motif.board.notation import NO_MOVE
 from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, html_page, with_error
@@ -50,12 +50,12 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
         "worst_page.html",
         f"{player}: benchmark",
         player=player,
-        rate=with_error(rate.er, rate.se, 2),
+        rate=_unbroken(rate),
         decided=_plural(rate.decisions, "decision", "decisions"),
         best_found=f"{rates.distribution.best_found:.1%}",
         unlisted=_plural(rate.unlisted, "play is", "plays are") if rate.unlisted else "",
         rates={
-            name: [with_error(of.er, of.se, 2), f"{of.decisions:,}", f"{of.unlisted:,}"]
+            name: [_unbroken(of), f"{of.decisions:,}", f"{of.unlisted:,}"]
             for name, of in {**rows, "all decisions": rate}.items()
         },
         losses=_losses_picture(rates, player),
@@ -103,6 +103,10 @@ def _losses_picture(rates: ErrorRates, player: str) -> Picture:
 
 def _name(play: JudgedPlay) -> str:
     return play.notation or NO_MOVE
+
+
+def _unbroken(rate: ErrorRate) -> str:
+    return with_error(rate.er, rate.se, 2).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _plural(count: int, one: str, many: str) -> str:

@@ -203,11 +203,10 @@ class _Model:
         train, penalty = objective.problem.train, objective.penalty[: terms.count]
         means = centres(terms, train, self._squares)
         rows, factors, operator = sampled_rows(objective, point, shares, size)
-        can_share = operator.strength == 0
-        if can_share and 2 * sums_needed(terms.size) < terms.count**2:
-            matrix = moment_curvature(terms, train, rows, factors, means).centred
+        if operator.strength == 0 and 2 * sums_needed(terms.size) < terms.count**2:
+            matrix = moment_curvature(terms, train, rows, factors, means)
         else:
-            matrix = curvature_over(terms, train, rows, factors, operator, means).centred
+            matrix = curvature_over(terms, train, rows, factors, operator, means)
         matrix[np.diag_indices_from(matrix)] *= 1 + _JITTER
         self._from_centred = centring(terms, -means.astype(np.float64))
         # Only the rows of the penalty's root for penalised weights.

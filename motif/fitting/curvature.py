@@ -14,7 +14,6 @@ once.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.linalg import LinAlgError, cho_factor
 
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.fitting.design import in_threads, term_sums
-from motif.fitting.problem import Problem, RankingOperator, Rows
+from motif.fitting.problem import RankingOperator, Rows
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
@@ -41,51 +40,29 @@ _MIN_COLUMNS = 160
 """Number of columns in a group; fewer would not fill the vector registers of a matrix product."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curvature:
-    """The curvature G = T^T G_centred T, (count, count)."""
+def factorised(centred: FloatArray, transform: sparse.csr_array, penalty: FloatArray) -> FloatArray:
+    """Return the upper Cholesky factor of T^T `centred` T + diag(`penalty`), with little jitter.
 
-    centred: FloatArray
-    transform: sparse.csr_array
-    """T"""
-
-    def matrix(self) -> FloatArray:
-        """Return G."""
-        # In row order: products with it sum in a different order by columns.
-        return np.ascontiguousarray(self._transposed(self.centred, True).T)
-
-    def factor(self, penalty: FloatArray) -> FloatArray:
-        """Return the upper Cholesky factor of G + `penalty`, with as little jitter as possible.
-
-        `penalty` is (count, count), or (count,) if it is diagonal.
-        """
-        jittered = self.centred.copy()
-        places = np.diag_indices_from(jittered)
-        diagonal = self.centred.diagonal()
-        # A term that never occurs has no diagonal; its gradient is zero for any value here.
-        floor = np.maximum(diagonal, _MIN_DIAGONAL * diagonal.mean() or 1.0)
-        jitter = _FIRST_JITTER
-        while jitter <= _LAST_JITTER:
-            jittered[places] = diagonal + jitter * floor
-            # LAPACK reads the upper triangle, column by column.
-            columns = self._transposed(jittered, False)
-            if penalty.ndim == 1:
-                columns[places] += penalty
-            else:
-                columns += penalty.T
-            try:
-                return np.asarray(cho_factor(columns.T, overwrite_a=True, check_finite=False)[0])
-            except LinAlgError:
-                jitter *= 10
-        raise FitError("the normal equations of these features cannot be factorised")
-
-    def _transposed(self, centred: FloatArray, is_whole: bool) -> FloatArray:
-        """Return the transpose of T^T `centred` T; only its lower triangle unless `is_whole`."""
-        columns, out = self.transform.tocsc(), np.zeros_like(centred)
-        columns.sort_indices()
-        starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
-        _transform(centred, starts, rows, columns.data, is_whole, out)
-        return out
+    `transform` is T (count, count), and `penalty` is (count,).
+    """
+    columns = transform.tocsc()
+    columns.sort_indices()
+    starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+    places, diagonal = np.diag_indices_from(centred), centred.diagonal()
+    # A term that never occurs has no diagonal; its gradient is zero for any value here.
+    floor = np.maximum(diagonal, _MIN_DIAGONAL * diagonal.mean() or 1.0)
+    jittered, jitter = centred.copy(), _FIRST_JITTER
+    while jitter <= _LAST_JITTER:
+        jittered[places] = diagonal + jitter * floor
+        # LAPACK reads the upper triangle, column by column.
+        transposed = np.zeros_like(centred)
+        _transform(jittered, starts, rows, columns.data, transposed)
+        transposed[places] += penalty
+        try:
+            return np.asarray(cho_factor(transposed.T, overwrite_a=True, check_finite=False)[0])
+        except LinAlgError:
+            jitter *= 10
+    raise FitError("the normal equations of these features cannot be factorised")
 
 
 def curvature_over(
@@ -95,8 +72,8 @@ def curvature_over(
     factors: FloatArray,
     operator: RankingOperator,
     means: npt.NDArray[np.float32],
-) -> Curvature:
-    """Return (M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
+) -> FloatArray:
+    """Return (M J)^T (M J), where J's rows are the centred terms of `rows` of `train`, times `factors`.
 
     `operator` is M for those rows; `means` are the features' means, for centring. Terms of features that are
     0 in all rows, which are common in races, cost nothing.
@@ -116,38 +93,11 @@ def curvature_over(
     gram = np.zeros((some.count, some.count))
     for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
         gram += part
-    return Curvature(_spread_out(gram, places, terms.count), centring(terms, means))
-
-
-def _spread_out(gram: FloatArray, places: IntArray, count: int) -> FloatArray:
-    """Return a matrix (count, count) with `gram` in the rows and columns `places`, and 0 elsewhere."""
-    if len(places) == count:
+    if len(places) == terms.count:
         return gram
-    out = np.zeros((count, count))
+    out = np.zeros((terms.count, terms.count))
     out[np.ix_(places, places)] = gram
     return out
-
-
-def curvature(
-    problem: Problem, rows: IntArray, slopes: FloatArray, operator: RankingOperator, most_rows: int
-) -> Curvature:
-    """Return half the curvature of the error from the training rows `rows`, ascending numbers.
-
-    `slopes` and `operator` are those of all training rows; plays that are not among `rows` are left out. If
-    there are more than `most_rows` rows, about that many are used, whole decisions spread evenly, and the
-    result is scaled up.
-    """
-    train, terms = problem.train, problem.terms
-    decision = np.searchsorted(operator.starts, rows, side="right")
-    first = np.flatnonzero(np.diff(decision, prepend=-1))
-    step = max(1, -(-len(rows) // most_rows))
-    lengths = np.diff(first, append=len(rows))
-    mask = np.repeat(np.arange(len(first)) % step == 0, lengths)
-    sample, starts = rows[mask], np.concatenate([[0], np.cumsum(lengths[::step])])
-    part = RankingOperator(operator.strength, operator.roots[sample], starts)
-    factors = slopes[sample] * np.sqrt(len(rows) / max(1, len(sample)))
-    means = centres(terms, train.take(sample), factors**2)
-    return curvature_over(terms, train, sample, factors, part, means)
 
 
 def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:
@@ -162,7 +112,7 @@ def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:
     f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m. `means` are those of the features.
     """
     m = np.asarray(means, np.float64)
-    first, second = terms.first, terms.second
+    first, second = terms.pairs.T
     linear = 1 + np.arange(terms.size)
     pairs = 1 + terms.size + np.arange(len(first))
     every = np.arange(terms.count)
@@ -199,14 +149,13 @@ def sums_needed(size: int) -> int:
 
 def moment_curvature(
     terms: Terms, train: Rows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
-) -> Curvature:
-    """Return J^T J, where J's rows are the terms of `rows` of `train`, times `factors`.
+) -> FloatArray:
+    """Return J^T J, where J's rows are the centred terms of `rows` of `train`, times `factors`.
 
-    `means` (size,) are for centring. The result is that of `motif.fitting.curvature.curvature_over` without a
-    ranking term, apart from rounding.
+    The result is that of `curvature_over` without a ranking term, apart from rounding.
     """
     size, groups = terms.size, _groups(terms.size)
-    columns = (size + 1) * (size + 2) // 2
+    columns = _triangle(size + 1)
 
     def chunk_sums(begin: int) -> npt.NDArray[np.float32]:
         part = slice(begin, begin + CHUNK_ROWS)
@@ -215,7 +164,7 @@ def moment_curvature(
         _products(centred, factors[part].astype(np.float32), by_first, by_second)
         out = np.empty(groups.places[-1], np.float32)
         for group, (low, high) in enumerate(zip(groups.firsts[:-1], groups.firsts[1:], strict=True)):
-            left = by_second[:, _by_second(0, low) : _by_second(0, high)]
+            left = by_second[:, _triangle(low) : _triangle(high)]
             right = by_first[:, _by_first(low, low, size) :]
             here = out[groups.places[group] : groups.places[group + 1]]
             np.matmul(left.T, right, out=here.reshape(left.shape[1], right.shape[1]))
@@ -224,39 +173,34 @@ def moment_curvature(
     total = np.zeros(groups.places[-1])
     for sums in in_threads(chunk_sums, range(0, len(rows), CHUNK_ROWS)):
         total += sums
-    # The variables of each term: 0 is the constant.
-    linear = np.arange(1 + size)
-    first, second = np.concatenate([0 * linear, terms.first + 1]), np.concatenate([linear, terms.second + 1])
-    group_of = np.searchsorted(groups.firsts, linear, side="right") - 1
-    gram = np.empty((len(first), len(first)))
+    first, second = terms.variables
+    group_of = np.searchsorted(groups.firsts, np.arange(1 + size), side="right") - 1
+    gram = np.empty((terms.count, terms.count))
     _gather(total, first, second, group_of, groups.firsts, groups.places, size, gram)
-    return Curvature(gram, centring(terms, means))
+    return gram
 
 
 def _groups(size: int) -> _Groups:
     firsts, places = [0], [0]
     for last in range(size + 1):
         low = firsts[-1]
-        width = _by_second(0, last + 1) - _by_second(0, low)
+        width = _triangle(last + 1) - _triangle(low)
         if width >= _MIN_COLUMNS or last == size:
             firsts.append(last + 1)
-            places.append(places[-1] + width * (_by_first(size, size, size) + 1 - _by_first(low, low, size)))
+            places.append(places[-1] + width * (_triangle(size + 1) - _by_first(low, low, size)))
     return _Groups(np.array(firsts), np.array(places))
 
 
-def _by_first(a: int, b: int, size: int) -> int:
+@inline_kernel
+def _by_first(a, b, size):
     """Return the place of a <= b among all pairs of 0 ... size, ordered by a, then by b."""
-    return int(_place_by_first(a, b, size))
-
-
-def _by_second(a: int, b: int) -> int:
-    """Return the place of a <= b among all pairs, ordered by b, then by a."""
-    return int(b * (b + 1) // 2 + a)
+    return a * (size + 1) - a * (a - 1) // 2 + b - a
 
 
 @inline_kernel
-def _place_by_first(a, b, size):
-    return a * (size + 1) - a * (a - 1) // 2 + b - a
+def _triangle(count):
+    """Return the number of pairs a <= b of `count` variables: the place of (0, count) by b, then a."""
+    return count * (count + 1) // 2
 
 
 @fast_kernel
@@ -282,8 +226,8 @@ def _products(features, factors, by_first, by_second):
 
 
 @kernel
-def _transform(matrix, starts, rows, values, is_whole, out):
-    """Write column k of T^T `matrix` T to row k of `out`; `starts`, `rows`, `values` are T's columns."""
+def _transform(matrix, starts, rows, values, out):
+    """Write the transposed upper triangle of T^T `matrix` T; `starts`, `rows`, `values` are T's columns."""
     count = len(matrix)
     line = np.empty(count)
     for k in range(count):
@@ -292,7 +236,7 @@ def _transform(matrix, starts, rows, values, is_whole, out):
             value, source = values[place], matrix[rows[place]]
             for j in range(count):
                 line[j] += value * source[j]
-        for i in range(count if is_whole else k + 1):
+        for i in range(k + 1):
             total = 0.0
             for place in range(starts[i], starts[i + 1]):
                 total += values[place] * line[rows[place]]
@@ -307,7 +251,7 @@ def _sorted_pair(a, b):
 @kernel
 def _gather(sums, first, second, group_of, firsts, places, size, gram):
     """Fill `gram` (count, count) from the sums of products of four."""
-    last = (size + 1) * (size + 2) // 2
+    last = _triangle(size + 1)
     for p in range(len(first)):
         for q in range(p + 1):
             # Sort four variables, from two terms with sorted variables.
@@ -316,7 +260,7 @@ def _gather(sums, first, second, group_of, firsts, places, size, gram):
             a, b = _sorted_pair(a, b)
             group = group_of[a]
             start = firsts[group]
-            skipped = _place_by_first(start, start, size)
-            row = a * (a + 1) // 2 + low - start * (start + 1) // 2
-            column = _place_by_first(b, high, size) - skipped
+            skipped = _by_first(start, start, size)
+            row = _triangle(a) + low - _triangle(start)
+            column = _by_first(b, high, size) - skipped
             gram[p, q] = gram[q, p] = sums[places[group] + row * (last - skipped) + column]

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri
 
-from motif.fitting.curvature import centres, curvature_over
+from motif.fitting.curvature import centres, centring, curvature_over, factorised
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.objective import (
     LINE_SEARCH_FAILED,
@@ -166,8 +166,8 @@ class Preconditioner:
         size = max(MIN_ROWS, rows_per_weight * terms.count)
         rows, factors, operator = sampled_rows(objective, point, shares, size)
         means = centres(terms, train, point.slopes**2)
-        curvature = curvature_over(terms, train, rows, factors, operator, means)
-        self._factor = curvature.factor(objective.penalty)
+        centred = curvature_over(terms, train, rows, factors, operator, means)
+        self._factor = factorised(centred, centring(terms, means), objective.penalty)
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return `vector` (count,) times the approximate inverse of half the curvature."""

@@ -86,12 +86,9 @@ class Objective:
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Linearization:
         """Return the same from the raw predictions (n,) of `weights`."""
-        penalty = float(np.sum(self.penalty * weights**2))
-        return self._point(raw, penalty)
-
-    def _point(self, raw: FloatArray, penalty: float) -> Linearization:
         link = self.problem.link
         residuals = self.roots * (link.inverse_link(raw) - self.problem.train.labels)
+        penalty = float(np.sum(self.penalty * weights**2))
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
         return Linearization(error, residuals, self.roots * link.slope(raw))
 
@@ -106,7 +103,7 @@ class Objective:
         Levenberg-Marquardt algorithm" (1978): MINPACK's `gtol`.
         """
         gradient = self.gradient(weights, point) / 2
-        lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self._pull_strengths()) * point.error)
+        lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self.penalty) * point.error)
         cosines = np.divide(np.abs(gradient), lengths, out=np.zeros_like(gradient), where=lengths > 0)
         return float(cosines.max(initial=0.0))
 
@@ -151,10 +148,6 @@ class Objective:
         first, second = terms.variables
         return np.asarray(largest[first] * largest[second])
 
-    def _pull_strengths(self) -> FloatArray:
-        """Return half the second derivative of the ridge by every weight."""
-        return self.penalty
-
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
         """Return `motif.fitting.design.term_sums` over the training rows, (count,)."""
         train = self.problem.train
@@ -163,16 +156,12 @@ class Objective:
     def gradient(self, weights: FloatArray, point: Linearization) -> FloatArray:
         """Return the derivative of the error by every weight (count,); `point` is `at(weights)`."""
         rows = point.slopes * self.operator.apply_twice(point.residuals)
-        return 2 * (self.term_sums(rows) + self._pulled(weights))
+        return 2 * (self.term_sums(rows) + self.penalty * weights)
 
     def curvature_product(self, point: Linearization, direction: FloatArray) -> FloatArray:
         """Return Gauss-Newton's approximate second derivative times `direction`, both (count,)."""
         rows = point.slopes * self.operator.apply_twice(point.slopes * self._raw(direction))
-        return 2 * (self.term_sums(rows) + self._pulled(direction))
-
-    def _pulled(self, away: FloatArray) -> FloatArray:
-        """Return half the derivative of the ridge penalty; `away` has the weights minus their centres."""
-        return self.penalty * away
+        return 2 * (self.term_sums(rows) + self.penalty * direction)
 
     def _raw(self, weights: FloatArray) -> FloatArray:
         train = self.problem.train
@@ -245,11 +234,11 @@ def sum_of_squares(values: FloatArray) -> float:
 class Recorder:
     """The history of one fit, and the decision when it ends.
 
-    Without a `problem` there are no validation rows. Raises `FitError` for invalid limits.
+    Raises `FitError` for invalid limits.
     """
 
     def __init__(
-        self, method: str, problem: Problem | None, max_passes: int, tolerance: float,
+        self, method: str, problem: Problem, max_passes: int, tolerance: float,
         on_pass: OnPass | None = None, patience: int | None = None,
     ) -> None:  # fmt: skip
         if max_passes < 1:
@@ -258,7 +247,7 @@ class Recorder:
             raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
         if patience is not None and patience < 1:
             raise FitError(f"the patience must be at least 1 pass, not {patience}")
-        if patience is not None and not (problem and problem.validation.sample_weights.any()):
+        if patience is not None and not problem.validation.sample_weights.any():
             raise FitError("stopping by the validation error needs validation samples")
         self.max_passes, self.tolerance = max_passes, tolerance
         self.history: list[PassRecord] = []
@@ -277,8 +266,8 @@ class Recorder:
         """
         if not math.isfinite(point.error):
             raise FitError(f"the error became {point.error} in pass {len(self.history)}")
-        problem, self._weights = self._problem, weights
-        validation = None if problem is None else rmse(problem, problem.validation, weights)
+        self._weights = weights
+        validation = rmse(self._problem, self._problem.validation, weights)
         seconds = self._stopwatch.seconds
         self.history.append(PassRecord(len(self.history), point.error, point.rmse, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True

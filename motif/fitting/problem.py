@@ -129,11 +129,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, which: IntArray) -> "Rows":
-        """Return the rows with the numbers `which`, each as a separate decision."""
-        starts = np.arange(len(which) + 1, dtype=np.int64)
-        return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts)
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -4,7 +4,7 @@ The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f
 consists of the bias, `size` linear weights, and one weight per pair in the order of `pairs`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,17 +37,12 @@ class Terms:
 
     size: int
     pairs: IntArray
-    first: IntArray = field(init=False)
-    """(number of pairs,): the first feature of each pair."""
-    second: IntArray = field(init=False)
-    """(number of pairs,): the second feature of each pair."""
 
     def __post_init__(self) -> None:
         pairs = np.array(self.pairs, np.int64).reshape(-1, 2)
         _check_pairs(self.size, pairs)
-        for name, values in (("pairs", pairs), ("first", pairs[:, 0].copy()), ("second", pairs[:, 1].copy())):
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+        pairs.setflags(write=False)
+        object.__setattr__(self, "pairs", pairs)
 
     @classmethod
     def all_pairs(cls, size: int) -> "Terms":
@@ -77,14 +72,15 @@ class Terms:
     @cached_property
     def variables(self) -> tuple[IntArray, IntArray]:
         """Return the factors (count,) of each term: 0 for the constant 1, then the features in order."""
-        first = np.concatenate([np.zeros(1 + self.size, np.int64), 1 + self.first])
-        return first, np.concatenate([np.arange(1 + self.size), 1 + self.second])
+        single = np.arange(1 + self.size)
+        first, second = self.pairs.T
+        return np.concatenate([0 * single, 1 + first]), np.concatenate([single, 1 + second])
 
     def among(self, features: IntArray) -> tuple["Terms", IntArray]:
         """Return the terms of only the `features`, ascending numbers, and their places among all terms."""
         place = np.full(self.size, -1)
         place[features] = np.arange(len(features))
-        pairs = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
+        pairs = np.flatnonzero((place[self.pairs] >= 0).all(axis=1))
         among = Terms(len(features), place[self.pairs[pairs]])
         return among, np.concatenate([[0], 1 + features, 1 + self.size + pairs])
 

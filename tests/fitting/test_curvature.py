@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from motif.fitting import design
-from motif.fitting.curvature import curvature
 from motif.fitting.objective import Linearization, Objective
 from motif.fitting.problem import EQUITY, Problem
 from motif.fitting.terms import Terms
-from tests.fitting.curvature_reference import curvature_root
+from tests.fitting.curvature_reference import curvature, curvature_root
 from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids
 
 ALL = 10**9
@@ -86,7 +85,7 @@ def test_no_rows_have_no_curvature():
     problem, objective, point = made_problem(10 * PLAYS, Terms.all_pairs(3))
     found = curvature(problem, np.arange(0), point.slopes, objective.operator, ALL)
     assert not found.matrix().any()
-    factor = np.triu(found.factor(np.zeros_like(found.centred)))
+    factor = found.factor(np.zeros(problem.terms.count))
     np.testing.assert_allclose(factor, np.diag(factor.diagonal()), atol=1e-12)
     assert (factor.diagonal() > 0).all()
 
@@ -94,11 +93,9 @@ def test_no_rows_have_no_curvature():
 def test_the_factor_is_that_of_the_matrix_and_the_penalty():
     problem, objective, point = made_problem(600, Terms.all_pairs(4))
     found = curvature(problem, np.arange(600), point.slopes, objective.operator, ALL)
-    rng = np.random.default_rng(6)
-    root = rng.standard_normal((problem.terms.count, 3))
-    penalty, before = root @ root.T, found.centred.copy()
-    upper = np.triu(found.factor(penalty))
-    np.testing.assert_allclose(upper.T @ upper, found.matrix() + penalty, rtol=1e-4, atol=1e-5)
+    penalty, before = np.random.default_rng(6).random(problem.terms.count), found.centred.copy()
+    upper = found.factor(penalty)
+    np.testing.assert_allclose(upper.T @ upper, found.matrix() + np.diag(penalty), rtol=1e-4, atol=1e-5)
     assert (found.centred == before).all()
 
 
@@ -110,7 +107,7 @@ def test_products_of_features_that_never_occur_together_can_be_factorised():
     objective = Objective(problem)
     point = objective.at(np.zeros(problem.terms.count))
     found = curvature(problem, np.arange(500), point.slopes, objective.operator, ALL)
-    upper = np.triu(found.factor(np.zeros_like(found.centred)))
+    upper = found.factor(np.zeros(problem.terms.count))
     scale = np.abs(found.matrix()).max()
     np.testing.assert_allclose(upper.T @ upper, found.matrix(), atol=1e-4 * scale)
 

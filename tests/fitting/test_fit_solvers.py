@@ -137,7 +137,7 @@ def test_terms_that_never_occur_keep_their_weight(solve):
     labels = PROBABILITY.inverse_link(features[:, 0] - features[:, 1])
     terms = Terms.all_pairs(4)
     result = solve(Problem(features, labels, terms))
-    silent = (terms.first == 2) | (terms.second == 2)
+    silent = (terms.pairs == 2).any(axis=1)
     assert abs(result.weights[3]) < 1e-12
     assert np.abs(result.weights[5:][silent]).max() < 1e-12
     assert result.rmse_train < 0.01

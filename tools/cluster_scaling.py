@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
@@ -19,7 +18,7 @@ import psutil
 from motif.evaluators import load_static
 from motif.evaluators.static import filtered
 from motif.runtime.parallel import run_ordered, worker_count, working_on
-from motif.sampling import SampleSettings, sample
+from motif.sampling import Dataset, SampleSettings, sample
 from motif.sampling.dataset import DatasetPart, write_manifest, write_part
 from motif.sampling.sample import sample_games
 from tools.local_cluster import ROOT, Machines, machines
@@ -117,12 +116,11 @@ def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = 
 def passed_on(parts: int) -> Measured:
     """Measure only the client and the scheduler, with large `parts` that need no computing."""
     few = replace(settings(1500), trials=1)
-    columns = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
+    samples = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
     random = np.random.default_rng(1)
     # Random, so that a compressor finds no repetition.
-    order = random.integers(len(columns["cls"]), size=LARGE_PART)
-    large = {name: np.asarray(values)[order] for name, values in columns.items()}
-    large["position"] = large["position"].tolist()
+    order = random.integers(len(samples), size=LARGE_PART)
+    large = samples[order]
     with tempfile.TemporaryDirectory() as name, machines(2) as cluster, working_on(cluster.address):
         folder = Path(name)
         scheduler = psutil.Process(cluster.scheduler.pid)
@@ -131,7 +129,7 @@ def passed_on(parts: int) -> Measured:
             own, started = time.process_time(), time.monotonic()
         whole: list[DatasetPart] = []
         for number, made in enumerate(run_ordered(partial(_ready, large), ((k,) for k in range(parts)))):
-            whole.append(write_part(folder, number, made, {}))
+            whole.append(write_part(folder, number, made.columns(), {}))
             write_manifest(folder, {}, whole, complete=False)
         return Measured(
             "parts without computing",
@@ -144,9 +142,9 @@ def passed_on(parts: int) -> Measured:
         )
 
 
-def _ready(columns: dict[str, Any], number: int) -> dict[str, Any]:
+def _ready(samples: Dataset, number: int) -> Dataset:
     """Return a finished part from a worker."""
-    return dict(columns)
+    return samples
 
 
 def _processor_seconds(process: psutil.Process | None) -> float:

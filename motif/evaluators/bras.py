@@ -26,7 +26,7 @@ from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.bras_set import BRAS_SET
 from motif.parameters.named_sets import features
-from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
+from motif.runtime.documents import Entry, yaml_document
 from motif.runtime.errors import PlayerError, WeightFileError, plain_text, shown
 from motif.runtime.files import text_of
 from motif.runtime.limits import YAML_FILE
@@ -133,12 +133,7 @@ def read_formula(path: Path) -> BrasFormula:
     """Read a formula from a YAML file, see `load_bras`; omitted weights are the article's."""
     where = plain_text(str(path))
     text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
-    try:
-        document = Entry(parse_yaml(text), where, WeightFileError)
-    except YamlSizeError as error:
-        raise WeightFileError(f"{where}: {error}") from None
-    except YamlTextError as error:
-        raise WeightFileError(f"{where}: not YAML: {error}") from None
+    document = yaml_document(text, where, WeightFileError)
     document.mapping(("format", "sigma", "weights"), wanted="a mapping with format, sigma and weights")
     if document["format"].value != FORMAT:
         document["format"].fail(f"must be {FORMAT}")

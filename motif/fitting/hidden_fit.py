@@ -41,6 +41,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
 )
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
+from motif.fitting.objective import PassRecord
 from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, fill_step_columns
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import IntArray
@@ -102,18 +103,11 @@ class HiddenSettings:
 
 
 @dataclass(frozen=True)
-class HiddenPass:
-    """Errors of a fit after a pass; errors of the equity are root mean squares, in points."""
+class HiddenPass(PassRecord):
+    """A pass of a fit with hidden units: its mean objective, its seconds, and errors of the equity (RMSE)."""
 
-    number: int
-    error: float
-    """Mean objective over the pass."""
-    training: float
-    """Error of the equity on the training rows, over the pass."""
-    validation: float | None
     between_plays: float | None
     """Validation error of the equity from its mean in each decision."""
-    seconds: float
 
 
 class FittedClass(NamedTuple):
@@ -204,8 +198,9 @@ def fit_hidden(
         while len(state.history) < settings.passes:
             started = perf_counter()
             errors = _train(rows, settings, state, pool)
-            validation = _validated(rows, state, pool)
-            done = HiddenPass(len(state.history) + 1, *errors, *validation, perf_counter() - started)
+            validation, between = _validated(rows, state, pool)
+            seconds = perf_counter() - started
+            done = HiddenPass(len(state.history) + 1, *errors, validation, seconds, between)
             state.record(done)
             if checkpoint is not None:
                 state.save(checkpoint)
@@ -275,9 +270,9 @@ class _FitState:
         arrays: dict[str, Any] = {"step": np.array(self.step), "best_pass": np.array(self.best_pass)}
         for name in _STORED:
             arrays |= {f"{name}_{key}": each for key, each in getattr(self, name)._asdict().items()}
-        history = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
+        passes = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
         with replacing(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, history=np.array(history), **arrays)
+            np.savez(file, passes=np.array(passes), **arrays)
 
     def load(self, path: Path) -> None:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -285,18 +280,12 @@ class _FitState:
                 name: _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)) for name in _STORED
             }
             shapes = [[each.shape for each in of] for of in (self.weights, *kept.values())]
-            history = [
-                HiddenPass(int(number), error, training, _or_none(validation), _or_none(between), seconds)
-                for number, error, training, validation, between, seconds in arrays["history"].tolist()
-            ]
+            rows = [[None if math.isnan(v) else v for v in row] for row in arrays["passes"].tolist()]
+            history = [HiddenPass(int(number), *values) for number, *values in rows]
             step, best_pass = int(arrays["step"]), int(arrays["best_pass"])
         if any(each != shapes[0] for each in shapes):
             raise ValueError(path)
         vars(self).update(kept, history=history, step=step, best_pass=best_pass)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _random_start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:

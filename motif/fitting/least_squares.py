@@ -12,7 +12,6 @@ bound-constrained minimization problems" (1999), SciPy's ``trf``; Fong and Saund
 """
 
 from functools import partial
-from typing import Any, Never
 
 import numpy as np
 from scipy import optimize
@@ -58,14 +57,14 @@ class _Passes:
         self._problem, self._recorder = problem, recorder
         self._objective = Objective(problem)
         self._ridge_roots = np.sqrt(self._objective.penalty)
-        self._weights = self._first = start
-        self._point = self._objective.at(start)
-        self._tried, self._tried_point = self._weights, self._point
-        self._passes = 0
-        self._ends_after = 0
+        self._weights = self._first = self._tried = start
+        self._point = self._tried_point = self._objective.at(start)
+        self._passes = self._ends_after = 0
 
     def run(self) -> str:
         """Let SciPy fit repeatedly with better variables; return why it stopped."""
+        least, most = _LSMR_BOUNDS
+        tolerance = min(most, max(least, _LSMR_SHARE * self._recorder.tolerance**0.5))
         stopped = self._record(None)
         while stopped is None:
             self._first, self._ends_after = self._weights, self._passes + 1
@@ -83,7 +82,7 @@ class _Passes:
                     gtol=_SCIPY_TOLERANCE,
                     max_nfev=_EVALUATIONS_PER_PASS * self._recorder.max_passes,
                     tr_solver="lsmr",
-                    tr_options=self._lsmr_options(),
+                    tr_options={"atol": tolerance, "btol": tolerance},
                 )
             except _End as end:
                 stopped = end.stopped
@@ -91,11 +90,6 @@ class _Passes:
                 # SciPy found no step that lowers the error.
                 stopped = self._record(LINE_SEARCH_FAILED)
         return stopped
-
-    def _lsmr_options(self) -> dict[str, Any]:
-        least, most = _LSMR_BOUNDS
-        tolerance = min(most, max(least, _LSMR_SHARE * self._recorder.tolerance**0.5))
-        return {"atol": tolerance, "btol": tolerance}
 
     def _record(self, failure: str | None) -> str | None:
         return self._recorder.record(self._objective, self._weights, self._point, failure)
@@ -106,7 +100,7 @@ class _Passes:
         rows = self._objective.operator.apply(self._tried_point.residuals)
         return np.concatenate([rows, self._ridge_roots * weights])
 
-    def _jacobian(self, variables: FloatArray, *_: Any) -> LinearOperator:
+    def _jacobian(self, variables: FloatArray, *_: object) -> LinearOperator:
         """Return the Jacobian; SciPy asks for it right after the residuals."""
         if variables.any():
             self._weights, self._point = self._tried, self._tried_point
@@ -136,11 +130,8 @@ class _Passes:
     def _checked(self, values: FloatArray) -> FloatArray:
         """Return `values`; raises an error if they are not finite, because SciPy would continue with them."""
         if not np.isfinite(values).all():
-            self._give_up()
+            raise _End(self._record(NOT_FINITE))
         return values
-
-    def _give_up(self) -> Never:
-        raise _End(self._record(NOT_FINITE))
 
 
 @partial(Solver, METHOD, 100)

@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -181,9 +180,12 @@ def significance(
     statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
     transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
 
+    def score(rows: _Rows) -> FloatArray:
+        return term_sums(problem.terms, train.features[rows], scores[rows])
+
     def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
         """Return the sums and sums of squares over clusters of H^-1 s, of weights and effects."""
-        totals = np.stack([_score(problem, scores, rows) for rows in groups[chunk]], axis=1)
+        totals = np.stack([score(rows) for rows in groups[chunk]], axis=1)
         steps = inverse @ totals
         both = np.stack([steps, transform @ steps])
         return both.sum(axis=2), (both**2).sum(axis=2)
@@ -210,11 +212,6 @@ def _deviations(means: FloatArray, squares: FloatArray) -> FloatArray:
 
 def _ratio(values: FloatArray, errors: FloatArray) -> FloatArray:
     return np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
-
-
-def _score(problem: Problem, scores: FloatArray, rows: _Rows) -> FloatArray:
-    train = problem.train
-    return term_sums(problem.terms, train.features[rows], scores[rows])
 
 
 def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Rows]:
@@ -272,7 +269,7 @@ def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
 
 def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
     """Write the table atomically; raises `FileError` if it cannot be written."""
-    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     for head in heads:
         count = len(head.names)
         columns["term"] += head.names
@@ -304,9 +301,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     if any(column.null_count for column in table.columns):
         raise DatasetError(f"{path}: a value is missing")
     texts = {name: texts_of(table.column(name), str(path), DatasetError) for name in _TEXTS}
-    stored = [name for name in _COLUMNS if name not in _DERIVED]
-    there = [name for name in (*_COLUMNS, "slope") if name in table.column_names]
-    numbers = {name: table.column(name).to_numpy() for name in there}
+    numbers = {name: table.column(name).to_numpy() for name in (*_COLUMNS, "slope")}
     _check_numbers(path, numbers, texts["term"])
     places = list(zip(texts["class"], texts["head"], strict=True))
     starts = [row for row, place in enumerate(places) if row == 0 or place != places[row - 1]]
@@ -314,7 +309,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     for start, end in pairwise([*starts, len(places)]):
         rows = slice(start, end)
         _check_place(path, places[start], {head.place for head in heads})
-        values = {_COLUMNS[name]: numbers[name][rows].copy() for name in stored}
+        values = {of: numbers[name][rows].copy() for name, of in _COLUMNS.items() if name not in _DERIVED}
         statistics = TermStatistics(**values, slope=float(numbers["slope"][start]))
         heads.append(HeadTerms(*places[start], tuple(texts["term"][rows]), statistics))
     return tuple(heads)

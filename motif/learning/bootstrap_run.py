@@ -30,7 +30,7 @@ from motif.learning.fit import NO_TERM_TABLE, fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
-from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
+from motif.runtime.documents import Entry, yaml_document
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, plain_text, shown
 from motif.runtime.files import (
     clear_temporaries,
@@ -189,23 +189,14 @@ def load_config(path: Path) -> BootstrapConfig:
 
 def read_fit_settings(path: Path) -> FitSettings:
     """Return the settings of a fit from a YAML file; raises `SettingError`."""
-    entry = _parsed(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
+    text = text_of(path, SettingError, YAML_FILE)
+    entry = yaml_document(text, plain_text(str(path)), SettingError, joint=": ")
     return FitSettings(**entry.fields(FitSettings, partly=True))
-
-
-def _parsed(text: str, where: str) -> Entry:
-    try:
-        document = parse_yaml(text)
-    except YamlSizeError as error:
-        raise SettingError(f"{where}: {error}") from None
-    except YamlTextError as error:
-        raise SettingError(f"{where}: not YAML: {error}") from None
-    return Entry(document, where, SettingError, joint=": ")
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
     """Read a configuration; raises `SettingError`, which names `where` and the invalid key."""
-    entry = _parsed(text, where)
+    entry = yaml_document(text, where, SettingError, joint=": ")
     values = _values(entry, BootstrapConfig)
     steps = entry.get("versions")
     if not isinstance(steps.value, list) or not steps.value:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from motif.evaluators.weight_file import WeightFile
@@ -14,6 +15,7 @@ from motif.runtime.frames import Tabular
 HISTORY_COLUMNS = (
     "class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds", "label_noise",
 )  # fmt: skip
+_FIGURES = attrgetter("number", "error", "rmse_train", "rmse_validation", "seconds")
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,9 +112,9 @@ class FittedWeights(Tabular):
         The last column, the noise of the labels, is the same for all passes.
         """
         return [
-            dict(zip(HISTORY_COLUMNS, (*place, *vars(record).values(), self.noise.get(place)), strict=True))
+            dict(zip(HISTORY_COLUMNS, (*place, *figures, self.noise.get(place)), strict=True))
             for place, result in self.results.items()
-            for record in result.history
+            for figures in map(_FIGURES, result.history)
         ]
 
 

@@ -87,7 +87,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
         max_passes=settings.passes,
         tolerance=settings.tolerance,
     )
-    return HeadFit(smaller.terms, smaller.result, fit)
+    return HeadFit(*smaller, fit)
 
 
 def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
@@ -95,8 +95,7 @@ def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
     if not head.startswith(("win_", "lose_")):
         return np.ones(len(boards), np.bool_)
     loser = -boards if head.startswith("win_") else boards
-    all_there: npt.NDArray[np.bool_] = np.maximum(loser, 0).sum(axis=1) == CHECKERS
-    return all_there
+    return np.asarray(np.maximum(loser, 0).sum(axis=1) == CHECKERS)
 
 
 def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,8 @@ from motif.evaluators.hidden_unit_words import typical_boards, unit_names
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
-from motif.fitting.objective import FitResult, PassRecord
+from motif.fitting.objective import PASS_LIMIT, FitResult
+from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
 from motif.learning.rows import ClassRows, rows_where
@@ -136,19 +137,9 @@ def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> Hid
 
 def _result(fit: HiddenFit, seconds: float) -> FitResult:
     """Return the fit of a class in the form that reports use."""
-    heads = [np.concatenate([[of.bias], of.linear, of.quadratic]) for of in fit.weights.heads.values()]
+    heads = [weight_vector(head)[1] for head in fit.weights.heads.values()]
     hidden = fit.weights.hidden
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
-    weights = np.concatenate([*heads, *(each.ravel() for each in units)]).astype(np.float64)
-    return FitResult(
-        METHOD,
-        weights,
-        tuple(
-            PassRecord(each.number, each.error, each.training, each.validation, each.seconds)
-            for each in fit.history
-        ),
-        "pass limit",
-        fit.best.training,
-        fit.best.validation,
-        seconds,
-    )
+    weights = np.concatenate([*heads, *(each.ravel() for each in units)])
+    best = fit.best
+    return FitResult(METHOD, weights, fit.history, PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds)

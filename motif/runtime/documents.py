@@ -202,6 +202,16 @@ def parse_yaml(text: str) -> Any:
         raise YamlTextError(" ".join(str(error).split())) from None
 
 
+def yaml_document(text: str, where: str, error: type[MotifError], joint: str = ".") -> Entry:
+    """Return the data in `text` as an entry; raises `error`, whose message begins with `where`."""
+    try:
+        return Entry(parse_yaml(text), where, error, joint=joint)
+    except YamlSizeError as fault:
+        raise error(f"{where}: {fault}") from None
+    except YamlTextError as fault:
+        raise error(f"{where}: not YAML: {fault}") from None
+
+
 def _check_size(text: str) -> None:
     """Raise `YamlTextError` for a text that is too large to be parsed."""
     for limit, count in (

@@ -93,17 +93,16 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
-def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[None]:
+def reading(path: Path, failure: type[MotifError], missing: str = "") -> Iterator[None]:
     """Turn errors in reading `path` into a `failure`; `missing` is its message if there is no file."""
     where = plain_text(str(path))
     try:
         yield
-    except FileNotFoundError:
-        raise failure(f"{where}: {missing}") from None
     except OSError as error:
-        raise failure(f"{where}: cannot be read: {reason(error)}") from None
-    # A null byte in the name, or text that is not UTF-8.
-    except ValueError as error:
+        what = missing if isinstance(error, FileNotFoundError) else ""
+        raise failure(f"{where}: {what or f'cannot be read: {reason(error)}'}") from None
+    # A null byte in the name, text that is not UTF-8, or JSON that is invalid or too deeply nested.
+    except (ValueError, RecursionError) as error:
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
@@ -113,41 +112,29 @@ def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str
     Raises a `failure` if the file cannot be read or is too large; `missing` is its message if there is none.
     """
     where = plain_text(str(path))
-    try:
-        with open(path, "rb") as handle:
-            facts = os.fstat(handle.fileno())
-            if stat.S_ISREG(facts.st_mode):
-                limit.check(facts.st_size, where, failure)
-            # Usually everything; memory for the limit is allocated only if the size is unknown.
-            content = handle.read(min(facts.st_size, limit.size))
-            content += read_within(handle, limit, where, failure) if handle.peek(1) else b""
-            limit.check(len(content), where, failure)
-            return content
-    except OSError as error:
-        what = missing if isinstance(error, FileNotFoundError) else ""
-        raise failure(f"{where}: {what or f'cannot be read: {reason(error)}'}") from None
-    # A null byte in the name.
-    except ValueError as error:
-        raise failure(f"{where}: cannot be read: {error}") from None
+    with reading(path, failure, missing), open(path, "rb") as handle:
+        facts = os.fstat(handle.fileno())
+        if stat.S_ISREG(facts.st_mode):
+            limit.check(facts.st_size, where, failure)
+        # Usually everything; memory for the limit is allocated only if the size is unknown.
+        content = handle.read(min(facts.st_size, limit.size))
+        content += read_within(handle, limit, where, failure) if handle.peek(1) else b""
+        limit.check(len(content), where, failure)
+        return content
 
 
 def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
     """Return the UTF-8 text of a file; like `content_of`."""
     content = content_of(path, failure, limit, missing)
-    try:
+    with reading(path, failure):
         return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 
 def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
     """Return the JSON document in a file; like `content_of`."""
     content = content_of(path, failure, JSON_FILE, missing)
-    try:
+    with reading(path, failure):
         return json.loads(content)
-    # A thousand nested lists raise a RecursionError.
-    except (ValueError, RecursionError) as error:
-        raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 
 def whole_lines(path: Path) -> list[str]:

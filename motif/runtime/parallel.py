@@ -29,7 +29,7 @@ from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError
-from motif.runtime.progress import COMPILATION, Span, checkpoint
+from motif.runtime.progress import COMPILATION, Span, checkpoint, during
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -185,12 +185,8 @@ def working_on(cluster: str | None) -> Iterator[None]:
         from motif.runtime.cluster import connected
 
         connection = connected(cluster)
-    with connection as workers:
-        token = _cluster.set(workers)
-        try:
-            yield
-        finally:
-            _cluster.reset(token)
+    with connection as workers, during(_cluster, workers):
+        yield
 
 
 def worker_count(jobs: int | None) -> int:
@@ -371,7 +367,8 @@ def _work(
     except GivenUpError:
         return None, COMPILATION.spans[before:]
     finally:
-        _remove(busy)
+        with suppress(OSError):
+            busy.unlink()
 
 
 _COMPILING, _STOPPING, _BUSY = "compiling", "stopping", "busy-"
@@ -396,11 +393,6 @@ def _notice_board() -> Iterator[Path]:
 def _touch(mark: Path) -> None:
     with suppress(OSError):
         mark.touch()
-
-
-def _remove(mark: Path) -> None:
-    with suppress(OSError):
-        mark.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -7,10 +7,10 @@ function receives the progress instead.  Work that is cancelled ends at the next
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from threading import Timer
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from motif.runtime.layout import wrapped
 
@@ -26,29 +26,28 @@ _QUIET_SECONDS = 1.0
 Listener = Callable[[str, int, int], None]
 """Function of a description, the number of steps done and the total number of steps."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-
-
-@contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
-    """Report progress in the block to `listener` instead of the terminal; its exceptions end the work."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
 _check: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None)
+_Value = TypeVar("_Value")
 
 
 @contextmanager
-def stopped_by(check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` at every checkpoint in the block; its exceptions end the work."""
-    token = _check.set(check)
+def during(variable: ContextVar[_Value], value: _Value) -> Iterator[None]:
+    """Give a context variable a `value` in the block."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _check.reset(token)
+        variable.reset(token)
+
+
+def heard_by(listener: Listener) -> AbstractContextManager[None]:
+    """Report progress in the block to `listener` instead of the terminal; its exceptions end the work."""
+    return during(_listener, listener)
+
+
+def stopped_by(check: Callable[[], None]) -> AbstractContextManager[None]:
+    """Call `check` at every checkpoint in the block; its exceptions end the work."""
+    return during(_check, check)
 
 
 def checkpoint() -> None:

@@ -43,7 +43,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
-from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
+from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, number_in, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Suffixes of files of results; the second suffix is for compressed files."""
@@ -254,7 +254,7 @@ def _read_rows(
     won = np.empty(len(lines))
     for row, (number, words) in enumerate(lines):
         outcome = words[header.columns[OUTCOME]]
-        won[row] = _number(outcome)
+        won[row] = number_in(outcome)
         if won[row] not in (0, 1):
             raise DatasetError(f"{where}: line {number}: outcome must be 0 or 1, not {quoted(outcome)}")
     names = [words[header.columns[GAME]] for _, words in lines] if GAME in header.columns else []
@@ -269,18 +269,10 @@ def _read_rows(
 def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDArray[np.float64]:
     highest, chances = _HIGHEST[kind], np.empty(len(texts))
     for row, (number, text) in enumerate(texts):
-        value = _number(text)
+        value = number_in(text)
         if not 0 <= value <= highest:
             raise DatasetError(
                 f"{where}: line {number}: {kind} must be a number from 0 to {highest:.0f}, not {quoted(text)}"
             )
         chances[row] = value / highest
     return chances
-
-
-def _number(text: str) -> float:
-    """Return the number in `text`, or NaN if it is not a number."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

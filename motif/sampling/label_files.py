@@ -30,13 +30,21 @@ from motif.board.identifiers import (
     position_key,
     quoted,
 )
-from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board
-from motif.board.position import Position
-from motif.runtime.errors import DatasetError, PositionError, SettingError, plain_text
-from motif.runtime.files import decoded, reason, replacing
+from motif.board.packed import CHECKERS, HOME, POINTS, Board
+from motif.runtime.errors import DatasetError, PositionError, SettingError
+from motif.runtime.files import decoded, reading, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
 from motif.sampling.dataset import OUTPUTS, read_manifest
-from motif.sampling.samples import ROWS_A_PART, Dataset, boards_of_lines, labelled, read_parts, write_pieces
+from motif.sampling.samples import (
+    ROWS_A_PART,
+    Dataset,
+    boards_of_lines,
+    joined,
+    labelled,
+    number_in,
+    read_parts,
+    write_pieces,
+)
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
@@ -53,22 +61,12 @@ _ROUNDING = 1e-3
 _LINES_AT_ONCE = 4096
 
 
-class LabelRows(NamedTuple):
-    """Labelled positions."""
-
-    boards: Board
-    """Boards (n, 26), from the side of the player on roll."""
-    probabilities: npt.NDArray[np.float32]
-    """Labels (n, 5)."""
-
-
 def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
     """Return which of `boards` (n, 26) lack opposing checkers that cannot have been borne off: (n,)."""
     opponents = -np.minimum(boards, 0)
     # The opponent's home board is the player's points 19 to 24.
     outside = opponents[:, : POINTS - HOME + 1].sum(axis=1)
-    doubtful: npt.NDArray[np.bool_] = (opponents.sum(axis=1) < CHECKERS) & (outside >= OUTSIDE)
-    return doubtful
+    return np.asarray((opponents.sum(axis=1) < CHECKERS) & (outside >= OUTSIDE))
 
 
 def label_format(path: Path) -> LabelFormat | None:
@@ -89,7 +87,7 @@ def label_format(path: Path) -> LabelFormat | None:
     return "gnubg-nn"
 
 
-def read_labels(path: Path) -> Iterator[LabelRows]:
+def read_labels(path: Path) -> Iterator[Dataset]:
     """Yield the labelled positions of a file in either format, in pieces.
 
     Raises `DatasetError`, naming the file and line, if a line is invalid or too long.
@@ -113,17 +111,11 @@ def read_labels(path: Path) -> Iterator[LabelRows]:
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as file:
-            yield from pieces_of(file)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
-    # The name contains a zero byte.
-    except ValueError as error:
-        raise DatasetError(f"{plain_text(str(path))}: cannot be read: {error}") from None
+    with reading(path, DatasetError), open(path, "rb") as file:
+        yield from pieces_of(file)
 
 
-def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> LabelRows:
+def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> Dataset:
     mark = "," if kind == "wildbg" else None
     words = [line.split(mark) for _, line in lines]
     for (number, line), row in zip(lines, words, strict=True):
@@ -136,21 +128,13 @@ def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> La
         boards = boards_of_lines(str(path), names, position_from_gnubg_id, boards_from_gnubg_ids)
     else:
         boards = boards_of_lines(str(path), names, position_from_key, boards_from_keys)
-    return LabelRows(boards, _chances(path, lines, words))
+    return labelled(boards, _chances(path, lines, words))
 
 
 def _chances(
     path: Path, lines: Sequence[tuple[int, str]], words: Sequence[list[str]]
 ) -> npt.NDArray[np.float32]:
-    try:
-        numbers = np.array([row[1:] for row in words], np.float64)
-    except ValueError:
-        numbers = np.full((len(words), _NUMBERS), np.nan)
-        for number, row in enumerate(words):
-            try:
-                numbers[number] = [float(word) for word in row[1:]]
-            except ValueError:
-                break
+    numbers = np.array([[number_in(word) for word in row[1:]] for row in words])
     win, gammon, backgammon, lose_gammon, lose_backgammon = numbers.T
     with np.errstate(invalid="ignore"):
         possible = (
@@ -185,14 +169,14 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
     Every position counts as a separate game and decision, so validation holds out positions, not games.
     Raises `DatasetError` if a line is invalid or `folder` is not empty, and `FileError` if writing fails.
     """
-    kept, first = _KeptLabels(paths, drop_doubtful), 0
+    kept = _KeptLabels(paths, drop_doubtful)
 
     def pieces() -> Iterator[Dataset]:
-        nonlocal first
-        for rows in kept:
-            numbers = np.arange(first, first + len(rows.boards))
-            yield replace(labelled(*rows, game=numbers), decision=numbers)
-            first += len(numbers)
+        first = 0
+        for data in kept:
+            numbers = np.arange(first, first + len(data))
+            yield replace(data, game=numbers.astype(np.int32), decision=numbers)
+            first += len(data)
 
     formats = sorted({str(label_format(path)) for path in paths})
     names = [path.name for path in paths]
@@ -208,23 +192,17 @@ class _KeptLabels:
         self.doubtful = 0
         """Number of doubtful positions so far."""
 
-    def __iter__(self) -> Iterator[LabelRows]:
-        waiting = list[LabelRows]()
-        for rows in chain.from_iterable(map(read_labels, self._paths)):
-            bad = is_doubtful(rows.boards)
-            self.doubtful += int(bad.sum())
-            kept = ~bad if self._drop_doubtful else slice(None)
-            waiting.append(LabelRows(rows.boards[kept], rows.probabilities[kept]))
-            if sum(len(piece.boards) for piece in waiting) >= ROWS_A_PART:
-                yield _joined(waiting)
+    def __iter__(self) -> Iterator[Dataset]:
+        waiting: list[Dataset] = []
+        for data in chain.from_iterable(map(read_labels, self._paths)):
+            doubtful = is_doubtful(data.boards)
+            self.doubtful += int(doubtful.sum())
+            waiting.append(data.rows(~doubtful) if self._drop_doubtful else data)
+            if sum(map(len, waiting)) >= ROWS_A_PART:
+                yield joined(waiting)
                 waiting = []
-        yield _joined(waiting)
-
-
-def _joined(pieces: Sequence[LabelRows]) -> LabelRows:
-    boards = [np.empty((0, BOARD_SIZE), np.int8), *(piece.boards for piece in pieces)]
-    chances = [np.empty((0, _NUMBERS), np.float32), *(piece.probabilities for piece in pieces)]
-    return LabelRows(np.concatenate(boards), np.concatenate(chances))
+        if waiting:
+            yield joined(waiting)
 
 
 def export_labels(folders: Sequence[Path], path: Path) -> int:
@@ -238,8 +216,7 @@ def export_labels(folders: Sequence[Path], path: Path) -> int:
         raise SettingError(f"{path}: the suffix of labelled positions must be {' or '.join(SUFFIXES)}")
     for folder in folders:
         read_manifest(folder)
-    rows = (LabelRows(part.boards, part.probabilities) for folder in folders for part in read_parts(folder))
-    return _write(path, kind, rows)
+    return _write(path, kind, chain.from_iterable(map(read_parts, folders)))
 
 
 def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> Imported:
@@ -248,18 +225,16 @@ def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = F
     return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful)
 
 
-def _write(path: Path, kind: LabelFormat, pieces: Iterable[LabelRows]) -> int:
+def _write(path: Path, kind: LabelFormat, pieces: Iterable[Dataset]) -> int:
     count = 0
     with replacing(path) as temporary, open(temporary, "w", encoding="ascii", newline="\n") as file:
         mark = "," if kind == "wildbg" else " "
         if kind == "wildbg":
             file.write(f"{HEADER}\n")
-        for boards, probabilities in pieces:
-            names = (
-                gnubg_ids(boards) if kind == "wildbg" else [position_key(Position(board)) for board in boards]
-            )
+        for data in pieces:
+            names = gnubg_ids(data.boards) if kind == "wildbg" else list(map(position_key, data.positions))
             # Write the shortest text that reproduces the number.
-            texts = probabilities.astype(str)
+            texts = data.probabilities.astype(str)
             file.writelines(f"{mark.join((name, *row))}\n" for name, row in zip(names, texts, strict=True))
             count += len(names)
     return count

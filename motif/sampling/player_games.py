@@ -3,7 +3,7 @@
 The games are played side by side and then sampled like recorded games, more slowly than compiled self-play.
 """
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from motif.board.packed import Board, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.own import OwnEvaluator
-from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
 from motif.rollouts.games import Rolls, SeededDice, States, lockstep, starts, trial_states
@@ -20,6 +19,7 @@ from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import tally_trials
 from motif.sampling.recorded_games import RecordedGame
+from motif.sampling.samples import Dataset
 
 _NO_ONE = -1
 
@@ -76,26 +76,19 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
     ]
 
 
-def few_candidates(
-    evaluator: Evaluator,
-    boards: Board,
-    decision: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.bool_],
-    candidates: int,
-    seed: int,
-) -> npt.NDArray[np.bool_]:
-    """Choose at most `candidates` plays of each decision (n,); the plays lead to `boards` (n, 26).
+def few_candidates(evaluator: Evaluator, data: Dataset, candidates: int, seed: int) -> npt.NDArray[np.bool_]:
+    """Choose at most `candidates` plays of each decision: return a mask of their positions (n,).
 
     The candidates are the chosen play, the best plays by the evaluator, and as many random plays.
     """
-    gains = switched_equities(evaluator.equity_many(boards))
-    by_value = _places(decision, ~chosen, switched_equities(gains))
+    decision = data.decision
+    by_value = _places(decision, ~data.chosen, evaluator.equity_many(data.boards))
     lots = trial_states(seed, decision, 0, 1)[:, 0] ^ trial_states(seed, np.arange(len(decision)), 1, 1)[:, 0]
     late = by_value > candidates // 2
     return np.asarray(_places(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates)
 
 
-def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
     """Return the rank (n,) of each row in its decision, from 0, by ascending `keys` (n,)."""
     order = np.lexsort((*reversed(keys), decision))
     _, counts = np.unique(decision, return_counts=True)
@@ -104,12 +97,14 @@ def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDA
     return places
 
 
-def rolled_labels(
-    evaluator: Evaluator, boards: Board, decision: npt.NDArray[np.int64], settings: RolloutSettings
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Label `boards` (n, 26) by rollouts, with the same dice within a decision (n,)."""
-    tallies = tally_trials(evaluator, settings, pack_many(boards), decision, jobs=1)
-    width = len(OUTPUTS) + 1
-    means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, width)
-    errors = np.array([tally.errors()[-1] for tally in tallies], np.float32)
-    return dict(zip((*OUTPUTS, "equity"), means.T, strict=True)) | {"equity_se": errors}
+def rolled_out(evaluator: Evaluator, data: Dataset, settings: RolloutSettings) -> Dataset:
+    """Return the positions with labels from rollouts, with the same dice within a decision."""
+    tallies = tally_trials(evaluator, settings, pack_many(data.boards), data.decision, jobs=1)
+    means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, len(OUTPUTS) + 1)
+    return replace(
+        data,
+        probabilities=means[:, :-1],
+        equity=means[:, -1],
+        equity_se=np.array([tally.errors()[-1] for tally in tallies], np.float32),
+        trials=np.full(len(data), settings.trials, np.int32),
+    )

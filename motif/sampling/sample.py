@@ -5,18 +5,18 @@ source of their labels: rollouts by the player, any evaluator or, for recorded g
 game.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
+from motif.board.identifiers import gnubg_ids
 from motif.board.packed import pack_many, unpack_many
 from motif.board.position import Position
 from motif.compiler.background import precompile_in_background
@@ -39,7 +39,7 @@ from motif.runtime.parallel import check_stop, run_until, stop_request, worker_c
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.settings import setting
 from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
-from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_labels
+from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_out
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -47,6 +47,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     record_game,
 )
+from motif.sampling.samples import Dataset, joined
 from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory, new_record, self_play
 
 
@@ -271,8 +272,7 @@ def sample(
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)
-        work = _SampleWork(settings, evaluator, labeller, recorded)
-        parts = _all_parts(work, provenance, folder, kept, jobs)
+        parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, kept, jobs)
     seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
     return SampleResult(
@@ -331,43 +331,31 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
     return max(1, int(_TRIALS_A_CALL / (trials * _positions_a_game(settings))))
 
 
-class _SampleWork(NamedTuple):
-    """Inputs of sampling."""
-
-    settings: SampleSettings
-    evaluator: Evaluator
-    labeller: Evaluator | None
-    recorded: Sequence[RecordedGame]
-
-    def calls(self, pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments of `sample_games` for `pieces`: pairs of a first game and a number of games."""
-        for first, count in pieces:
-            yield first, count, self.recorded[first : first + count]
-
-
 def _all_parts(
-    work: _SampleWork,
+    settings: SampleSettings,
+    evaluator: Evaluator,
+    labeller: Evaluator | None,
+    recorded: Sequence[RecordedGame],
     provenance: dict[str, Any],
     folder: Path,
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
     """Return all parts in order; make the missing parts, and rewrite the manifest after each of them."""
-    settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
     starts = range(0, settings.games, together)
     names = [part_name(k) for k in range(len(starts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
-    make: Callable[..., dict[str, Any]] = partial(
-        sample_evaluator_games, settings, evaluator, labeller=labeller
-    )
+    make: Callable[..., Dataset] = partial(sample_evaluator_games, settings, evaluator, labeller=labeller)
     if isinstance(evaluator, StaticEvaluator):
         make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
     pieces = {k: _pieces(starts[k], min(together, settings.games - starts[k]), at_once) for k in missing}
-    calls = work.calls(chain.from_iterable(pieces.values()))
-    of_whom = f"{settings.games} games of {settings.player}"
-    what = f"{settings.games} recorded games" if recorded else of_whom
+    calls = (
+        (first, count, recorded[first : first + count])
+        for first, count in chain.from_iterable(pieces.values())
+    )
+    what = "recorded games" if recorded else f"games of {settings.player}"
     whole = dict(kept)
 
     def record(complete: bool) -> list[DatasetPart]:
@@ -377,16 +365,16 @@ def _all_parts(
 
     with (
         stop_request(_STOPPING) as stop,
-        progress(f"sampling {what}", len(starts)) as advance,
+        progress(f"sampling {settings.games} {what}", len(starts)) as advance,
         closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)
         advance(len(kept))
         for k in missing:
-            done = [columns for columns in islice(made, len(pieces[k])) if columns is not None]
+            done = [data for data in islice(made, len(pieces[k])) if data is not None]
             # After a request to stop, some parts may be missing.
             if len(done) == len(pieces[k]):
-                whole[names[k]] = write_part(folder, k, _joined(done), provenance)
+                whole[names[k]] = write_part(folder, k, joined(done).columns(), provenance)
                 record(complete=False)
                 advance(1)
         parts = record(complete=len(whole) == len(names))
@@ -400,18 +388,6 @@ def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
     return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
-def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Join the columns of consecutive games."""
-    if len(pieces) == 1:
-        return pieces[0]
-    return {
-        name: np.concatenate([piece[name] for piece in pieces])
-        if isinstance(values, np.ndarray)
-        else list(chain.from_iterable(piece[name] for piece in pieces))
-        for name, values in pieces[0].items()
-    }
-
-
 def sample_games(
     settings: SampleSettings,
     model: Model,
@@ -419,8 +395,8 @@ def sample_games(
     count: int,
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
-) -> dict[str, Any]:
-    """Return the columns of games `first`, ..., `first` + `count` - 1 of self-play or `recorded`.
+) -> Dataset:
+    """Return the positions of games `first`, ..., `first` + `count` - 1 of self-play or `recorded`.
 
     The labels come from `labeller`, by default from rollouts or the results of the games.  A stop is
     possible between games.
@@ -431,7 +407,7 @@ def sample_games(
     model, space = prepared(model)
     record, memory = new_record(trials=kept), new_memory(space, kept)
     trials = max(rules.trials, 1)
-    columns: dict[str, list[Any]] = {}
+    made: list[Dataset] = []
     for game in range(first, first + count):
         check_stop()
         if recorded:
@@ -445,23 +421,21 @@ def sample_games(
             means = outcome_labels(played, record.plies[:rows])
             means = np.column_stack([means, equities(means)])
             equity_errors = np.full(rows, np.nan)
-        made = {
-            "position": gnubg_ids(unpack_many(record.boards[:rows])),
-            **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},
-            "equity": means[:, -1].astype(np.float32),
-            "equity_se": equity_errors.astype(np.float32),
-            "trials": np.full(rows, trials, np.int32),
-            "game": np.full(rows, game, np.int32),
-            "ply": record.plies[:rows].copy(),
-            "decision": record.items[:rows].copy(),
-            "chosen": record.chosen[:rows].copy(),
-            "cls": classify_many(record.boards[:rows]),
-        }
-        for name, values in made.items():
-            columns.setdefault(name, []).append(values)
-    ids = list(chain.from_iterable(columns.pop("position")))
-    joined = {name: np.concatenate(values) for name, values in columns.items()}
-    return {"position": ids, **joined, **({} if labeller is None else _labels(labeller, ids))}
+        data = Dataset(
+            boards=unpack_many(record.boards[:rows]),
+            probabilities=means[:, :-1].astype(np.float32),
+            equity=means[:, -1].astype(np.float32),
+            equity_se=equity_errors.astype(np.float32),
+            trials=np.full(rows, trials, np.int32),
+            game=np.full(rows, game, np.int32),
+            ply=record.plies[:rows].copy(),
+            decision=record.items[:rows].copy(),
+            chosen=record.chosen[:rows].copy(),
+            position_class=classify_many(record.boards[:rows]),
+        )
+        made.append(data)
+    data = joined(made)
+    return data if labeller is None else _labelled(data, labeller)
 
 
 def sample_evaluator_games(
@@ -471,46 +445,30 @@ def sample_evaluator_games(
     count: int,
     recorded: Sequence[RecordedGame] = (),
     labeller: Evaluator | None = None,
-) -> dict[str, Any]:
+) -> Dataset:
     """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions."""
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")
-    made = sample_games(unlabelled, simple().model, first, count, games)
+    data = sample_games(unlabelled, simple().model, first, count, games)
     if settings.candidates:
-        kept = few_candidates(
-            evaluator,
-            boards_from_gnubg_ids(made["position"]),
-            made["decision"],
-            made["chosen"],
-            settings.candidates,
-            settings.seed,
-        )
-        ids = [identifier for identifier, keep in zip(made.pop("position"), kept, strict=True) if keep]
-        made = {"position": ids, **{name: values[kept] for name, values in made.items()}}
+        data = data.rows(few_candidates(evaluator, data, settings.candidates, settings.seed))
     if labeller is not None:
-        return made | _labels(labeller, made["position"])
-    if settings.is_by_outcome:
-        return made
-    boards = boards_from_gnubg_ids(made["position"])
-    labels = rolled_labels(evaluator, boards, made["decision"], settings.rollouts())
-    return made | labels | {"trials": np.full(len(boards), settings.trials, np.int32)}
+        return _labelled(data, labeller)
+    return data if settings.is_by_outcome else rolled_out(evaluator, data, settings.rollouts())
 
 
-def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the labels by `labeller` of the positions with these `ids`."""
-    boards = boards_from_gnubg_ids(ids)
+def _labelled(data: Dataset, labeller: Evaluator) -> Dataset:
+    """Return the positions with labels by `labeller`."""
     # The values do not depend on how positions are batched.
-    at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))
-    rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
-    for start in range(0, len(boards), at_once):
+    at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(data))
+    rows = np.empty((len(data), len(OUTPUTS)), np.float32)
+    for start in range(0, len(data), at_once):
         check_stop()
         part = slice(start, start + at_once)
-        rows[part] = labeller.evaluate_many(boards[part])
-    return {
-        **dict(zip(OUTPUTS, rows.T, strict=True)),
-        "equity": equities(rows.astype(np.float64)).astype(np.float32),
-    }
+        rows[part] = labeller.evaluate_many(data.boards[part])
+    equity = equities(rows.astype(np.float64)).astype(np.float32)
+    return replace(data, probabilities=rows, equity=equity)
 
 
 def _stratified_errors(record: SampledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:

@@ -273,6 +273,14 @@ def boards_of_lines(
         raise
 
 
+def number_in(text: str) -> float:
+    """Return the number in `text`, or NaN if it is not a number."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
 def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     try:
         return np.asarray(table[name]).astype(dtype)

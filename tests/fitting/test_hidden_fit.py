@@ -45,7 +45,7 @@ def test_what_was_planted_is_found():
     fit = fit_hidden(rows, replace(SETTINGS, passes=200, rate=0.03))
     error = (shown(fit, rows) - rows.labels)[rows.training :, 0]
     assert np.sqrt(np.mean(error**2)) < 0.01
-    assert fit.history[-1].validation < 0.1 * fit.history[0].validation
+    assert fit.history[-1].rmse_validation < 0.1 * fit.history[0].rmse_validation
     assert np.abs(shown(fit, rows)[:, 2:]).max() < 0.02
 
 
@@ -55,7 +55,7 @@ def test_the_history_shows_what_the_weights_do():
     best = min(fit.history, key=lambda each: each.between_plays)
     error = ((shown(fit, rows) - rows.labels) * [2, 1, 1, -1, -1]).sum(axis=1)[rows.training :]
     apart = error - np.repeat(error.reshape(-1, 4).mean(axis=1), 4)
-    assert np.sqrt(np.mean(error**2)) == pytest.approx(best.validation, rel=1e-3)
+    assert np.sqrt(np.mean(error**2)) == pytest.approx(best.rmse_validation, rel=1e-3)
     assert np.sqrt(np.mean(apart**2)) == pytest.approx(best.between_plays, rel=1e-3)
 
 
@@ -143,7 +143,7 @@ def test_a_checkpoint_of_no_use_is_as_good_as_none(tmp_path, damage):
 def test_without_validation_the_last_pass_counts():
     rows = planted()
     fit = fit_hidden(replace(rows, training=len(rows.labels)), SETTINGS)
-    assert [each.validation for each in fit.history] == [None] * 3
+    assert [each.rmse_validation for each in fit.history] == [None] * 3
 
 
 def bytes_of(fit: HiddenFit) -> bytes:

@@ -246,7 +246,7 @@ def bootstrap(
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
-    from motif.learning import load_config, load_preset, run_bootstrap, with_seed
+    from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, drawn_beside
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)

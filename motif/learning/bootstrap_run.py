@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 from motif.compiler.background import precompile_in_background
-from motif.contests import ContestResult, play_money_games
+from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
 from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
@@ -94,6 +94,14 @@ class VersionStep(SamplePlan):
         """Return the versions whose samples the fit of this `version` includes besides its own."""
         return range(max(0, version - self.pooled), version + 1)
 
+    def check_labels(self) -> None:
+        """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, such as ``@2:thin``."""
+        ahead = _LOOKAHEAD.fullmatch(self.labels)
+        if not self.is_rolled_out and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
+            raise SettingError(
+                f"labels must be rollout or lookahead such as @2:thin, not {shown(self.labels)}"
+            )
+
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Return settings for sampling with `player`."""
         label = self.labels if self.is_rolled_out else player + self.labels
@@ -133,13 +141,11 @@ class BootstrapConfig:
                 self.fit_settings(version).check()
                 if self.terms and self.fit_settings(version).hidden:
                     raise SettingError(NO_TERM_TABLE.replace("term_table", "terms", 1))
+                step.check_labels()
+                if step.pooled < 0:
+                    raise SettingError(f"pooled must be at least 0, not {shown(step.pooled)}")
             except MotifError as error:
                 raise SettingError(f"versions[{version}]: {error}") from None
-            check_labels(step.labels, f"versions[{version}]: labels")
-            if step.pooled < 0:
-                raise SettingError(
-                    f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
-                )
         if len(self.versions) > _MAX_VERSIONS:
             raise SettingError(f"versions: there must be at most {_MAX_VERSIONS}, not {len(self.versions)}")
         # Fewer games have no standard error.
@@ -156,18 +162,13 @@ class BootstrapConfig:
         """Return the seed of the matches that measure a version, unused by sampling."""
         return self.seed * _SEEDS_A_RUN + _FIRST_STRENGTH_SEED + version
 
+    def label(self, version: int) -> str:
+        """Return the name of a version, or of the start player for -1."""
+        return self.start if version < 0 else f"{self.name}-v{version}"
+
     def save(self, folder: Path) -> None:
         """Write `config.yaml`."""
-        document = asdict(self)
-        document["versions"] = [asdict(step) for step in self.versions]
-        write_text(folder / CONFIG, yaml.safe_dump(document, sort_keys=False))
-
-
-def check_labels(labels: str, where: str) -> None:
-    """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, such as ``@2:thin``."""
-    ahead = _LOOKAHEAD.fullmatch(labels)
-    if labels != ROLLOUTS and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
-        raise SettingError(f"{where} must be rollout or lookahead such as @2:thin, not {shown(labels)}")
+        write_text(folder / CONFIG, yaml.safe_dump(asdict(self), sort_keys=False))
 
 
 def preset_names() -> list[str]:
@@ -303,14 +304,14 @@ def _make_version(
 ) -> dict[str, Any]:
     home, step = folder / f"v{version}", config.versions[version]
     previous = config.start if version == 0 else str(folder / f"v{version - 1}" / WEIGHTS)
-    name = f"{config.name}-v{version}"
+    name, parent = config.label(version), config.label(version - 1)
     seconds = {}
 
     labels = f"{step.trials} trials each" if step.is_rolled_out else f"labelled by {step.labels}"
-    tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {labels}")
+    tell(f"{name}: sampling {step.games} games of {parent}, {labels}")
     stopwatch = Stopwatch()
     settings = step.sample_settings(previous, config.step_seed(version))
-    sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
+    sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=parent)
     seconds["sample"] = stopwatch.seconds
 
     pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
@@ -322,7 +323,7 @@ def _make_version(
         config.fit_settings(version),
         name=name,
         version=version,
-        parent=_label(config, version - 1),
+        parent=parent,
         term_table=home / TERMS if config.terms else None,
         cross_check=True,
         checkpoints=home / CHECKPOINTS,
@@ -353,21 +354,14 @@ def _make_version(
     return summary
 
 
-def _label(config: BootstrapConfig, version: int) -> str:
-    """Return the name of a version, or of the start player for -1."""
-    return config.start if version < 0 else f"{config.name}-v{version}"
-
-
 def _strength(
     config: BootstrapConfig, home: Path, previous: str, version: int, jobs: int | None
 ) -> dict[str, float | None]:
-    player = load(str(home / WEIGHTS))
-
-    def against(opponent: str, seed: int) -> ContestResult:
-        return play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
-
-    seed = config.strength_seed(version)
-    reference, before = against(_REFERENCE, seed), against(previous, seed)
+    player, seed = load(str(home / WEIGHTS)), config.strength_seed(version)
+    reference, before = (
+        play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
+        for opponent in (_REFERENCE, previous)
+    )
     return {
         "ppg_vs_pubeval": reference.ppg,
         "ppg_se": reference.se,

@@ -4,6 +4,7 @@
 probabilities of a class together with a hidden layer (`_fit_hidden_layers`), and measures the result.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,6 @@ from motif.fitting.solve import solver
 from motif.learning.cross_check import CrossCheck, check_fit, compared, head_to_check
 from motif.learning.fit_errors import (
     ALL,
-    ChoiceError,
     WinErrors,
     choice_errors,
     label_noise_of,
@@ -109,6 +109,7 @@ def fit_dataset(
             fit = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
         weights = replace(fit.weights, name=name, version=version, parent=parent)
         unpruned = {place: head.unpruned for place, head in fit.heads.items() if head.unpruned}
+        whole = {**fit.heads, **unpruned}
         if term_table is not None:
             calls = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
             write_terms(
@@ -123,7 +124,7 @@ def fit_dataset(
             fit.win_errors.validation,
             choice_errors(rows, weights),
             {place: head.result for place, head in unpruned.items()},
-            _choices_before_pruning(rows, weights, {**fit.heads, **unpruned}) if unpruned else {},
+            choice_errors(rows, replace(weights, classes=_heads_by_class(whole))) if unpruned else {},
             tuple(_warnings(fit.heads, parameters)),
             {place: label_noise_of(rows, [place[0]], place[1], settings) for place in fit.results},
             overall_errors(rows, weights, fit.win_errors.validation, settings),
@@ -149,7 +150,7 @@ def _fit_heads(
     checked = head_to_check(rows, places, settings) if cross_check else None
     if checked is not None:
         calls[ALL] = (check_fit, rows[checked[0]], checked[1], settings)
-    fitted = _each(_called, calls, f"fitting {name}", jobs)
+    fitted = _each(operator.call, calls, f"fitting {name}", jobs)
     other = fitted.pop(ALL, None)
     heads: dict[tuple[str, str], HeadFit] = {place: fitted.pop(place) for place in places}
     results = {place: head.result for place, head in heads.items()}
@@ -199,16 +200,6 @@ def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[
     for (class_name, head), fit in heads.items():
         classes.setdefault(class_name, {})[head] = head_weights(fit.terms, fit.result.weights)
     return classes
-
-
-def _choices_before_pruning(
-    rows: Mapping[str, ClassRows], weights: WeightFile, heads: Mapping[tuple[str, str], HeadFit]
-) -> dict[str, ChoiceError]:
-    return choice_errors(rows, replace(weights, classes=_heads_by_class(heads)))
-
-
-def _called(function: Callable[..., _Result], *arguments: Any) -> _Result:
-    return function(*arguments)
 
 
 def _each(

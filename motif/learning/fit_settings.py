@@ -9,6 +9,7 @@ from motif.runtime.settings import setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
+_CHOICES = {"terms": ("pairs", "linear"), "backgammons": ("pairs", "race", "linear"), "heads": ("all", "win")}
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,10 @@ class FitSettings:
 
         check_seed(self.seed)
         self._check_numbers()
-        if self.terms not in ("pairs", "linear"):
-            raise FitError(f"terms must be pairs or linear, not {shown(self.terms)}", "terms")
-        if self.backgammons not in ("pairs", "race", "linear"):
-            message = f"backgammons must be pairs, race or linear, not {shown(self.backgammons)}"
-            raise FitError(message, "backgammons")
-        if self.heads not in ("all", "win"):
-            raise FitError(f"heads must be all or win, not {shown(self.heads)}", "heads")
+        for name, known in _CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                rule = f"{', '.join(known[:-1])} or {known[-1]}"
+                raise FitError(f"{name} must be {rule}, not {shown(value)}", name)
         solver(self.method)
         if self.hidden:
             self._check_hidden()

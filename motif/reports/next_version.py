@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
-from motif.learning import BootstrapConfig
-from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
+from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS, BootstrapConfig
 from motif.learning.fit_settings import FitSettings
 from motif.reports.run_files import VersionFigures
 from motif.sampling import SampleSettings

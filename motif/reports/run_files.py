@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from motif.evaluators import WeightFile, read_weight_file
-from motif.learning import BootstrapConfig, load_config
-from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.learning.bootstrap_run import (
+    CONFIG,
+    HISTORY,
+    SAMPLES,
+    SUMMARY,
+    WEIGHTS,
+    BootstrapConfig,
+    load_config,
+)
 from motif.learning.cross_check import CrossCheck
 from motif.reports.convergence import Rows
 from motif.runtime.documents import Entry

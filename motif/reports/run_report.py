@@ -27,8 +27,15 @@ from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.fitting.significance import HeadTerms
-from motif.learning import BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_run import CONFIG, TERMS, WEIGHTS, OnVersion
+from motif.learning.bootstrap_run import (
+    CONFIG,
+    TERMS,
+    WEIGHTS,
+    BootstrapConfig,
+    OnVersion,
+    VersionStep,
+    load_config,
+)
 from motif.learning.heads import HEAD, settings_of, term_errors
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import class_rows, held_out

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from motif import learning as bootstrap
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch, legal_plays
@@ -13,6 +12,7 @@ from motif.board.position import Position
 from motif.cli.options import DEFAULT_PLAYER
 from motif.cli.printing import json_line
 from motif.evaluators import OUTPUTS, load_evaluator
+from motif.learning import bootstrap_run as bootstrap
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.sampling.dataset import read_manifest

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from motif.learning import run_bootstrap
+from motif.learning.bootstrap_run import run_bootstrap
 from motif.runtime.errors import FileError
 from motif.runtime.files import LOCK, working_in
 from tests.faults.made_runs import TINY, bootstrapping, sampling

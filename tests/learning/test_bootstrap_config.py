@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from motif.learning import BootstrapConfig, VersionStep, load_config, load_preset, preset_names, with_seed
-from motif.learning.bootstrap_run import parse_config
+from motif.learning.bootstrap_run import (
+    BootstrapConfig,
+    VersionStep,
+    load_config,
+    load_preset,
+    parse_config,
+    preset_names,
+    with_seed,
+)
 from motif.learning.fit import FitSettings
 from motif.runtime.errors import FitError, SettingError
 from motif.sampling import SampleSettings

@@ -14,8 +14,8 @@ import pytest
 from motif.evaluators import read_weight_file
 from motif.fitting.hidden_fit import _FitState
 from motif.fitting.significance import read_terms
-from motif.learning import bootstrap_run, run_bootstrap
-from motif.learning.bootstrap_run import CHECKPOINTS
+from motif.learning import bootstrap_run
+from motif.learning.bootstrap_run import CHECKPOINTS, run_bootstrap
 from motif.learning.fitted_weights import HISTORY_COLUMNS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version

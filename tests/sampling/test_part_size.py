@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from motif.learning import load_preset, preset_names
+from motif.learning.bootstrap_run import load_preset, preset_names
 from motif.sampling import SampleSettings, read_dataset
 from motif.sampling.sample import games_a_part
 from tests.sampling.folders import made

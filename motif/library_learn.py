@@ -123,8 +123,8 @@ class Fit(FittedWeights):
     def records(self) -> list[Row]:
         """Return a row for each head."""
         names = ("terms", "rmse_train", "rmse_validation", "sweeps", "stopped", "seconds")
-        heads: dict[str, Row] = self.to_dict()["heads"]
-        return [{"head": head, **{name: of[name] for name in names}} for head, of in heads.items()]
+        heads = self.head_figures().items()
+        return [{"head": head, **{name: of[name] for name in names}} for head, of in heads]
 
     def plot(self, path: Path | str | None = None) -> "Figure":
         """Plot the errors by pass.

@@ -147,12 +147,8 @@ def write_records(path: Path, records: Mapping[str, Record]) -> None:
 
 
 def _record(record: documents.Entry) -> Record:
-    values = record.fields(Record)
-    rates = {
-        name: ErrorRate(**rate.fields(ErrorRate)) for name, rate in record.get("error_rates", {}).items()
-    }
-    conditions = Conditions(**record["conditions"].fields(Conditions))
-    return Record(**{**values, "conditions": conditions, "error_rates": rates})
+    rates = {name: rate.made(ErrorRate) for name, rate in record.get("error_rates", {}).items()}
+    return record.made(Record, conditions=record["conditions"].made(Conditions), error_rates=rates)
 
 
 _NONE = "-"

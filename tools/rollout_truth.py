@@ -31,6 +31,7 @@ from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
+from motif.runtime.documents import Entry
 from motif.runtime.errors import FileError
 from motif.runtime.files import json_of, make_folder, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
@@ -112,6 +113,12 @@ def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
     print(f"{len(decisions)} decisions", file=sys.stderr)
 
 
+def _state(folder: Path) -> dict[str, Any]:
+    """Return the collected decisions and their settings."""
+    path = folder / _DECISIONS
+    return Entry(json_of(path, FileError, "no decisions: collect them first"), str(path), FileError).of(dict)
+
+
 def results_of(folder: Path) -> list[dict[str, Any]]:
     """Return the results so far, without an incomplete line left by a killed run."""
     results = [json.loads(line) for line in whole_lines(folder / _RESULTS)]
@@ -120,7 +127,7 @@ def results_of(folder: Path) -> list[dict[str, Any]]:
 
 def run(folder: Path, jobs: int, most: int | None) -> None:
     """Process the unfinished decisions of `folder`, up to number `most`."""
-    state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
+    state = _state(folder)
     decisions = state["decisions"][:most]
     boards = boards_from_keys([one["position"] for one in decisions])
     codes = classify_many(pack_many(boards))
@@ -163,7 +170,7 @@ def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
 
 def write(folder: Path, target: Path) -> None:
     """Write a benchmark file per class to the folder `target`."""
-    state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
+    state = _state(folder)
     results = results_of(folder)
     # Only complete rounds are written, so that slow decisions are not omitted.
     whole = sum(record["decision"] == place for place, record in enumerate(results))

@@ -105,13 +105,13 @@ class Phrases:
 def phrases(language: str = LANGUAGE) -> Phrases:
     """Return the phrases of `language`; raises `SettingError` if there are none."""
     # Imported here because listing the languages needs no YAML.
-    from motif.runtime.documents import parse_yaml
+    from motif.runtime.documents import yaml_document
 
     known = languages()
     if language not in known:
         raise SettingError(f"unknown language {shown(language)}: it must be one of {', '.join(known)}")
     file = resources.files("motif").joinpath("data", "phrases", language + _SUFFIX)
-    return Phrases(language, parse_yaml(file.read_text(encoding="utf-8")))
+    return Phrases(language, yaml_document(file.read_text("utf-8"), file.name, SettingError).mapping())
 
 
 def capitalized(phrase: str) -> str:

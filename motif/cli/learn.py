@@ -193,21 +193,21 @@ def _note_missing_parts(folders: Sequence[Path]) -> None:
 def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     from motif.learning.label_noise import NOT_KNOWN
 
-    facts = fitted.to_dict()
+    heads = fitted.head_figures()
     columns = (
         "head", "terms", "RMSE training", "validation", "label noise", "without noise", "sweeps", "stopped",
     )  # fmt: skip
-    print_table(columns, [_head_cells(head, of) for head, of in facts["heads"].items()])
+    print_table(columns, [_head_cells(head, of) for head, of in heads.items()])
     for label, losses in (
-        ("choice error in points per validation decision, by the labels", facts["choice_error"]),
-        ("before pruning", facts["choice_error_before_pruning"]),
+        ("choice error in points per validation decision, by the labels", fitted.choice_error),
+        ("before pruning", fitted.unpruned_choice_error),
     ):
         if losses:
             say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
-    if any(of["label_noise"] is None for of in facts["heads"].values()):
+    if any(of["label_noise"] is None for of in heads.values()):
         say(f"label noise: {NOT_KNOWN[0].lower()}{NOT_KNOWN[1:]}")
     method = fitted.weights.fit["method"]
-    say(f"{out}: {facts['samples']} positions fitted in {facts['seconds']:.1f} s by {method}")
+    say(f"{out}: {fitted.samples} positions fitted in {fitted.seconds:.1f} s by {method}")
 
 
 def _head_cells(head: str, facts: Row) -> list[str]:

@@ -108,19 +108,18 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     if content.startswith(_COMPRESSED):
         content = unpacked(content, "xz", YAML_UNPACKED, where, WeightFileError)
     try:
-        parsed = parse_large_yaml(content.decode("utf-8"))
+        document = Entry(parse_large_yaml(content.decode("utf-8")), where, WeightFileError, "document")
     except UnicodeDecodeError as error:
         raise WeightFileError(f"{where}: cannot be read: {error}") from None
     except YamlSizeError as error:
         raise WeightFileError(f"{where}: {error}") from None
     except YamlTextError as error:
         raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
-    document = Entry(parsed, where, WeightFileError, "document")
     document.mapping()
     if document.get("format").value != FORMAT:
-        document.get("format").fail(f"must be {FORMAT!r}, not {shown(parsed.get('format'))}")
+        document.get("format").fail(f"must be {FORMAT!r}, not {shown(document.get('format').value)}")
     document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
-    parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
+    parameters = _parameters(document["parameters"], folder, _names_in(document["classes"].value))
     classes = _classes(document["classes"], parameters)
     hidden_layers = {
         class_name: _hidden_layer(content[HIDDEN_KEY], parameters)
@@ -133,7 +132,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         document.get("parent").of(str, type(None), wanted="text or null"),
         parameters,
         classes,
-        _filter(document["filter"]) if "filter" in parsed else None,
+        _filter(document["filter"]) if "filter" in document.value else None,
         # The last entry, so a file truncated between two lines lacks it.
         document["fit"].mapping(),
         document.get("bearoff", False).truth(),

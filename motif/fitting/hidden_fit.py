@@ -280,8 +280,9 @@ class _FitState:
                 name: _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)) for name in _STORED
             }
             shapes = [[each.shape for each in of] for of in (self.weights, *kept.values())]
-            rows = [[None if math.isnan(v) else v for v in row] for row in arrays["passes"].tolist()]
-            history = [HiddenPass(int(number), *values) for number, *values in rows]
+            passes = arrays["passes"].astype(object)
+            passes[np.isnan(arrays["passes"])] = None
+            history = [HiddenPass(int(number), *figures) for number, *figures in passes.tolist()]
             step, best_pass = int(arrays["step"]), int(arrays["best_pass"])
         if any(each != shapes[0] for each in shapes):
             raise ValueError(path)

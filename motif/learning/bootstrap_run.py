@@ -31,7 +31,7 @@ from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.runtime.documents import Entry, yaml_document
-from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, plain_text, shown
+from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, changed, plain_text, shown
 from motif.runtime.files import (
     clear_temporaries,
     contents,
@@ -55,7 +55,9 @@ CHECKPOINTS = "fit"
 """Folder for the progress of the fit of hidden layers, from which a stopped run resumes."""
 _REFERENCE = "pubeval"
 
-OnVersion = Callable[[Path, dict[str, Any]], None]
+Summary = dict[str, object]
+"""The figures of a version, as in its summary.json."""
+OnVersion = Callable[[Path, Summary], None]
 """Function that is called with the folder and the summary of each finished version."""
 Finish = Callable[[WeightFile], WeightFile]
 """Function that adds information to weights without changing their values, such as words for readers."""
@@ -78,10 +80,10 @@ class VersionStep(SamplePlan):
     """The labeller of the samples: `rollout`, or lookahead by the previous version, such as ``@2:thin``."""
     pooled: int = 0
     """Number of earlier versions whose samples are included in the fit."""
-    fit: dict[str, Any] = field(default_factory=dict)
+    fit: dict[str, object] = field(default_factory=dict)
     """Fields of `FitSettings` that differ from the run's."""
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> dict[str, object]:
         """Return the fields of `SamplePlan`."""
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
@@ -105,7 +107,7 @@ class VersionStep(SamplePlan):
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Return settings for sampling with `player`."""
         label = self.labels if self.is_rolled_out else player + self.labels
-        return SampleSettings(player=player, label=label, seed=seed, **self.plan())
+        return changed(SampleSettings(player=player, label=label, seed=seed), self.plan())
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class BootstrapConfig:
     seed: int
     strength_games: int
     """Games per match when measuring a version."""
-    fit: dict[str, Any] = field(default_factory=dict)
+    fit: dict[str, object] = field(default_factory=dict)
     """Fields of `FitSettings` that differ from its defaults."""
     versions: tuple[VersionStep, ...] = ()
     terms: bool = False
@@ -128,7 +130,7 @@ class BootstrapConfig:
     def fit_settings(self, version: int | None = None) -> FitSettings:
         """Return the settings of the run's fits, or of one version's."""
         own = {} if version is None else self.versions[version].fit
-        return FitSettings(**{"seed": self.seed, **self.fit, **own})
+        return changed(FitSettings(seed=self.seed), {**self.fit, **own})
 
     def check(self) -> None:
         """Raise a `MotifError` for an invalid value."""
@@ -192,7 +194,7 @@ def read_fit_settings(path: Path) -> FitSettings:
     """Return the settings of a fit from a YAML file; raises `SettingError`."""
     text = text_of(path, SettingError, YAML_FILE)
     entry = yaml_document(text, plain_text(str(path)), SettingError, joint=": ")
-    return FitSettings(**entry.fields(FitSettings, partly=True))
+    return changed(FitSettings(), entry.fields(FitSettings, partly=True))
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
@@ -211,7 +213,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     return config
 
 
-def _values(entry: Entry, kind: Any) -> dict[str, Any]:
+def _values(entry: Entry, kind: type[VersionStep | BootstrapConfig]) -> dict[str, Any]:
     """Return the fields of `kind`, including the nested settings of the fit."""
     return {**entry.fields(kind), "fit": entry.get("fit", {}).fields(FitSettings, partly=True)}
 
@@ -225,7 +227,7 @@ def run_bootstrap(
     on_version: OnVersion | None = None,
     tell: Callable[[str], None] = lambda line: None,
     finish: Finish = lambda weights: weights,
-) -> list[dict[str, Any]]:
+) -> list[Summary]:
     """Run or resume the bootstrap in `folder`; return the summaries of its versions.
 
     The run ends after `versions` versions, if given; the same call without it continues. The same
@@ -242,7 +244,7 @@ def run_bootstrap(
     if not (folder / CONFIG).exists():
         # Before its folder is created.
         load_static(config.start)
-    summaries: list[dict[str, Any]] = []
+    summaries: list[Summary] = []
     with working_in(folder):
         _claim(folder, config)
         try:
@@ -278,7 +280,7 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
         config.save(folder)
 
 
-def _finished(home: Path, version: int) -> dict[str, Any] | None:
+def _finished(home: Path, version: int) -> Summary | None:
     """Return the summary of a finished version; None for an unfinished one."""
     path = home / SUMMARY
     if not path.exists():
@@ -301,7 +303,7 @@ def _make_version(
     jobs: int | None,
     tell: Callable[[str], None],
     finish: Finish,
-) -> dict[str, Any]:
+) -> Summary:
     home, step = folder / f"v{version}", config.versions[version]
     previous = config.start if version == 0 else str(folder / f"v{version - 1}" / WEIGHTS)
     name, parent = config.label(version), config.label(version - 1)

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
 
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import CONVERGED, FAILURES, FitResult
@@ -71,21 +70,24 @@ class FittedWeights(Tabular):
         reasons = [result.stopped for result in self.results.values() if result.stopped != CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for a report.
+    def head_figures(self) -> dict[str, dict[str, object]]:
+        """Return the numbers of each head, by class and head: "race.win".
 
         For a pruned head, `before_pruning` has the numbers of the fit with every term; the others are from
         the last fit. `terms` is the number of weights without the bias.
         """
-        before = {place: _facts_of_fit(result) for place, result in self.unpruned.items()}
-        heads = {
+        before = {place: _figures_of(result) for place, result in self.unpruned.items()}
+        return {
             ".".join(place): {
-                **_facts_of_fit(result),
+                **_figures_of(result),
                 **NoiseFreeError(result.rmse_validation, self.noise.get(place)).to_dict(),
                 "before_pruning": before.get(place),
             }
             for place, result in self.results.items()
         }
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for a report."""
         return {
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
@@ -102,7 +104,7 @@ class FittedWeights(Tabular):
             },
             "choice_error_before_pruning": self.unpruned_choice_error,
             "warnings": list(self.warnings),
-            "heads": heads,
+            "heads": self.head_figures(),
             "cross_check": None if self.check is None else self.check.to_dict(),
         }
 
@@ -118,7 +120,7 @@ class FittedWeights(Tabular):
         ]
 
 
-def _facts_of_fit(result: FitResult) -> dict[str, Any]:
+def _figures_of(result: FitResult) -> dict[str, object]:
     return {
         "terms": len(result.weights) - 1,
         "rmse_train": result.rmse_train,

@@ -105,14 +105,14 @@ def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Pa
 
 
 def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionFigures]:
-    summaries = []
+    summaries: list[VersionFigures] = []
     for version in range(len(config.versions)):
         path = folder / f"v{version}" / SUMMARY
         if not path.exists():
             break
-        summary = json_of(path, SettingError)
-        _check(Entry(summary, str(path), SettingError), version)
-        summaries.append(summary)
+        summary = Entry(json_of(path, SettingError), str(path), SettingError)
+        _check(summary, version)
+        summaries.append(summary.mapping())
     if not summaries:
         raise SettingError(f"{folder}: no version is finished yet")
     return summaries

@@ -11,13 +11,18 @@ import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import yaml
 
 from motif.runtime.errors import MotifError, plain_text, shown
 from motif.runtime.limits import YAML_BREAKS, YAML_UNPACKED, YAML_VALUES
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Value = TypeVar("_Value")
+_Record = TypeVar("_Record", bound="DataclassInstance")
 _KINDS: dict[Any, tuple[type, ...]] = {
     int: (int,),
     float: (float, int),
@@ -39,10 +44,11 @@ class Entry:
     """A value in a document, with its path; the first entry is the whole document."""
 
     def __init__(
-        self, value: Any, where: str, error: type[MotifError], key: str = "", joint: str = "."
+        self, value: object, where: str, error: type[MotifError], key: str = "", joint: str = "."
     ) -> None:
         """Messages of the class `error` begin with `where`; `key` is the path, and `joint` its separator."""
-        self.value, self.key = value, key
+        self.key = key
+        self.value: Any = value
         self._where, self._error, self._joint, self._prefix = where, error, joint, ""
 
     def fail(self, problem: str) -> NoReturn:
@@ -50,24 +56,25 @@ class Entry:
         key = f"{plain_text(self.key)}: " if self.key else ""
         raise self._error(f"{self._where}: {key}{problem}")
 
-    def child(self, value: Any, key: object) -> Self:
+    def child(self, value: object, key: object) -> Self:
         """Return the entry of a `value` below this one."""
         return self._at(value, f"{self._prefix}{key}")
 
-    def _at(self, value: Any, key: str) -> Self:
+    def _at(self, value: object, key: str) -> Self:
         entry = type(self)(value, self._where, self._error, key, self._joint)
         entry._prefix = key + self._joint
         return entry
 
-    def of(self, *kinds: type, wanted: str = "") -> Any:
+    def of(self, *kinds: type[_Value], wanted: str = "") -> _Value:
         """Return the value if its type is one of `kinds`; bool is not int."""
         if type(self.value) not in kinds:
             self.fail(f"must be {wanted or kinds[0].__name__}, not {shown(self.value)}")
-        return self.value
+        value: _Value = self.value
+        return value
 
     def mapping(
         self, known: Collection[object] = (), needed: Collection[str] = (), wanted: str = "a mapping"
-    ) -> dict[Any, Any]:
+    ) -> dict[str, object]:
         """Return the mapping if it has all `needed` keys and, if `known` keys are given, no others."""
         self.of(dict, wanted=wanted)
         for key in self.value:
@@ -76,7 +83,8 @@ class Entry:
                 self.child(None, key).fail(message)
         for name in needed:
             self[name]
-        return self.value
+        values: dict[str, object] = self.value
+        return values
 
     def __getitem__(self, name: object) -> Self:
         """Return a required entry of a mapping."""
@@ -84,11 +92,11 @@ class Entry:
             self.child(None, name).fail("missing")
         return self.child(self.value[name], name)
 
-    def get(self, name: object, default: Any = None) -> Self:
+    def get(self, name: object, default: object = None) -> Self:
         """Return an entry of a mapping, by default an entry with the value `default`."""
         return self.child(self.value.get(name, default), name)
 
-    def items(self) -> Iterator[tuple[Any, Self]]:
+    def items(self) -> Iterator[tuple[str, Self]]:
         """Yield the keys and entries of a mapping."""
         for name, value in self.mapping().items():
             yield name, self.child(value, name)
@@ -97,7 +105,7 @@ class Entry:
         """Return the entries of a list."""
         return [self._at(value, f"{self.key}[{k}]") for k, value in enumerate(self.of(list, wanted=wanted))]
 
-    def fields(self, kind: Any, *, partly: bool = False) -> dict[str, Any]:
+    def fields(self, kind: "type[DataclassInstance]", *, partly: bool = False) -> dict[str, object]:
         """Return the fields of the dataclass `kind`; unless `partly`, all without defaults are required."""
         known = {item.name: item for item in fields(kind)}
         needed = [
@@ -110,6 +118,10 @@ class Entry:
             if kinds := _KINDS.get(known[name].type):
                 entry.of(*kinds)
         return dict(self.mapping(needed=needed))
+
+    def made(self, kind: type[_Record], **given: object) -> _Record:
+        """Return a dataclass `kind` with the `fields` of this mapping, but with those that are `given`."""
+        return kind(**{**self.fields(kind), **given})
 
     def text(self) -> str:
         """Return the text."""
@@ -137,9 +149,10 @@ class Entry:
             self.fail(f"must be a finite number, not {shown(value)}")
         return number
 
-    def numbers(self, below: float = math.inf) -> dict[Any, float]:
+    def numbers(self, below: float = math.inf) -> dict[str, float]:
         """Return a mapping of numbers with absolute values less than `below`."""
-        numbers: dict[Any, float] = self.mapping()
+        self.mapping()
+        numbers: dict[str, float] = self.value
         if not all(type(value) is float and abs(value) < below for value in numbers.values()):
             return {name: entry.number(below) for name, entry in self.items()}
         return numbers
@@ -189,7 +202,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> object:
     """Return the data in `text`; raises `YamlTextError`."""
     _check_size(text)
     try:
@@ -273,7 +286,7 @@ _NO_NAMES = {"null", "true", "false"}
 _MARK = "numbers left out: "
 
 
-def parse_large_yaml(text: str) -> Any:
+def parse_large_yaml(text: str) -> object:
     """Parse a text like `parse_yaml`, but faster for long blocks of names and numbers.
 
     The blocks are parsed separately and the rest as YAML; anything unusual is parsed as a whole.  Raises

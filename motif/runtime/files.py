@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from motif.runtime.errors import FileError, MotifError, SettingError, plain_text
 from motif.runtime.limits import JSON_FILE, Limit, read_within
@@ -130,7 +129,7 @@ def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = 
         return content.decode("utf-8")
 
 
-def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
+def json_of(path: Path, failure: type[MotifError], missing: str = "") -> object:
     """Return the JSON document in a file; like `content_of`."""
     content = content_of(path, failure, JSON_FILE, missing)
     with reading(path, failure):

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from motif.runtime.errors import did_you_mean
 
@@ -22,7 +21,7 @@ def install_command(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
-def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
     """Return a `__getattr__` for `package` that imports names from modules on first use.
 
     `homes` lists the names by module; ``name=original`` stands for a name that is `original` in its module.
@@ -33,7 +32,7 @@ def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[st
         for name, _, there in (entry.partition("=") for entry in names)
     }
 
-    def attribute(name: str) -> Any:
+    def attribute(name: str) -> object:
         if name not in places:
             hint = did_you_mean(name, places) if not name.startswith("_") else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")

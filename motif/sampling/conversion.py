@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from motif.board.match_file import STDIN, WRITTEN_SUFFIXES, match_paths, read_match, write_match
 from motif.runtime.errors import MotifError, SettingError
@@ -19,7 +18,7 @@ def convert(
     *,
     to: str | None = None,
     drop_doubtful: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, int]:
     """Convert matches or labelled positions to the format given by the name `out`.
 
     Parameters
@@ -69,7 +68,7 @@ def _kind(path: Path) -> str:
     return "labels" if label_format(path) is not None else "match"
 
 
-def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, Any]:
+def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, int]:
     if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
         if to is not None and f".{to}" != out.suffix.lower():
             raise SettingError(f"to {to}: {out} has a different suffix", "to")
@@ -106,7 +105,7 @@ def _check_names(targets: dict[Path, Path]) -> None:
         raise SettingError(f"{' and '.join(rivals)} would both be written to {target}")
 
 
-def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, Any]:
+def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, int]:
     as_file = out.suffix.lower() in SUFFIXES
     if kind == "dataset" and drop_doubtful:
         raise SettingError(

@@ -11,10 +11,10 @@ parts that are damaged, empty or misplaced; only checksums detect a single chang
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ MANIFEST = "_manifest.json"
 _FORMER_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
+_Value = TypeVar("_Value")
 
 
 class DamagedManifestError(DatasetError):
@@ -61,13 +62,15 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPart], complete: bool) -> None:
+def write_manifest(
+    folder: Path, settings: Mapping[str, object], parts: list[DatasetPart], complete: bool
+) -> None:
     """Write the manifest atomically; raise `FileError` if this fails."""
     document = {
         "format": FORMAT,
         "complete": complete,
         "positions": sum(part.rows for part in parts),
-        "settings": settings,
+        "settings": dict(settings),
         "parts": [vars(part) for part in parts],
     }
     write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
@@ -85,7 +88,7 @@ def is_dataset(folder: Path) -> bool:
     return manifest_of(folder).exists()
 
 
-def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool]:
+def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], bool]:
     """Return the settings, the parts and whether the dataset is complete.
 
     Raises `DatasetError` if there is no manifest or it has another format, and its subclass
@@ -101,8 +104,8 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool
         raise DamagedManifestError(f"{path}: damaged: not JSON: {error}") from None
     manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")
     manifest.mapping(wanted="an object")
-    if _of(manifest["format"], str) != FORMAT:
-        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(document['format'])}")
+    if (found := _of(manifest["format"], str)) != FORMAT:
+        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(found)}")
     settings = _of(manifest["settings"], dict)
     parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
     if len({part.name for part in parts}) < len(parts):
@@ -110,7 +113,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool
     return settings, parts, _of(manifest["complete"], bool)
 
 
-def _of(entry: Entry, kind: type) -> Any:
+def _of(entry: Entry, kind: type[_Value]) -> _Value:
     return entry.of(kind, wanted=f"of type {kind.__name__}")
 
 
@@ -174,14 +177,16 @@ TEXTS = ("position",)
 """Columns of `SCHEMA` that contain text of any length."""
 
 
-def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> DatasetPart:
+def write_part(
+    folder: Path, number: int, columns: Mapping[str, object], provenance: Mapping[str, object]
+) -> DatasetPart:
     """Write one part atomically; `columns` are arrays by their names in `SCHEMA`.
 
     Raises `FileError` if the part cannot be written.
     """
     codes = pa.array(columns["cls"], pa.int8())
-    arrays = dict(columns, cls=pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES)))
-    schema = SCHEMA.with_metadata({PROVENANCE: json.dumps(provenance, sort_keys=True)})
+    arrays = {**columns, "cls": pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES))}
+    schema = SCHEMA.with_metadata({PROVENANCE: json.dumps(dict(provenance), sort_keys=True)})
     table = pa.table([arrays[name] for name in SCHEMA.names], schema=schema)
     path = folder / part_name(number)
     with replacing(path) as temporary:
@@ -189,7 +194,7 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
     return DatasetPart(path.name, table.num_rows, checksum(path))
 
 
-def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
+def read_column(folder: Path, name: str) -> npt.NDArray[np.number]:
     """Return one numeric column (n,) of the whole dataset without reading other columns."""
     batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
     return np.concatenate([numbers_of(batch, name) for batch in batches])
@@ -244,8 +249,12 @@ _UNSAID = {"label": ROLLOUTS}
 """Settings that older datasets do not contain, with the values that they had."""
 
 
-def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, DatasetPart]:
+def kept_parts(
+    folder: Path, provenance: Mapping[str, object], firsts: range, resume: bool
+) -> dict[str, DatasetPart]:
     """Return the complete parts of an earlier run with the same settings, keyed by name.
+
+    `firsts` are the first games of all parts.
 
     Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, if the dataset was made
     with other settings, or if the folder contains other files.
@@ -253,23 +262,22 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
     files = contents(folder)
     if not files:
         return {}
-    games = range(0, provenance["games"], provenance["games_a_part"])
-    first_games = {part_name(number): first for number, first in enumerate(games)}
+    games = {part_name(number): range(first, first + firsts.step) for number, first in enumerate(firsts)}
     try:
         settings, parts, _ = read_manifest(folder)
     except DatasetError as error:
-        paths = [path for path in files if path.name in first_games]
+        paths = [path for path in files if path.name in games]
         lost = bool(paths) and not is_dataset(folder)
         if resume and (lost or isinstance(error, DamagedManifestError)):
-            return _adopted(paths, provenance, first_games)
+            return _adopted(paths, provenance, games)
         raise
     if not resume:
         raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
     _compare(folder, settings, provenance)
-    return {part.name: part for part in parts if part.name in first_games and _is_whole(folder, part)}
+    return {part.name: part for part in parts if part.name in games and _is_whole(folder, part)}
 
 
-def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) -> None:
+def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:
     for key, value in provenance.items():
         before = settings.get(key, _UNSAID.get(key))
         if before != value:
@@ -278,7 +286,7 @@ def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) 
             )
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     """Return `value` as text, shortened only if it is longer than a fingerprint."""
     return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
 
@@ -294,7 +302,7 @@ def _is_whole(folder: Path, part: DatasetPart) -> bool:
 
 
 def _adopted(
-    paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]
+    paths: list[Path], provenance: Mapping[str, object], games: Mapping[str, range]
 ) -> dict[str, DatasetPart]:
     """Return the parts among `paths` that are complete and were made with these settings.
 
@@ -305,12 +313,11 @@ def _adopted(
         try:
             with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
                 said = json.loads((schema.metadata or {}).get(PROVENANCE, b"{}"))
-                rows, games = _rows_and_games(file, schema)
+                rows, found = _rows_and_games(file, schema)
         except (OSError, ValueError, RecursionError, pa.ArrowException, DatasetError):
             continue
         _compare(path, said if isinstance(said, dict) else {}, provenance)
-        first = first_games[path.name]
-        if games <= set(range(first, first + provenance["games_a_part"])):
+        if found <= set(games[path.name]):
             adopted[path.name] = DatasetPart(path.name, rows, checksum(path))
     return adopted
 

@@ -5,13 +5,13 @@ source of their labels: rollouts by the player, any evaluator or, for recorded g
 game.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -208,7 +208,7 @@ class SampleResult(Tabular):
     games: int
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, float]:
         """Return a dict of the numbers for JSON."""
         return {
             "positions": self.positions,
@@ -259,6 +259,7 @@ def sample(
         raise SettingError(f"decide: {chosen.name} cannot choose plays by rollouts", "decide")
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
+    starts = range(0, settings.games, games_a_part(settings))
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
@@ -266,13 +267,13 @@ def sample(
         "player_fingerprint": fingerprint_of(evaluator),
         **_labels_provenance(labeller),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
-        "games_a_part": games_a_part(settings),
+        "games_a_part": starts.step,
         "motif": VERSION,
     }
     stopwatch = Stopwatch()
     with working_in(folder):
-        kept = kept_parts(folder, provenance, resume)
-        parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, kept, jobs)
+        kept = kept_parts(folder, provenance, starts, resume)
+        parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
     seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
     return SampleResult(
@@ -336,21 +337,20 @@ def _all_parts(
     evaluator: Evaluator,
     labeller: Evaluator | None,
     recorded: Sequence[RecordedGame],
-    provenance: dict[str, Any],
+    provenance: Mapping[str, object],
     folder: Path,
+    starts: range,
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
     """Return all parts in order; make the missing parts, and rewrite the manifest after each of them."""
-    together = provenance["games_a_part"]
-    starts = range(0, settings.games, together)
     names = [part_name(k) for k in range(len(starts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
     make: Callable[..., Dataset] = partial(sample_evaluator_games, settings, evaluator, labeller=labeller)
     if isinstance(evaluator, StaticEvaluator):
         make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
-    pieces = {k: _pieces(starts[k], min(together, settings.games - starts[k]), at_once) for k in missing}
+    pieces = {k: _pieces(starts[k], min(starts.step, settings.games - starts[k]), at_once) for k in missing}
     calls = (
         (first, count, recorded[first : first + count])
         for first, count in chain.from_iterable(pieces.values())

@@ -7,7 +7,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,21 @@ from motif.sampling.dataset import (
     write_part,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are unchanged fields of `Dataset`."""
 ROWS_A_PART = 50_000
 """Number of positions per part of a dataset that was not sampled."""
+
+
+class Table(Protocol):
+    """A data frame, or another mapping of names to columns."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+
+    def __getitem__(self, name: str, /) -> Iterable[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -153,12 +164,12 @@ class Dataset:
         held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))
         return self.rows(~held), self.rows(held)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Return a data frame of pandas (or polars without pandas) with the columns of the files."""
         return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
-    def from_frame(cls, table: Any) -> "Dataset":
+    def from_frame(cls, table: Table) -> "Dataset":
         """Make a dataset from a data frame or any other mapping of names to columns.
 
         Parameters
@@ -200,7 +211,7 @@ class Dataset:
         write_pieces(Path(folder), (self[start : start + ROWS_A_PART] for start in starts), source="python")
         return Path(folder)
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, object]:
         """Return the columns of a part's file, keyed by name."""
         return {
             "position": gnubg_ids(self.boards),
@@ -243,7 +254,7 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
     """
     provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
     with working_in(folder):
-        kept_parts(folder, provenance, resume=False)
+        kept_parts(folder, provenance, range(0), resume=False)
         parts: list[DatasetPart] = []
         for piece in pieces:
             if len(piece):
@@ -281,7 +292,7 @@ def number_in(text: str) -> float:
         return float("nan")
 
 
-def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def _column(table: Table, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     try:
         return np.asarray(table[name]).astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:

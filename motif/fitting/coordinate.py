@@ -35,21 +35,8 @@ from scipy.linalg.blas import strsv
 
 from motif.fitting.curvature import centres, centring, curvature_over, moment_curvature, sums_needed
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.gauss_newton import (
-    MAX_HALVINGS,
-    conjugate_gradients,
-    faulty,
-    leverages,
-    sampled_rows,
-)
-from motif.fitting.objective import (
-    LINE_SEARCH_FAILED,
-    Linearization,
-    Objective,
-    Recorder,
-    Solver,
-    starting_weights,
-)
+from motif.fitting.gauss_newton import MAX_HALVINGS, conjugate_gradients, faulty, leverages, sampled_rows
+from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem
 from motif.fitting.terms import FloatArray, Terms
 
@@ -79,7 +66,7 @@ _MIN_ANGLE = 1e-9
 
 
 @partial(Solver, METHOD, 500)
-def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by coordinate descent; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins at the prior if there is one, otherwise at the bias that predicts the mean
@@ -136,7 +123,7 @@ class _CoordinateState:
         self.terms = self._objective.problem.terms
         self._model = self._last = None
 
-    def do_pass(self, tolerance: float) -> str | None:
+    def do_pass(self, tolerance: float) -> Ending | None:
         """Do one pass: sweeps over the model and the resulting step; return the reason if it fails."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
@@ -177,7 +164,7 @@ class _CoordinateState:
             return _Step(new * step.weights + last.weights, new * step.raw + last.raw)
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
-    def _take(self, step: _Step, gradient: FloatArray) -> str | None:
+    def _take(self, step: _Step, gradient: FloatArray) -> Ending | None:
         """Return the step, halved until the error falls, or None and the reason of the failure."""
         self._last = None
         if (failure := faulty(step.weights, gradient)) is not None:
@@ -190,7 +177,7 @@ class _CoordinateState:
                 self.weights, self._raw, self.point, self._last = weights, raw, point, step
                 return None
             step = step.times(0.5)
-        return LINE_SEARCH_FAILED
+        return Ending.LINE_SEARCH_FAILED
 
 
 class _Model:

@@ -29,10 +29,7 @@ _BLOCK_ROWS = 256
 
 
 def raw_predictions(
-    terms: Terms,
-    features: npt.NDArray[np.float32],
-    weights: npt.ArrayLike,
-    power: int = 1,
+    terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike, power: int = 1
 ) -> FloatArray:
     """Return X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
 
@@ -52,10 +49,7 @@ def raw_predictions(
 
 
 def term_sums(
-    terms: Terms,
-    features: npt.NDArray[np.float32],
-    row_values: FloatArray,
-    power: int = 1,
+    terms: Terms, features: npt.NDArray[np.float32], row_values: FloatArray, power: int = 1
 ) -> FloatArray:
     """Return X^T q (count,): for every term, the sum over rows of its value times `row_values` (n,).
 

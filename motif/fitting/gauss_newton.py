@@ -28,16 +28,7 @@ from scipy.linalg.lapack import dpotri
 
 from motif.fitting.curvature import centres, centring, curvature_over, factorised
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.objective import (
-    LINE_SEARCH_FAILED,
-    NOT_A_DESCENT_DIRECTION,
-    NOT_FINITE,
-    Linearization,
-    Objective,
-    Recorder,
-    Solver,
-    starting_weights,
-)
+from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem, RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
 
@@ -65,7 +56,7 @@ MAX_HALVINGS = 20
 
 
 @partial(Solver, METHOD, 50)
-def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by Gauss-Newton passes; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins at the bias that predicts the mean label.
@@ -119,7 +110,7 @@ class Descent(NamedTuple):
 
     weights: FloatArray
     point: Linearization
-    failure: str | None
+    failure: Ending | None
     """One of `objective.FAILURES` if no step was taken."""
 
 
@@ -144,15 +135,15 @@ def line_search(
         if lower.error < point.error:
             return Descent(candidate, lower, None)
         length /= 2
-    return Descent(weights, point, LINE_SEARCH_FAILED)
+    return Descent(weights, point, Ending.LINE_SEARCH_FAILED)
 
 
-def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
+def faulty(direction: FloatArray, gradient: FloatArray) -> Ending | None:
     """Return why a step along `direction` cannot help, one of `objective.FAILURES`; None if it can."""
     slope = float(np.sum(gradient * direction))
     if not math.isfinite(slope):
-        return NOT_FINITE
-    return None if slope < 0 else NOT_A_DESCENT_DIRECTION
+        return Ending.NOT_FINITE
+    return None if slope < 0 else Ending.NOT_A_DESCENT_DIRECTION
 
 
 class Preconditioner:

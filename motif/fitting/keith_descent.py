@@ -24,13 +24,7 @@ import numpy as np
 
 from motif.compiler.jit import fast_kernel, kernel
 from motif.fitting.design import raw_predictions
-from motif.fitting.objective import (
-    NOT_A_DESCENT_DIRECTION,
-    NOT_FINITE,
-    Objective,
-    Recorder,
-    Solver,
-)
+from motif.fitting.objective import Ending, Objective, Recorder, Solver
 from motif.fitting.problem import Problem, checked_weights, fast_tanh
 from motif.fitting.terms import FloatArray
 
@@ -52,7 +46,7 @@ exactly.
 
 
 @partial(Solver, METHOD, 20_000)
-def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit one weight after another; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins with all weights zero.
@@ -80,17 +74,17 @@ class _KeithState:
         aims = (train.labels - link.middle) / link.half_range
         self._rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
 
-    def sweep(self) -> str | None:
+    def sweep(self) -> Ending | None:
         """Set every weight to its best value; on failure, return the reason and change nothing."""
         weights, raw = self.weights.copy(), self._raw.copy()
         products = self._objective.problem.terms.variables
         penalty = self._objective.penalty
         _sweep(self._variables, products, self._rows, penalty, self._spreads, weights, raw)
         if not (np.isfinite(weights).all() and np.isfinite(raw).all()):
-            return NOT_FINITE
+            return Ending.NOT_FINITE
         point = self._objective.at_raw(weights, raw)
         if point.error > self.point.error:
-            return NOT_A_DESCENT_DIRECTION
+            return Ending.NOT_A_DESCENT_DIRECTION
         self.weights, self._raw, self.point = weights, raw, point
         return None
 

@@ -19,14 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from motif.fitting.design import raw_predictions
 from motif.fitting.gauss_newton import Preconditioner
-from motif.fitting.objective import (
-    LINE_SEARCH_FAILED,
-    NOT_FINITE,
-    Objective,
-    Recorder,
-    Solver,
-    starting_weights,
-)
+from motif.fitting.objective import Ending, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem
 from motif.fitting.terms import FloatArray
 
@@ -45,7 +38,7 @@ _LSMR_BOUNDS = 1e-12, 1e-4
 class _End(Exception):  # noqa: N818 - a signal, not an error
     """Carries the stop reason out of SciPy's loop; None for a restart."""
 
-    def __init__(self, stopped: str | None) -> None:
+    def __init__(self, stopped: Ending | None) -> None:
         super().__init__(stopped)
         self.stopped = stopped
 
@@ -61,7 +54,7 @@ class _Passes:
         self._point = self._tried_point = self._objective.at(start)
         self._passes = self._ends_after = 0
 
-    def run(self) -> str:
+    def run(self) -> Ending:
         """Let SciPy fit repeatedly with better variables; return why it stopped."""
         least, most = _LSMR_BOUNDS
         tolerance = min(most, max(least, _LSMR_SHARE * self._recorder.tolerance**0.5))
@@ -88,10 +81,10 @@ class _Passes:
                 stopped = end.stopped
             else:
                 # SciPy found no step that lowers the error.
-                stopped = self._record(LINE_SEARCH_FAILED)
+                stopped = self._record(Ending.LINE_SEARCH_FAILED)
         return stopped
 
-    def _record(self, failure: str | None) -> str | None:
+    def _record(self, failure: Ending | None) -> Ending | None:
         return self._recorder.record(self._objective, self._weights, self._point, failure)
 
     def _residuals(self, variables: FloatArray) -> FloatArray:
@@ -130,12 +123,12 @@ class _Passes:
     def _checked(self, values: FloatArray) -> FloatArray:
         """Return `values`; raises an error if they are not finite, because SciPy would continue with them."""
         if not np.isfinite(values).all():
-            raise _End(self._record(NOT_FINITE))
+            raise _End(self._record(Ending.NOT_FINITE))
         return values
 
 
 @partial(Solver, METHOD, 100)
-def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by SciPy's trust region reflective method; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins like Gauss-Newton's. A pass is an accepted step.

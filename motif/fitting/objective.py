@@ -10,6 +10,7 @@ step failed is not convergence; `FAILURES` lists the ways to fail.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -20,19 +21,29 @@ from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 from motif.runtime.progress import Stopwatch
 
-CONVERGED = "converged"
-PASS_LIMIT = "pass limit"
-VALIDATION_RISES = "validation error rises"
-STOPPED_BY_CALLER = "stopped by the caller"
-LINE_SEARCH_FAILED = "line-search-failed"
-NOT_A_DESCENT_DIRECTION = "not-a-descent-direction"
-NOT_FINITE = "not-finite"
-SATURATED = "saturated"
+
+class Ending(StrEnum):
+    """Why a fit stopped."""
+
+    CONVERGED = "converged"
+    PASS_LIMIT = "pass limit"
+    VALIDATION_RISES = "validation error rises"
+    STOPPED_BY_CALLER = "stopped by the caller"
+    LINE_SEARCH_FAILED = "line-search-failed"
+    NOT_A_DESCENT_DIRECTION = "not-a-descent-direction"
+    NOT_FINITE = "not-finite"
+    SATURATED = "saturated"
+
+
 FAILURES = {
-    LINE_SEARCH_FAILED: "no step, however short, lowered the error, although its gradient is not small",
-    NOT_A_DESCENT_DIRECTION: "the computed step raises the error",
-    NOT_FINITE: "the computed step is not finite",
-    SATURATED: "most of the error comes from positions where the squash is flat, so that no small step helps",
+    Ending.LINE_SEARCH_FAILED: (
+        "no step, however short, lowered the error, although its gradient is not small"
+    ),
+    Ending.NOT_A_DESCENT_DIRECTION: "the computed step raises the error",
+    Ending.NOT_FINITE: "the computed step is not finite",
+    Ending.SATURATED: (
+        "most of the error comes from positions where the squash is flat, so that no small step helps"
+    ),
 }
 """Ways in which a fit can fail, with their meanings."""
 TOLERANCE = 1e-6
@@ -205,8 +216,7 @@ class FitResult:
     """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
     history: tuple[PassRecord, ...]
     """One record per pass, including the start; errors never rise."""
-    stopped: str
-    """"converged", "pass limit", "validation error rises", "stopped by the caller", or one of `FAILURES`."""
+    stopped: Ending
     rmse_train: float
     rmse_validation: float | None
     seconds: float
@@ -258,8 +268,8 @@ class Recorder:
         self._best = 0
 
     def record(
-        self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None = None
-    ) -> str | None:
+        self, objective: Objective, weights: FloatArray, point: Linearization, failure: Ending | None = None
+    ) -> Ending | None:
         """Record the state after a pass (or the start); return the stop reason, or None.
 
         `point` is that of `weights`; `failure`, one of `FAILURES`, is why the pass left them unchanged.
@@ -275,10 +285,10 @@ class Recorder:
         if self._gains_little() and (end := self._end_of_gains(objective, weights, point, failure)):
             return end
         if rises:
-            return VALIDATION_RISES
+            return Ending.VALIDATION_RISES
         if is_stopped:
-            return STOPPED_BY_CALLER
-        return PASS_LIMIT if len(self.history) > self.max_passes else None
+            return Ending.STOPPED_BY_CALLER
+        return Ending.PASS_LIMIT if len(self.history) > self.max_passes else None
 
     def _gains_little(self) -> bool:
         """Return whether the last pass, if any, gained too little or left no error."""
@@ -288,15 +298,15 @@ class Recorder:
         return after <= EXACT_ERROR or before - after <= self.tolerance * before
 
     def _end_of_gains(
-        self, objective: Objective, weights: FloatArray, point: Linearization, failure: str | None
-    ) -> str | None:
+        self, objective: Objective, weights: FloatArray, point: Linearization, failure: Ending | None
+    ) -> Ending | None:
         """Return the stop reason after a pass with little gain; None to continue."""
         if point.error <= EXACT_ERROR:
-            return CONVERGED
+            return Ending.CONVERGED
         if objective.is_saturated(point):
-            return SATURATED
+            return Ending.SATURATED
         if objective.steepness(weights, point) <= gradient_bound(self.tolerance):
-            return CONVERGED
+            return Ending.CONVERGED
         return failure
 
     def _validation_rises(self, weights: FloatArray, patience: int) -> bool:
@@ -305,11 +315,11 @@ class Recorder:
             self._best, self._best_weights = len(errors) - 1, weights.copy()
         return len(errors) - 1 - self._best >= patience
 
-    def result(self, stopped: str) -> FitResult:
+    def result(self, stopped: Ending) -> FitResult:
         """Return the result at the last weights, or those of lowest validation error if it ended the fit."""
         weights = self._weights
         last = self.history[-1]
-        if stopped == VALIDATION_RISES:
+        if stopped == Ending.VALIDATION_RISES:
             weights, last = self._best_weights, self.history[self._best]
         seconds = self._stopwatch.seconds
         return FitResult(
@@ -343,7 +353,7 @@ class Solver:
     method: str
     most_passes: int
     """Default maximum number of passes."""
-    loop: Callable[[Problem, FloatArray | None, Recorder], str]
+    loop: Callable[[Problem, FloatArray | None, Recorder], Ending]
     """Function that records all passes, from a given start or its own, and returns why it stopped."""
 
     @one_thread()

@@ -29,13 +29,7 @@ ROUNDS = 3
 
 
 SOLVERS = {
-    solve.method: solve
-    for solve in (
-        solve_coordinate,
-        solve_least_squares,
-        solve_gauss_newton,
-        solve_keith,
-    )
+    solve.method: solve for solve in (solve_coordinate, solve_least_squares, solve_gauss_newton, solve_keith)
 }
 """Solvers by name of the method."""
 

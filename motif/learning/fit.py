@@ -34,15 +34,7 @@ from motif.learning.fit_errors import (
 )
 from motif.learning.fit_settings import FitSettings
 from motif.learning.fitted_weights import FittedWeights
-from motif.learning.heads import (
-    HEAD,
-    HeadFit,
-    fit_head,
-    head_weights,
-    heads_in,
-    heads_to_fit,
-    term_errors,
-)
+from motif.learning.heads import HEAD, HeadFit, fit_head, head_weights, heads_in, heads_to_fit, term_errors
 from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
 from motif.learning.rows import LABELS, ClassRows, class_rows
@@ -261,7 +253,7 @@ def _facts(
         "tolerance": TOLERANCE if settings.tolerance is None else settings.tolerance,
         **data,
         "sweeps": result.sweeps,
-        "stopped": result.stopped,
+        "stopped": str(result.stopped),
         **errors,
         "ranking": settings.ranking_weight if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,

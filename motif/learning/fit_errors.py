@@ -89,11 +89,11 @@ def win_errors_of_heads(
 def win_errors_of_weights(rows: Mapping[str, ClassRows], weights: WeightFile) -> WinErrors:
     """Measure the errors of the win probability of `weights`."""
     evaluator, win = from_weights(weights), LABELS.index("win")
-    squares = [
-        (evaluator.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2 for part in rows.values()
+    sides = [
+        np.split((evaluator.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2, [part.training])
+        for part in rows.values()
     ]
-    train = np.concatenate([of[: part.training] for of, part in zip(squares, rows.values(), strict=True)])
-    rest = np.concatenate([of[part.training :] for of, part in zip(squares, rows.values(), strict=True)])
+    train, rest = map(np.concatenate, zip(*sides, strict=True))
     return WinErrors(float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None)
 
 

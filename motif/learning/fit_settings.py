@@ -44,14 +44,12 @@ class FitSettings:
     ridge: float = setting(5.0, "Ridge penalty of probability heads, relative to the sum of squared errors.")
     equity_ridge: float = setting(50.0, "Ridge penalty of equity heads, whose errors are larger.")
     prune: float | None = setting(
-        None,
-        "Remove pairs with weights below this many standard errors (see `motif.fitting.solve`).",
+        None, "Remove pairs with weights below this many standard errors (see `motif.fitting.solve`)."
     )
     bearoff: bool = setting(False, "Use the bearoff tables where they apply, in fits and in play.")
     validation: float = setting(0.1, "Share of the games held out for validation.")
     passes: int | None = setting(
-        None,
-        "Maximum number of passes (sweeps with keith); the default depends on the solver.",
+        None, "Maximum number of passes (sweeps with keith); the default depends on the solver."
     )
     tolerance: float | None = setting(
         None, "Stop when a pass reduces the error by less than this share; by default 1e-6."

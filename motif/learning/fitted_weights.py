@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from motif.evaluators.weight_file import WeightFile
-from motif.fitting.objective import CONVERGED, FAILURES, FitResult
+from motif.fitting.objective import FAILURES, Ending, FitResult
 from motif.learning.cross_check import CrossCheck
 from motif.learning.fit_errors import ChoiceError
 from motif.learning.label_noise import NoiseFreeError
@@ -67,8 +67,8 @@ class FittedWeights(Tabular):
 
         Failures are listed in `objective.FAILURES`.
         """
-        reasons = [result.stopped for result in self.results.values() if result.stopped != CONVERGED]
-        return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
+        reasons = [result.stopped for result in self.results.values() if result.stopped != Ending.CONVERGED]
+        return next((reason for reason in reasons if reason in FAILURES), (*reasons, Ending.CONVERGED)[0])
 
     def head_figures(self) -> dict[str, dict[str, object]]:
         """Return the numbers of each head, by class and head: "race.win".

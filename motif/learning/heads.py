@@ -80,12 +80,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     if len(np.unique(games[: len(problem.train)])) < 2:
         return fit
     smaller = pruned(
-        problem,
-        fit.result,
-        games,
-        settings.prune,
-        max_passes=settings.passes,
-        tolerance=settings.tolerance,
+        problem, fit.result, games, settings.prune, max_passes=settings.passes, tolerance=settings.tolerance
     )
     return HeadFit(*smaller, fit)
 

@@ -11,7 +11,7 @@ from motif.evaluators.hidden_unit_words import typical_boards, unit_names
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
-from motif.fitting.objective import PASS_LIMIT, FitResult
+from motif.fitting.objective import Ending, FitResult
 from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
@@ -142,4 +142,6 @@ def _result(fit: HiddenFit, seconds: float) -> FitResult:
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
     weights = np.concatenate([*heads, *(each.ravel() for each in units)])
     best = fit.best
-    return FitResult(METHOD, weights, fit.history, PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds)
+    return FitResult(
+        METHOD, weights, fit.history, Ending.PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds
+    )

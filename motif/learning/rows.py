@@ -79,9 +79,8 @@ def class_rows(
         with refusals("a temporary folder"):
             temporary = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-        settings = {home: read_manifest(home)[0] for home in map(Path, folders)}
-        for home, part in _parts_with_home(folders):
-            variances = label_variances(part, settings[home])
+        for settings, part in _parts_with_settings(folders):
+            variances = label_variances(part, settings)
             with refusals(str(folder)):
                 _append(folder, part, variances, np.isin(part.game, games), parameters)
         with refusals(str(folder)):
@@ -120,24 +119,23 @@ def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     Each part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label
     that is not a valid probability or equity.
     """
-    return (part for _, part in _parts_with_home(folders))
+    return (part for _, part in _parts_with_settings(folders))
 
 
-def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Dataset]]:
-    """Yield `pooled_parts`, each with its folder."""
+def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, object], Dataset]]:
+    """Yield `pooled_parts`, each with the settings of its dataset."""
     if not folders:
         raise FitError("at least one dataset is needed")
     games, decisions = 0, 0
     for folder in map(Path, folders):
-        first_game, first_decision = games, decisions
-        rows = 0
+        settings, first_game, first_decision, rows = read_manifest(folder)[0], games, decisions, 0
         for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
             game = part.game.astype(np.int64) + first_game
             decision = part.decision.astype(np.int64) + first_decision
             games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
-            yield folder, replace(part, game=game, decision=decision)
+            yield settings, replace(part, game=game, decision=decision)
 
 
 def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
@@ -205,15 +203,14 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         # Copy-on-write, because kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, kind, "c"))
 
-    decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size
-    decisions: IntArray = column("decisions", np.int64)
+    training = _path(folder, class_name, "games", _SIDES[0]).stat().st_size // np.dtype(np.int32).itemsize
     return ClassRows(
         class_name,
         column("features", np.float32).reshape(-1, size),
         column("labels", np.float32).reshape(-1, len(LABELS)),
-        decisions,
+        column("decisions", np.int64),
         column("boards", np.int8).reshape(-1, BOARD_SIZE),
         column("games", np.int32),
-        training=decisions_that_train // decisions.itemsize,
-        variances=column("variances", np.float32).reshape(-1, len(LABELS)),
+        training,
+        column("variances", np.float32).reshape(-1, len(LABELS)),
     )

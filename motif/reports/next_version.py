@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
+from motif.fitting.objective import Ending
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS, BootstrapConfig
 from motif.learning.fit_settings import FitSettings
 from motif.reports.run_files import VersionFigures
@@ -93,12 +93,12 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
 def _on_passes(last: VersionFigures) -> Iterator[str]:
     """Yield advice on fits that did not converge."""
     yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
-    if last["stopped"] == PASS_LIMIT:
+    if last["stopped"] == Ending.PASS_LIMIT:
         yield (
             f"A fit of {last['name']} reached the pass limit before converging: more passes may lower its "
             "error."
         )
-    elif last["stopped"] == VALIDATION_RISES:
+    elif last["stopped"] == Ending.VALIDATION_RISES:
         yield (
             f"A fit of {last['name']} stopped because its validation error rose: more games or a larger "
             "ridge would help."

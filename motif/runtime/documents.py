@@ -227,10 +227,7 @@ def yaml_document(text: str, where: str, error: type[MotifError], joint: str = "
 
 def _check_size(text: str) -> None:
     """Raise `YamlTextError` for a text that is too large to be parsed."""
-    for limit, count in (
-        (YAML_UNPACKED, len(text)),
-        (YAML_BREAKS, text.count("\n") + text.count(",")),
-    ):
+    for limit, count in ((YAML_UNPACKED, len(text)), (YAML_BREAKS, text.count("\n") + text.count(","))):
         if count > limit.size:
             raise YamlSizeError(limit.refusal)
 

@@ -41,14 +41,13 @@ def _lines(text: str, width: int, indent: int) -> list[str]:
     return lines
 
 
-def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]], left: int = 1) -> str:
-    """Return an HTML table; its first `left` columns are left-aligned, the others right-aligned."""
-    sides = ["left" if index < left else "right" for index in range(len(columns))]
+def html_table(columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return an HTML table; its first column is left-aligned, the others right-aligned."""
 
     def row(tag: str, cells: Sequence[object]) -> str:
         filled = (
-            f'<{tag} style="text-align:{side}">{escape(str(cell))}</{tag}>'
-            for side, cell in zip(sides, cells, strict=True)
+            f'<{tag} style="text-align:{"right" if index else "left"}">{escape(str(cell))}</{tag}>'
+            for index, cell in enumerate(cells)
         )
         return f"<tr>{''.join(filled)}</tr>"
 
@@ -67,13 +66,13 @@ def side_by_side(*parts: str) -> str:
     return f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:start">{cells}</div>'
 
 
-def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return the table of `html_table` as text."""
     lines = [[*columns], *([*cells] for cells in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     return "\n".join(
         "  ".join(
-            f"{cell:<{width}}" if index < left else f"{cell:>{width}}"
+            f"{cell:>{width}}" if index else f"{cell:<{width}}"
             for index, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -194,7 +194,7 @@ def write_part(
     return DatasetPart(path.name, table.num_rows, checksum(path))
 
 
-def read_column(folder: Path, name: str) -> npt.NDArray[np.number]:
+def read_column(folder: Path, name: str) -> npt.NDArray[np.generic]:
     """Return one numeric column (n,) of the whole dataset without reading other columns."""
     batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
     return np.concatenate([numbers_of(batch, name) for batch in batches])
@@ -236,10 +236,9 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
         raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
 
 
-def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
+def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
     """Return a column of numbers, (n,)."""
-    numbers: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
-    return numbers
+    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
 _LONGEST_SAID = 100

@@ -33,7 +33,7 @@ from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
-from motif.runtime.frames import Tabular
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
@@ -208,7 +208,7 @@ class SampleResult(Tabular):
     games: int
     seconds: float
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> Row:
         """Return a dict of the numbers for JSON."""
         return {
             "positions": self.positions,

@@ -7,7 +7,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -45,12 +45,12 @@ ROWS_A_PART = 50_000
 """Number of positions per part of a dataset that was not sampled."""
 
 
-class Table(Protocol):
+class FrameLike(Protocol):
     """A data frame, or another mapping of names to columns."""
 
     def __contains__(self, name: object, /) -> bool: ...
 
-    def __getitem__(self, name: str, /) -> Iterable[Any]: ...
+    def __getitem__(self, name: str, /) -> Iterable[object]: ...
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Dataset:
         return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
-    def from_frame(cls, table: Table) -> "Dataset":
+    def from_frame(cls, table: FrameLike) -> "Dataset":
         """Make a dataset from a data frame or any other mapping of names to columns.
 
         Parameters
@@ -190,7 +190,7 @@ class Dataset:
             needed = ", ".join(("position", *OUTPUTS))
             raise DatasetError(f"the data frame lacks the column {missing[0]!r}: it must have {needed}")
         try:
-            boards = as_boards(list(table["position"]))
+            boards = as_boards(cast("list[Position | str]", list(table["position"])))
         except PositionError as error:
             raise DatasetError(f"position: {error}") from None
         probabilities = np.column_stack([_column(table, name, np.float32) for name in OUTPUTS])
@@ -292,7 +292,7 @@ def number_in(text: str) -> float:
         return float("nan")
 
 
-def _column(table: Table, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def _column(table: FrameLike, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     try:
         return np.asarray(table[name]).astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
@@ -355,10 +355,7 @@ def _samples(batch: pa.RecordBatch, where: str) -> Dataset:
     names = texts_of(batch.column("cls"), where, DatasetError)
     if unknown := set(names) - set(CLASS_NAMES):
         raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
-    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
-    return Dataset(
-        boards=boards,
-        probabilities=np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1),
-        position_class=np.array([codes[name] for name in names], np.int8),
-        **{name: numbers_of(batch, name) for name in _PLAIN_COLUMNS},
-    )
+    plain: dict[str, Any] = {name: numbers_of(batch, name) for name in _PLAIN_COLUMNS}
+    probabilities = np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1).astype(np.float32)
+    codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
+    return Dataset(boards=boards, probabilities=probabilities, position_class=codes, **plain)

@@ -290,9 +290,7 @@ def _finished(home: Path, version: int) -> Summary | None:
     except SettingError as error:
         raise SettingError(f"{error}; delete the file to make it again") from None
     if not isinstance(summary, dict) or summary.get("version") != version:
-        raise SettingError(
-            f"{home / SUMMARY}: not a summary of version {version}; delete the file to make it again"
-        )
+        raise SettingError(f"{path}: not a summary of version {version}; delete the file to make it again")
     return summary
 
 

@@ -11,7 +11,7 @@ import lzma
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Literal
+from typing import IO, BinaryIO, Literal
 
 from motif.runtime.errors import MotifError
 
@@ -140,8 +140,7 @@ def unpacked_pieces(
 
 def _of_gzip(content: bytes) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-        while piece := stream.read(_PIECE):
-            yield piece
+        yield from pieces_of(stream)
 
 
 def _of_xz(content: bytes) -> Iterator[bytes]:
@@ -187,7 +186,7 @@ def lines_of(
         yield number, rest
 
 
-def pieces_of(stream: BinaryIO) -> Iterator[bytes]:
+def pieces_of(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the bytes of `stream` in pieces of at most 1 MB."""
     while piece := stream.read(_PIECE):
         yield piece

@@ -69,8 +69,7 @@ class Entry:
         """Return the value if its type is one of `kinds`; bool is not int."""
         if type(self.value) not in kinds:
             self.fail(f"must be {wanted or kinds[0].__name__}, not {shown(self.value)}")
-        value: _Value = self.value
-        return value
+        return self.value
 
     def mapping(
         self, known: Collection[object] = (), needed: Collection[str] = (), wanted: str = "a mapping"
@@ -83,8 +82,7 @@ class Entry:
                 self.child(None, key).fail(message)
         for name in needed:
             self[name]
-        values: dict[str, object] = self.value
-        return values
+        return self.value
 
     def __getitem__(self, name: object) -> Self:
         """Return a required entry of a mapping."""

@@ -11,7 +11,7 @@ import lzma
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from motif.runtime.errors import MotifError
 
@@ -186,7 +186,7 @@ def lines_of(
         yield number, rest
 
 
-def pieces_of(stream: IO[bytes]) -> Iterator[bytes]:
+def pieces_of(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
     """Yield the bytes of `stream` in pieces of at most 1 MB."""
     while piece := stream.read(_PIECE):
         yield piece

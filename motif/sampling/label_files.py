@@ -124,10 +124,11 @@ def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> Da
                 f"{path}: line {number}: {quoted(line.strip())} is not a position with five chances"
             )
     names = [(number, row[0].strip()) for (number, _), row in zip(lines, words, strict=True)]
-    readers = (position_from_key, boards_from_keys)
     if kind == "wildbg":
-        readers = (position_from_gnubg_id, boards_from_gnubg_ids)
-    return labelled(boards_of_lines(str(path), names, *readers), _chances(path, lines, words))
+        boards = boards_of_lines(str(path), names, position_from_gnubg_id, boards_from_gnubg_ids)
+    else:
+        boards = boards_of_lines(str(path), names, position_from_key, boards_from_keys)
+    return labelled(boards, _chances(path, lines, words))
 
 
 def _chances(

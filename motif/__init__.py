@@ -84,11 +84,11 @@ if TYPE_CHECKING:
     from motif.rollouts import RolloutSettings as RolloutSettings
     from motif.runtime.errors import MotifError as MotifError
     from motif.runtime.parallel import working_on as working_on
-    from motif.sampling import Dataset as Dataset
-    from motif.sampling import SampleResult as SampleResult
-    from motif.sampling import SampleSettings as SampleSettings
-    from motif.sampling import read_dataset as read_dataset
     from motif.sampling.conversion import convert as convert
+    from motif.sampling.sample import SampleResult as SampleResult
+    from motif.sampling.sample import SampleSettings as SampleSettings
+    from motif.sampling.samples import Dataset as Dataset
+    from motif.sampling.samples import read_dataset as read_dataset
 
     __version__: str
     load = load_player = as_player
@@ -131,7 +131,8 @@ _HOMES = {
     "motif.runtime.package": ("__version__=VERSION",),
     "motif.runtime.parallel": ("working_on",),
     "motif.sampling.conversion": ("convert",),
-    "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset"),
+    "motif.sampling.sample": ("SampleResult", "SampleSettings"),
+    "motif.sampling.samples": ("Dataset", "read_dataset"),
 }  # fmt: skip
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)

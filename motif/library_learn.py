@@ -21,10 +21,11 @@ from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.players.player import Player, PlayerLike, as_player
 from motif.runtime.errors import SettingError, changed, shown
 from motif.runtime.frames import Row
-from motif.sampling import Dataset, SampleResult, SampleSettings
-from motif.sampling import sample as make_samples
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
+from motif.sampling.sample import SampleResult, SampleSettings
+from motif.sampling.sample import sample as make_samples
+from motif.sampling.samples import Dataset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

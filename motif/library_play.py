@@ -11,7 +11,7 @@ from motif.evaluators.named import LATEST
 from motif.library import evaluator_of
 from motif.players.player import PlayerLike, as_player
 from motif.runtime.errors import PlayerError, SettingError
-from motif.sampling import Dataset, read_parts
+from motif.sampling.samples import Dataset, read_parts
 
 
 def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:

@@ -37,7 +37,7 @@ from motif.runtime.files import csv_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered
 from motif.runtime.progress import progress
-from motif.sampling import read_parts
+from motif.sampling.samples import read_parts
 
 FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6

@@ -60,8 +60,8 @@ def sample(
     Rollouts label each position with probabilities and an equity.  With --label, the labels come from another
     player or, for recorded games, from the outcomes of the games.
     """
-    from motif.sampling import sample as make_samples
     from motif.sampling.recorded_games import read_games
+    from motif.sampling.sample import sample as make_samples
 
     evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []

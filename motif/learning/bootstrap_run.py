@@ -45,8 +45,8 @@ from motif.runtime.files import (
 from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
-from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
-from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.dataset import ROLLOUTS, read_manifest_positions
+from motif.sampling.sample import SamplePlan, SampleSettings, sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"

@@ -45,7 +45,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.streams import derive_states
-from motif.sampling import dataset_fingerprint
+from motif.sampling.dataset import dataset_fingerprint
 
 NO_TERM_TABLE = "term_table: terms fitted together with hidden units have no standard errors"
 _WARM_UP_ROWS = 8

@@ -27,9 +27,8 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
-from motif.sampling import Dataset, joined, read_column, read_parts
-from motif.sampling.dataset import read_manifest
-from motif.sampling.samples import drawn_games
+from motif.sampling.dataset import read_column, read_manifest
+from motif.sampling.samples import Dataset, drawn_games, joined, read_parts
 
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""

@@ -20,7 +20,7 @@ from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
-from motif.sampling import Dataset
+from motif.sampling.samples import Dataset
 
 BINS = 10
 """Number of equal bins of probabilities from 0 to 1."""

@@ -10,7 +10,7 @@ from motif.fitting.objective import Ending
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS, BootstrapConfig
 from motif.learning.fit_settings import FitSettings
 from motif.reports.run_files import VersionFigures
-from motif.sampling import SampleSettings
+from motif.sampling.sample import SampleSettings
 
 _WIDE_GAP = 1.1
 """Minimum ratio of validation to training error that indicates too few samples."""

@@ -14,7 +14,7 @@ from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.packed import unpack_many
 from motif.board.position import Position
-from motif.sampling import read_dataset
+from motif.sampling.samples import read_dataset
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from motif.benchmarks import error_rates, read_benchmark
 from motif.benchmarks.choices import dataset_decisions, dataset_losses, summary
 from motif.cli.main import main
 from motif.players import load
-from motif.sampling import read_dataset
+from motif.sampling.samples import read_dataset
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = [DATA / f"{name}.bm" for name in ("contact", "crashed", "race")]

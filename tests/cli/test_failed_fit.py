@@ -12,7 +12,7 @@ from motif.fitting.objective import TOLERANCE
 from motif.fitting.solve import SOLVERS
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
-from motif.sampling import read_dataset
+from motif.sampling.samples import read_dataset
 from tests.learning.stored import stored
 
 OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)

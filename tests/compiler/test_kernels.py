@@ -67,7 +67,7 @@ compile_ahead([cubeful_values, value_for_side])
 )
 SAMPLING = """
 import sys
-from motif.sampling import SampleSettings, sample
+from motif.sampling.sample import SampleSettings, sample
 sample(SampleSettings(games=2, trials=1, player="simple"), sys.argv[1], jobs=1)
 """
 RUN = """

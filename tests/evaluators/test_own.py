@@ -11,7 +11,7 @@ from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
 from motif.players import as_player
 from motif.runtime.errors import PlayerError
-from motif.sampling import Dataset
+from motif.sampling.samples import Dataset
 
 FILE = '''
 import numpy as np

@@ -21,7 +21,8 @@ from motif.rollouts import compare_plays, rollout
 from motif.rollouts.rollout_evaluator import load_rollout
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import MotifError, SettingError
-from motif.sampling import SampleSettings, read_dataset, sample
+from motif.sampling.sample import SampleSettings, sample
+from motif.sampling.samples import read_dataset
 from tests.games import some_boards, some_decisions
 
 START = "4HPwATDgc/ABMA"

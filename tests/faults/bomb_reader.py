@@ -27,8 +27,8 @@ from motif.fitting.significance import read_terms
 from motif.learning.bootstrap_run import load_config
 from motif.reports.run_files import read_history
 from motif.runtime.errors import MotifError
-from motif.sampling import read_dataset
 from motif.sampling.label_files import read_labels
+from motif.sampling.samples import read_dataset
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "match": read_match,

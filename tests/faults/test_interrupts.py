@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from motif.sampling import SampleSettings
+from motif.sampling.sample import SampleSettings
 from tests.faults.made_runs import STEP, TINY, bootstrapping, check_readable, files_below, temporaries, unlike
 from tests.faults.processes import Stop, ending, living, running, wait_until, work_on
 from tests.sampling.folders import QUICK, made

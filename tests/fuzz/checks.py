@@ -46,10 +46,10 @@ from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import ParameterError, PositionError, RecordError
-from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 from motif.sampling.game_results import ScoreResults, csv_results
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
+from motif.sampling.samples import read_dataset
 from motif.serve.game_store import GameStore
 from tests.serve.kept_games import begun, put
 

@@ -15,7 +15,7 @@ from motif.learning.bootstrap_run import (
 )
 from motif.learning.fit import FitSettings
 from motif.runtime.errors import FitError, SettingError
-from motif.sampling import SampleSettings
+from motif.sampling.sample import SampleSettings
 
 TEXT = """
 name: tiny

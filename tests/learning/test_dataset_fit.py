@@ -24,7 +24,10 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError, FitError
-from motif.sampling import Dataset, SampleSettings, dataset, read_column, read_dataset, read_parts
+from motif.sampling import dataset
+from motif.sampling.dataset import read_column
+from motif.sampling.sample import SampleSettings
+from motif.sampling.samples import Dataset, read_dataset, read_parts
 from tests.learning.stored import put_behind, stored
 from tests.sampling.folders import made
 

@@ -12,7 +12,7 @@ from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.rollouts import RolloutSettings, rollout
 from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
-from motif.sampling import SampleSettings
+from motif.sampling.sample import SampleSettings
 
 START = Position.start()
 ONE_DECISION = BenchmarkFile(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from motif.sampling import SampleSettings, sample
+from motif.sampling.sample import SampleSettings, sample
 
 QUICK = SampleSettings(player="pubeval", games=7, trials=3, candidates=3, rate=0.3, cut=3, seed=5)
 

@@ -15,8 +15,17 @@ from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.package import VERSION
-from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions, read_parts
-from motif.sampling.dataset import SCHEMA, DatasetPart, checksum, read_manifest, write_manifest, write_part
+from motif.sampling.dataset import (
+    SCHEMA,
+    DatasetPart,
+    checksum,
+    dataset_fingerprint,
+    read_manifest,
+    read_manifest_positions,
+    write_manifest,
+    write_part,
+)
+from motif.sampling.samples import read_dataset, read_parts
 from tests.sampling.folders import QUICK, files, made, on_call
 
 

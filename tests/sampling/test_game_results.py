@@ -10,10 +10,12 @@ from motif.board.match_file import write_match
 from motif.runtime import limits
 from motif.runtime.errors import DatasetError, RecordError, SettingError
 from motif.runtime.limits import Limit
-from motif.sampling import SampleSettings, dataset_fingerprint, joined, read_dataset, sample
 from motif.sampling import game_results as module
+from motif.sampling.dataset import dataset_fingerprint
 from motif.sampling.game_results import PositionResults, ScoreResults, csv_results, read_results
 from motif.sampling.recorded_games import finished, read_games
+from motif.sampling.sample import SampleSettings, sample
+from motif.sampling.samples import joined, read_dataset
 from tests.board.test_mat_file import played
 from tests.games import some_boards
 from tests.sampling.folders import made

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from motif.runtime.errors import DatasetError
-from motif.sampling import read_dataset
 from motif.sampling.dataset import read_manifest
+from motif.sampling.samples import read_dataset
 from tests.sampling.folders import QUICK, differences, files, made
 
 SETTINGS = replace(QUICK, games=4)

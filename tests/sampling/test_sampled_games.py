@@ -17,7 +17,8 @@ from motif.parameters.position_class import CLASS_NAMES, position_class
 from motif.players import load
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, SettingError
-from motif.sampling import Dataset, SampleSettings, read_dataset, sample
+from motif.sampling.sample import SampleSettings, sample
+from motif.sampling.samples import Dataset, read_dataset
 from motif.sampling.self_play import DECISIONS_A_GAME
 from tests.evaluators import tesauro
 from tests.rollouts.exact import single_trials

@@ -11,8 +11,8 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.learning.rows import held_out
 from motif.parameters import parameter_set
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling import Dataset, read_dataset
 from motif.sampling.dataset import MANIFEST
+from motif.sampling.samples import Dataset, read_dataset
 from tests.games import some_boards
 
 pandas = pytest.importorskip("pandas")

@@ -12,7 +12,8 @@ from motif.players import load
 from motif.runtime import parallel
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
-from motif.sampling import SampleSettings, read_dataset, sample
+from motif.sampling.sample import SampleSettings, sample
+from motif.sampling.samples import read_dataset
 from tests.evaluators.made_weights import made_weights
 from tests.sampling.folders import QUICK, differences, files, made
 
@@ -129,7 +130,7 @@ def test_resuming_in_an_empty_folder(whole, tmp_path):
 KILLED = """
 import os, signal, sys
 import pyarrow.parquet
-from motif.sampling import sample
+from motif.sampling.sample import sample
 from tests.sampling.folders import QUICK, on_call
 
 def die(*arguments, **options):

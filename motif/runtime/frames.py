@@ -1,7 +1,7 @@
 """Tables of results: data frames, text, and HTML for notebooks."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import html_table, text_table
@@ -9,7 +9,7 @@ from motif.runtime.layout import html_table, text_table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Row = dict[str, object]
+Row = dict[str, Any]
 _PLAIN = (str, int, float, bool)
 
 

@@ -496,6 +496,14 @@ def test_the_command(tmp_path):
         assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{ready[1]}\n"
 
 
+def is_closed(client: socket.socket) -> bool:
+    """Return whether the server closed the connection; the system resets one whose question was not read."""
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_ends_while_it_thinks_and_others_wait(tmp_path, number):
     stop = Stop(tmp_path / "stop", "motif.serve.opponent:Opponent.evaluation")
@@ -511,7 +519,7 @@ def test_the_command_ends_while_it_thinks_and_others_wait(tmp_path, number):
         process.send_signal(number)
         assert process.wait(SECONDS) == 130  # it would take an hour
         assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{port}\n"
-        assert [client.recv(1) for client in clients] == [b""] * 5
+        assert all(map(is_closed, clients))
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "1e9"])

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import pairwise
 from pathlib import Path
 
 from motif.benchmarks.benchmark_files import read_benchmark
-from motif.benchmarks.benchmark_lines import rolled_decision, write_lines
+from motif.benchmarks.benchmark_lines import by_play, rolled_decision, write_lines
 from motif.benchmarks.choices import player_choices
 from motif.benchmarks.verdict import rolled_plays
 from motif.board.identifiers import boards_from_keys, position_key
@@ -47,10 +47,7 @@ class _Decision:
     def renewed(self) -> list[str]:
         """Return the lines with all choices."""
         rolled = [line for line in self.lines[:-1] if not line.startswith("#P")]
-        chosen = [
-            " ".join(("#P", key, *(name for name, choice in self.choices.items() if choice == key)))
-            for key in dict.fromkeys(self.choices.values())
-        ]
+        chosen = [" ".join(("#P", key, *names)) for key, names in by_play(self.choices).items()]
         return [*rolled, *chosen, self.lines[-1]]
 
 
@@ -79,7 +76,7 @@ def extend(path: Path, own: str, jobs: int) -> None:
     settings |= {
         "rollers": f"{one}/{own},{other}",
         "players": ",".join([settings["players"], *players]),
-        "rerolled": str(len(new)),
+        "rerolled": str(int(settings.get("rerolled", 0)) + len(new)),
         "seconds": str(spent),
     }
     write_lines(path, settings, (line for decision in decisions for line in decision.renewed()))
@@ -88,15 +85,9 @@ def extend(path: Path, own: str, jobs: int) -> None:
 def _decisions(path: Path) -> Iterator[_Decision]:
     """Yield the decisions of a file."""
     lines = gzip.decompress(path.read_bytes()).decode("ascii").splitlines()[1:]
-    number = 0
-
-    def place(line: str) -> int:
-        nonlocal number
-        number += line.startswith("m ")
-        return number - line.startswith("m ")
-
-    for _, own in groupby(lines, place):
-        listed = list(own)
+    ends = [row + 1 for row, line in enumerate(lines) if line.startswith("m ")]
+    for start, end in pairwise([0, *ends]):
+        listed = lines[start:end]
         words = [line.split() for line in listed if line.startswith("#P")]
         yield _Decision(listed, {name: key for _, key, *names in words for name in names})
 

@@ -116,32 +116,40 @@ def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
 
 
 @intrinsic
-def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, begins: Any, sums: Any) -> Any:
-    """Add to each of `sums` float32 (TOGETHER, s) the sum over i of factors_ki rows_ip, for p < w.
+def add_weighted_rows(
+    typing_context: Any, factors: Any, rows: Any, picked: Any, before: Any, begins: Any, sums: Any
+) -> Any:
+    """Add to each of `sums` float32 (TOGETHER, s) the sum over picked i of factors_ki rows_ip, for p < w.
 
     `rows` float32 (n, w), with w a multiple of `WIDTH` and at most s, and `factors` (TOGETHER, at least n)
-    are contiguous.  `begins` int64 (w / `GROUP`,) does not decrease: rows before ``begins[g]`` are 0 in group
-    g of `GROUP` columns and in later groups.  Each row is read once for all sums.
+    are contiguous.  `picked` int64 (m,) are the rows to add, in ascending order, and `before` int64 the
+    number of picked rows before each group of `GROUP` rows, and at the end.  `begins` int64 (w / `GROUP`,)
+    does not decrease: groups of rows before ``begins[g]`` are 0 in group g of the columns and in later
+    groups.  Each row is read once for all sums.
     """
-    return types.void(factors, rows, begins, sums), _weighting(TOGETHER, _COLUMNS)
+    return types.void(factors, rows, picked, before, begins, sums), _weighting(TOGETHER, _COLUMNS)
 
 
 @intrinsic
-def add_weighted_to_first(typing_context: Any, factors: Any, rows: Any, begins: Any, sums: Any) -> Any:
+def add_weighted_to_first(
+    typing_context: Any, factors: Any, rows: Any, picked: Any, before: Any, begins: Any, sums: Any
+) -> Any:
     """Do the same as `add_weighted_rows` for the first of the sums only, with the same bits."""
-    return types.void(factors, rows, begins, sums), _weighting(1, WIDTH)
+    return types.void(factors, rows, picked, before, begins, sums), _weighting(1, WIDTH)
 
 
 def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], Any]:
     """Return code that weights rows for `together` sums, with `columns` of each in registers."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        factor_array, row_array, begin_array, sum_array = _arrays(context, builder, signature, arguments)
+        factor_array, row_array, picked_array, before_array, begin_array, sum_array = _arrays(
+            context, builder, signature, arguments
+        )
         fma = _multiply_add(builder, _LONG)
         apart, sums_apart = (
             cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
         )
-        length, across = cgutils.unpack_tuple(builder, row_array.shape)
+        across = cgutils.unpack_tuple(builder, row_array.shape)[1]
         offsets = [ir.Constant(_INT, first) for first in range(0, columns, _LONG)]
         totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets] for _ in range(together)]
         step = ir.Constant(_INT, columns)
@@ -157,8 +165,10 @@ def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], An
                 builder.store(_load(builder, sum_array.data, place, _LONG), total)
             group = builder.udiv(first, ir.Constant(_INT, GROUP))
             begin = builder.load(builder.gep(begin_array.data, [group]))
-            with cgutils.for_range(builder, builder.sub(length, begin)) as step_of_row:
-                row = builder.add(begin, step_of_row.index)
+            skipped = builder.load(builder.gep(before_array.data, [begin]))
+            with cgutils.for_range(builder, builder.sub(picked_array.nitems, skipped)) as step_of_row:
+                number = builder.add(skipped, step_of_row.index)
+                row = builder.load(builder.gep(picked_array.data, [number]))
                 start = builder.add(builder.mul(row, across), first)
                 weights = [
                     _load(builder, row_array.data, builder.add(start, offset), _LONG) for offset in offsets
@@ -174,6 +184,22 @@ def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], An
         return context.get_dummy_value()
 
     return codegen
+
+
+@intrinsic
+def nonzero_bits(typing_context: Any, numbers: Any, first: Any) -> Any:
+    """Return an int64 whose bit k tells whether ``numbers[first + k]`` is not 0, for `GROUP` numbers.
+
+    `numbers`, float32, is contiguous.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = _data(context, builder, signature.args[0], arguments[0])
+        zero = ir.Constant(_vector(GROUP), [0.0] * GROUP)
+        flags = builder.fcmp_unordered("!=", _load(builder, data, arguments[1], GROUP), zero)
+        return builder.zext(builder.bitcast(flags, ir.IntType(GROUP)), _INT)
+
+    return types.int64(numbers, types.int64), codegen
 
 
 @intrinsic

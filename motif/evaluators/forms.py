@@ -11,8 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
-from motif.compiler.jit import inline_kernel
-from motif.compiler.simd import GROUP, TOGETHER, WIDTH, add_weighted_rows, add_weighted_to_first, grouped_dot
+from motif.compiler.jit import inline_kernel, trailing_zeros
+from motif.compiler.simd import (
+    GROUP,
+    TOGETHER,
+    WIDTH,
+    add_weighted_rows,
+    add_weighted_to_first,
+    grouped_dot,
+    nonzero_bits,
+)
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import MAX_PARAMETERS
@@ -41,7 +49,7 @@ class FormTables(NamedTuple):
     rows: npt.NDArray[np.float32] = np.zeros((len(CLASS_NAMES), 0, 0), np.float32)
     """(classes, n, columns): weights of the products of the n parameters with each column's parameter."""
     begins: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
-    """(classes, groups): the first row that is not 0 in a group or in a later one."""
+    """(classes, groups): the first group of rows that is not 0 in a group of columns or in a later one."""
 
 
 class BoardBatch(NamedTuple):
@@ -51,6 +59,10 @@ class BoardBatch(NamedTuple):
     """(TOGETHER,): the caller's numbers of the boards."""
     features: npt.NDArray[np.float32]
     """(TOGETHER, MAX_ROW)"""
+    nonzero: npt.NDArray[np.int64]
+    """(MAX_ROW,): the parameters that are not 0 on every board, in ascending order, from `find_nonzero`."""
+    nonzero_before: npt.NDArray[np.int64]
+    """(MAX_ROW / GROUP + 1,): the number of these before each group of parameters."""
     column_sums: npt.NDArray[np.float32]
     """(TOGETHER, columns): the sums of `FormTables`."""
     point_rows: npt.NDArray[np.int64]
@@ -70,6 +82,8 @@ def new_board_batch(max_units: int) -> BoardBatch:
     return BoardBatch(
         np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_ROW), np.float32),
+        np.zeros(MAX_ROW, np.int64),
+        np.zeros(MAX_ROW // GROUP + 1, np.int64),
         np.zeros((TOGETHER, _MAX_COLUMNS), np.float32),
         np.zeros((TOGETHER, 2 * CHECKERS), np.int64),
         np.zeros(TOGETHER, np.int64),
@@ -80,20 +94,44 @@ def new_board_batch(max_units: int) -> BoardBatch:
 
 
 @inline_kernel
-def add_forms(forms, position_class, batch, boards, first_head):
+def find_nonzero(batch, boards, size):
+    """Return how many of `size` parameters are not 0 on all of the first `boards` boards; list them.
+
+    The others, a fifth in contact positions and half in races, add nothing to any sum.
+    """
+    count, groups = 0, (size + GROUP - 1) // GROUP
+    for group in range(groups):
+        batch.nonzero_before[group] = count
+        first = group * GROUP
+        bits = nonzero_bits(batch.features[0], first)
+        for board in range(1, boards):
+            bits |= nonzero_bits(batch.features[board], first)
+        # Beyond `size` are numbers of other parameter sets.
+        bits &= (1 << min(GROUP, size - first)) - 1
+        while bits:
+            batch.nonzero[count] = first + trailing_zeros(bits)
+            bits &= bits - 1
+            count += 1
+    batch.nonzero_before[groups] = count
+    return count
+
+
+@inline_kernel
+def add_forms(forms, position_class, batch, boards, nonzero, first_head):
     """Add the forms of a class to ``batch.raws`` of the first `boards` boards, from `first_head` on.
 
-    Each sum has the same bits in any batch.
+    Each sum has the same bits in any batch. `nonzero` is the result of `find_nonzero`.
     """
     linear, rows = forms.linear[position_class], forms.rows[position_class]
     begins = forms.begins[position_class]
     for board in range(boards):
         for column in range(linear.shape[0]):
             batch.column_sums[board, column] = linear[column]
+    picked, before = batch.nonzero[:nonzero], batch.nonzero_before
     if boards == 1:
-        add_weighted_to_first(batch.features, rows, begins, batch.column_sums)
+        add_weighted_to_first(batch.features, rows, picked, before, begins, batch.column_sums)
     else:
-        add_weighted_rows(batch.features, rows, begins, batch.column_sums)
+        add_weighted_rows(batch.features, rows, picked, before, begins, batch.column_sums)
     blocks = (rows.shape[0] + GROUP - 1) // GROUP
     for board in range(boards):
         features, sums = batch.features[board], batch.column_sums[board]

@@ -98,20 +98,22 @@ def load_point_rows(batch, k, position_class, packed, occupied):
 
 
 @inline_kernel
-def add_hidden_layer(hidden, position_class, batch, boards):
+def add_hidden_layer(hidden, position_class, batch, boards, nonzero):
     """Add the hidden layer of a class to ``batch.raws`` of the first `boards` boards.
 
-    The result of a board is bit-identical whatever other boards are in the batch.
+    The result of a board is bit-identical whatever other boards are in the batch. `nonzero` is the result of
+    `motif.evaluators.forms.find_nonzero`.
     """
     count = hidden.counts[position_class]
     bias, inputs, begins = hidden.bias[position_class], hidden.inputs[position_class], hidden.begins
     for board in range(boards):
         for k in range(bias.shape[0]):
             batch.unit_sums[board, k] = bias[k]
+    picked, before = batch.nonzero[:nonzero], batch.nonzero_before
     if boards == 1:
-        add_weighted_to_first(batch.features, inputs, begins, batch.unit_sums)
+        add_weighted_to_first(batch.features, inputs, picked, before, begins, batch.unit_sums)
     else:
-        add_weighted_rows(batch.features, inputs, begins, batch.unit_sums)
+        add_weighted_rows(batch.features, inputs, picked, before, begins, batch.unit_sums)
     for board in range(boards):
         sums = batch.unit_sums[board]
         add_rows(batch.point_rows[board, : batch.point_row_counts[board]], hidden.points, sums)

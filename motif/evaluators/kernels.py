@@ -35,7 +35,7 @@ from motif.evaluators.cube_model import (
     held_and_taken,
     value_for_side,
 )
-from motif.evaluators.forms import ABSENT, add_forms
+from motif.evaluators.forms import ABSENT, add_forms, find_nonzero
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -99,9 +99,10 @@ def _add_chances(model, position_class, space, boards):
 
     The raw sum of an impossible result stays minus infinity.
     """
-    add_forms(model.chances, position_class, space.batch, boards, 0)
+    nonzero = find_nonzero(space.batch, boards, model.chances.rows.shape[1])
+    add_forms(model.chances, position_class, space.batch, boards, nonzero, 0)
     if _has_hidden_layer(model, position_class):
-        add_hidden_layer(model.hidden, position_class, space.batch, boards)
+        add_hidden_layer(model.hidden, position_class, space.batch, boards, nonzero)
 
 
 @inline_kernel
@@ -136,7 +137,8 @@ def _has_ranking_head(model, position_class):
 def _agree_with_ranking(model, position_class, space, row):
     """Move the five probabilities towards the equity that ranks plays, as far as consistency allows."""
     if _has_ranking_head(model, position_class) and not model.win_only:
-        add_forms(model.ranking, position_class, space.batch, 1, EQUITY_HEAD)
+        nonzero = find_nonzero(space.batch, 1, model.ranking.rows.shape[1])
+        add_forms(model.ranking, position_class, space.batch, 1, nonzero, EQUITY_HEAD)
         space.raws[EQUITY_HEAD] = space.batch.raws[0, EQUITY_HEAD]
         agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
 
@@ -218,7 +220,8 @@ def _score_batch(model, position_class, count, space, scores):
     """Write the scores of the first `count` boards of the batch, all of one class."""
     batch = space.batch
     if _has_ranking_head(model, position_class):
-        add_forms(model.ranking, position_class, batch, count, EQUITY_HEAD)
+        nonzero = find_nonzero(batch, count, model.ranking.rows.shape[1])
+        add_forms(model.ranking, position_class, batch, count, nonzero, EQUITY_HEAD)
     else:
         _add_chances(model, position_class, space, count)
     for k in range(count):

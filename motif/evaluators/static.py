@@ -211,7 +211,7 @@ def form_tables(
         stride,
         np.zeros((len(classes), groups * GROUP), np.float32),
         np.zeros((len(classes), size, groups * GROUP), np.float32),
-        np.full((len(classes), groups), size),
+        np.full((len(classes), groups), blocks),
     )
     for code in classes:
         for head, name in enumerate(names):
@@ -225,7 +225,7 @@ def form_tables(
             tables.linear[code, columns] = weights.linear * scales
             tables.rows[code, high, columns[low]] = weights.quadratic * scales[low] * scales[high]
             if len(low):
-                tables.begins[code, own] = GROUP * np.arange(blocks)
+                tables.begins[code, own] = np.arange(blocks)
     return tables
 
 

@@ -22,6 +22,7 @@ from motif.compiler.simd import (
     add_weighted_to_first,
     column_sums,
     grouped_dot,
+    nonzero_bits,
     sums_of_squashed,
     transpose_tile,
 )
@@ -34,13 +35,18 @@ def dot_of_groups(features, sums, first, stride, blocks):
 
 
 @kernel
-def weighted_rows_added(factors, rows, begins, sums):
-    add_weighted_rows(factors, rows, begins, sums)
+def weighted_rows_added(factors, rows, picked, before, begins, sums):
+    add_weighted_rows(factors, rows, picked, before, begins, sums)
 
 
 @kernel
-def weighted_rows_added_to_first(factors, rows, begins, sums):
-    add_weighted_to_first(factors, rows, begins, sums)
+def weighted_rows_added_to_first(factors, rows, picked, before, begins, sums):
+    add_weighted_to_first(factors, rows, picked, before, begins, sums)
+
+
+@kernel
+def bits_of_nonzero(numbers, first):
+    return nonzero_bits(numbers, first)
 
 
 @kernel
@@ -114,18 +120,31 @@ def test_aligned_copies_only_what_needs_it():
 
 def test_rows_are_weighted_for_several_sums_together():
     rng = np.random.default_rng(3)
-    factors, rows = rng.normal(size=(TOGETHER, 9)), rng.normal(size=(7, 2 * WIDTH)).astype(np.float32)
-    begins = np.array([0, 0, 0, 2, 2, 5, 7, 7])
+    size = 3 * GROUP - 5
+    factors, rows = rng.normal(size=(TOGETHER, size + 2)), rng.normal(size=(size, 2 * WIDTH))
+    begins = np.array([0, 0, 0, 1, 1, 2, 3, 3])
     for group, begin in enumerate(begins):
-        rows[:begin, group * GROUP : (group + 1) * GROUP] = 0
+        rows[: begin * GROUP, group * GROUP : (group + 1) * GROUP] = 0
+    picked = np.flatnonzero(rng.random(size) < 0.7)
+    before = np.searchsorted(picked, np.minimum(np.arange(4) * GROUP, size))
     sums = rng.normal(size=(TOGETHER, 2 * WIDTH + 5)).astype(np.float32)
-    before, expected = sums.copy(), sums[:, : 2 * WIDTH] + factors[:, :7] @ rows
-    weighted_rows_added(factors.astype(np.float32), rows, begins, sums)
+    old, expected = sums.copy(), sums[:, : 2 * WIDTH] + factors[:, picked] @ rows[picked]
+    arrays = factors.astype(np.float32), rows.astype(np.float32), picked, before, begins
+    weighted_rows_added(*arrays, sums)
     assert sums[:, : 2 * WIDTH] == pytest.approx(expected, abs=1e-5)
-    assert (sums[:, 2 * WIDTH :] == before[:, 2 * WIDTH :]).all()
-    weighted_rows_added_to_first(factors.astype(np.float32), rows, begins, before)
-    assert (before[0] == sums[0]).all()
-    assert (before[1:] != sums[1:]).any()
+    assert (sums[:, 2 * WIDTH :] == old[:, 2 * WIDTH :]).all()
+    weighted_rows_added_to_first(*arrays, old)
+    assert (old[0] == sums[0]).all()
+    assert (old[1:] != sums[1:]).any()
+
+
+def test_bits_tell_which_numbers_are_not_zero():
+    numbers = np.zeros(3 * GROUP, np.float32)
+    numbers[[3, GROUP, GROUP + 2, 2 * GROUP - 1, 2 * GROUP]] = 1, -1e-30, np.nan, np.inf, 5
+    numbers[GROUP + 1] = -0.0
+    assert bits_of_nonzero(numbers, GROUP) == 1 | 1 << 2 | 1 << GROUP - 1
+    assert bits_of_nonzero(numbers, 0) == 1 << 3
+    assert bits_of_nonzero(numbers, 1) == 1 << 2 | 1 << GROUP - 1
 
 
 def test_picked_rows_of_a_table_are_added():
@@ -169,8 +188,8 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
 
     # Compiled here and not stored: the files on disk are for this machine's vector length.
     @njit
-    def both(factors, rows, begins, picked, sums):
-        add_weighted_rows(factors, rows, begins, sums)
+    def both(factors, rows, weighted, before, begins, picked, sums):
+        add_weighted_rows(factors, rows, weighted, before, begins, sums)
         add_rows(picked, rows, sums[0])
 
     for row in range(70):
@@ -178,7 +197,8 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
         expected = exact.astype(np.float32)
     for row in picked:
         expected[0] += rows[row]
-    both(factors, rows, np.zeros(2 * WIDTH // GROUP, np.int64), picked, sums)
+    nothing = np.zeros(2 * WIDTH // GROUP, np.int64)
+    both(factors, rows, np.arange(70), nothing, nothing, picked, sums)
     assert (sums == expected).all()
 
 

@@ -96,11 +96,12 @@ def _folded(builder: Any, vectors: list[Any]) -> Any:
 
 
 def _lane_sum(builder: Any, vector: Any) -> Any:
-    lanes = [builder.extract_element(vector, ir.Constant(_LANE, k)) for k in range(vector.type.count)]
-    while len(lanes) > 1:
-        half = len(lanes) // 2
-        lanes = [builder.fadd(lanes[k], lanes[k + half]) for k in range(half)]
-    return lanes[0]
+    lanes = vector.type.count
+    while lanes > 1:
+        lanes //= 2
+        low, high = (_pick(builder, vector, vector, range(k, k + lanes)) for k in (0, lanes))
+        vector = builder.fadd(low, high)
+    return builder.extract_element(vector, ir.Constant(_LANE, 0))
 
 
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
@@ -270,8 +271,8 @@ def _squashed(builder: Any, x: Any) -> Any:
     x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
     x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
     square = builder.fmul(x, x)
-    above = builder.fmul(x, builder.fadd(a, square))
-    return builder.fdiv(above, builder.fadd(a, builder.fmul(b, square)))
+    below = builder.call(_multiply_add(builder, GROUP), [b, square, a])
+    return builder.fdiv(builder.fmul(x, builder.fadd(a, square)), below)
 
 
 @intrinsic
@@ -289,6 +290,7 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
             for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
         )
         result_data = _data(context, builder, signature.args[3], arguments[3])
+        fma = _multiply_add(builder, GROUP)
         across = cgutils.unpack_tuple(builder, amount_array.shape)[-1]
         zero = ir.Constant(_vector(GROUP), [0.0] * GROUP)
         totals = [cgutils.alloca_once_value(builder, zero) for _ in range(OUTPUT_COUNT)]
@@ -298,8 +300,8 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
             squashed = _squashed(builder, _load(builder, sum_array.data, first, GROUP))
             for k, total in enumerate(totals):
                 place = builder.add(builder.mul(across, ir.Constant(_INT, k)), first)
-                part = builder.fmul(_load(builder, amount_array.data, place, GROUP), squashed)
-                builder.store(builder.fadd(builder.load(total), part), total)
+                amount = _load(builder, amount_array.data, place, GROUP)
+                builder.store(builder.call(fma, [amount, squashed, builder.load(total)]), total)
         for k, total in enumerate(totals):
             found = builder.fpext(_lane_sum(builder, builder.load(total)), _DOUBLE)
             builder.store(found, builder.gep(result_data, [ir.Constant(_INT, k)]))

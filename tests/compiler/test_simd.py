@@ -74,6 +74,11 @@ def columns_summed(factors, own, block, columns, strip, length, sums):
     column_sums(factors, own, block, columns, strip, length, sums)
 
 
+def fused_all(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a b + c in float32, rounded once: the product of two float32 is exact in long double."""
+    return (np.asarray(a).astype(np.longdouble) * b + c).astype(np.float32)
+
+
 def fused(a: float, b: float, c: float) -> float:
     """a b + c, rounded once."""
     return float(Fraction(a) * Fraction(b) + Fraction(c))
@@ -162,17 +167,19 @@ def test_squashed_sums_are_added_lane_by_lane():
     amounts = rng.normal(size=(OUTPUT_COUNT, 3 * GROUP)).astype(np.float32)
     sums = rng.normal(size=3 * GROUP).astype(np.float32)
     sums[:4] = 1e9, -1e9, 3.0, np.inf
-    three, nine, all27 = (np.float32(number) for number in (3, 9, 27))
-    x = np.clip(sums, -three, three)
+    x = np.clip(sums, -3, 3).astype(np.float32)
+    above, below = x * (np.float32(27) + x * x), fused_all(np.float32(9), x * x, np.float32(27))
+    squashed = above / below
     results = np.zeros(OUTPUT_COUNT)
     squashed_sums(amounts, sums, 3 * GROUP, results)
     for row, result in zip(amounts, results, strict=True):
-        parts = row * (x * (all27 + x * x) / (all27 + nine * (x * x)))
-        lanes = parts[:GROUP] + parts[GROUP : 2 * GROUP] + parts[2 * GROUP :]
+        lanes = np.zeros(GROUP, np.float32)
+        for first in range(0, 3 * GROUP, GROUP):
+            lanes = fused_all(row[first : first + GROUP], squashed[first : first + GROUP], lanes)
         while len(lanes) > 1:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
         assert result == lanes[0]
-        assert parts[[0, 1, 2, 3]] == pytest.approx(row[:4] * [1, -1, 1, 1])
+    assert squashed[:4].tolist() == [1, -1, 1, 1]
 
 
 @pytest.mark.parametrize(("lanes", "columns"), [(LANES, 2 * LANES), (2 * LANES, WIDTH)])

@@ -218,7 +218,7 @@ def _encode_boards(boards):
 @inline_kernel
 def _fill_octets(characters, octets):
     """Decode an ID's characters (n,) to `octets`; return whether all are valid."""
-    window, width, index = 0, 0, 0
+    window, width, index = np.int64(0), 0, 0
     for k in range(ID_LENGTH):
         value = np.int64(_VALUES[characters[k]])
         if value == _NOT_BASE64:

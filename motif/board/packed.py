@@ -128,7 +128,7 @@ def mirrored(mask):
 @inline_kernel
 def longest_run(points):
     """Return the length of the longest run of ones, at most 7 because 15 checkers make at most 7 points."""
-    run = 0
+    run = np.int64(0)
     for _ in range(_LONGEST):
         run += np.int64(points != 0)
         points &= points >> _ONE
@@ -167,7 +167,7 @@ def squares_in(word):
 @inline_kernel
 def above_third(first, second, third, fourth):
     """Count the checkers beyond the third on each point of four words."""
-    excess, piles = np.uint64(0), 0
+    excess, piles = np.uint64(0), np.int64(0)
     for word in (first, second, third, fourth):
         flags = ((word + _ADD_TO_FLAG_FOUR) >> _S7) & _ONES
         excess += word & ((flags << _S8) - flags)

@@ -239,7 +239,7 @@ def _listed(positions: object) -> Iterable[Any]:
 def first_bad_board(boards):
     """Return the first row of `boards` (n, 26) that has `faults`, or -1."""
     for row in range(boards.shape[0]):
-        own, opponent, own_home, opponent_home = 0, 0, 0, 0
+        own, opponent, own_home, opponent_home = np.int64(0), np.int64(0), 0, 0
         for place in range(BOARD_SIZE):
             count = np.int64(boards[row, place])
             if count > 0:

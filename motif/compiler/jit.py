@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import config
+from numba import config, extending
 from numba.core import cgutils, event, types
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from motif.compiler.choice import LINKED, way
@@ -39,6 +38,7 @@ __all__ = [
     "compile_ahead",
     "fast_kernel",
     "inline_kernel",
+    "intrinsic",
     "kernel",
     "leading_zeros",
     "lean_kernel",
@@ -119,6 +119,11 @@ def compilation_target() -> tuple[str, str]:
     """Return the name and the features of the processor that kernels are compiled for."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
     return name, features
+
+
+def intrinsic(typing_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a numba intrinsic, which kernels call without the typing context."""
+    return extending.intrinsic(typing_function)
 
 
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import binding, ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+
+from motif.compiler.jit import intrinsic
 
 IntArray = npt.NDArray[np.int64]
 

@@ -554,11 +554,11 @@ def _point_gradients(boards, picked, by_sum, by_weights):
 def _exclude_gammons(boards, picked, raw):
     """Set the raw sums of gammons that are impossible, because a checker is off, to `_IMPOSSIBLE`."""
     for row in range(picked.shape[0]):
-        own, opponent = 0, 0
+        own, opponent = np.int64(0), np.int64(0)
         for index in range(BOARD_SIZE):
             signed = np.int64(boards[picked[row], index])
-            own += max(signed, 0)
-            opponent -= min(signed, 0)
+            own += max(signed, np.int64(0))
+            opponent -= min(signed, np.int64(0))
         if opponent < CHECKERS:
             raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _IMPOSSIBLE
         if own < CHECKERS:

@@ -61,7 +61,7 @@ _ONE = np.uint64(1)
 @inline_kernel
 def _pips_and_stacked(packed, half, own):
     """Return one side's pips and its checkers beyond the fifth; its half of `packed` starts at `half`."""
-    pips, stacked = 0, 0
+    pips, stacked = np.int64(0), np.int64(0)
     rest = own
     while rest:
         place = np.int64(trailing_zeros(rest))
@@ -69,7 +69,7 @@ def _pips_and_stacked(packed, half, own):
         count = np.int64(packed[half + place])
         pips += count * (place + 1)
         if place < PACKED_BAR:
-            stacked += max(count - _TALLEST, 0)
+            stacked += max(count - _TALLEST, np.int64(0))
     return pips, stacked
 
 

@@ -41,7 +41,7 @@ _ONE = np.uint64(1)
 @inline_kernel
 def _measure_side(words, packed, half, own, own_made, other, other_made, out, base):
     """Measure one side, whose half of `packed` starts at `half`, and return its pips."""
-    pips = 0
+    pips = np.int64(0)
     rest = own
     while rest:
         place = np.int64(trailing_zeros(rest))
@@ -49,7 +49,7 @@ def _measure_side(words, packed, half, own, own_made, other, other_made, out, ba
         pips += np.int64(packed[half + place]) * (place + 1)
     made_points = own_made & ~BAR_BIT
     targets = mirrored(other & ~other_made)
-    direct, indirect = 0, 0
+    direct, indirect = np.int64(0), np.int64(0)
     for distance in range(1, 7):
         direct += np.int64(popcount((own >> np.uint64(distance)) & targets))
         indirect += np.int64(popcount((own >> np.uint64(distance + 6)) & targets))

@@ -144,7 +144,7 @@ def _second_rear(own, own_made):
 @inline_kernel
 def _widest_gap(own):
     """Return the pips beyond six in the widest gap between places in `own`, or 0."""
-    widest, left = _WHOLE_DIE, own
+    widest, left = np.int64(_WHOLE_DIE), own
     while left & (left - _ONE):
         place = trailing_zeros(left)
         left &= left - _ONE
@@ -155,13 +155,13 @@ def _widest_gap(own):
 @inline_kernel
 def _spare_pips(packed, half, own):
     """Return `SPARE_PIPS`: pips of spare checkers and of blots that are not back."""
-    pips, left = 0, own & _NOT_BACK
+    pips, left = np.int64(0), own & _NOT_BACK
     while left:
         place = np.int64(trailing_zeros(left))
         left &= left - _ONE
         count = np.int64(packed[half + place])
         if place < HOME:
-            pips += max(count - 2, 0) * place
+            pips += max(count - 2, np.int64(0)) * place
         else:
             pips += (count if count == 1 else count - 2) * (place + 1 - HOME)
     return pips
@@ -171,7 +171,7 @@ def _spare_pips(packed, half, own):
 def _yet_to_pass(packed, half, own, rear):
     """Return the checkers that have yet to pass the opponent's rearmost, at `rear`, and their pips to it."""
     first = POINTS - rear  # in the own numbering: the next place on the near side
-    checkers, pips, left = 0, 0, own >> np.uint64(first)
+    checkers, pips, left = np.int64(0), np.int64(0), own >> np.uint64(first)
     while left:
         beyond = np.int64(trailing_zeros(left))
         left &= left - _ONE

@@ -17,10 +17,9 @@ from llvmlite import ir
 from numba import carray, cfunc
 from numba.core import types
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic
 
 from motif.board.packed import BOARD_SIZE, Board, unpack
-from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
+from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, intrinsic, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one value for both sides, and own minus opponent's."""

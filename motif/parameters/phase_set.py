@@ -66,14 +66,14 @@ def phase_of(words, packed, half):
 @inline_kernel
 def _measure_side(words, packed, half, own, own_made, out, first, step):
     """Write the features of one side to every `step`-th entry of `out` from `first`."""
-    distance, excess, blot_distance = 0, 0, 0
+    distance, excess, blot_distance = np.int64(0), np.int64(0), np.int64(0)
     rest = own & ~BAR_BIT
     while rest:
         place = np.int64(trailing_zeros(rest))
         rest &= rest - _ONE
         count = np.int64(packed[half + place])
         distance += count * (place + 1)
-        excess += count * max(place + 1 - HOME, 0)
+        excess += count * max(place + 1 - HOME, np.int64(0))
         if count == 1:
             blot_distance += place + 1
     in_play = checkers_on_board(words, half // 8)

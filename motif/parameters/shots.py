@@ -150,7 +150,7 @@ def _shots_from_board(shooters, blots, open_points):
 @inline_kernel
 def _doubles_from_bar(shooters, blots, open_points):
     """Return the result of `shots` with one checker on the bar, for the six doubles."""
-    rolls, direct_rolls, pips = 0, 0, 0
+    rolls, direct_rolls, pips = np.int64(0), np.int64(0), np.int64(0)
     for die in range(1, 7):
         step = np.uint64(die)
         entry = (BAR_BIT >> step) & open_points

@@ -2,7 +2,8 @@
 
 ``python -m tools.truth_extension motif-v15 data/bench/rollout-truth`` lets the version and its lookahead
 choose in every decision. Where a choice is not among the plays rolled out, all plays of the decision are
-rolled out again together with it, by the version and gnubg. All other lines remain as they are.
+rolled out again together with it, by the version and gnubg. All other lines remain as they are. The same
+command continues an interrupted extension with the files that remain.
 """
 
 import argparse
@@ -23,7 +24,6 @@ from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.players import load
-from motif.runtime.errors import BenchmarkError
 from motif.runtime.parallel import run_ordered
 from tools.marked_page import reporting
 from tools.rollout_truth import SHARES
@@ -52,13 +52,14 @@ class _Decision:
 
 
 def extend(path: Path, own: str, jobs: int) -> None:
-    """Add the choices of `own` to a file of the set."""
+    """Add the choices of `own` to a file of the set, unless it has them already."""
     benchmark = read_benchmark(path)
     assert benchmark.record is not None
     settings = dict(benchmark.record.settings)
     players = [own + plies for plies in _PLIES]
     if set(players) & set(settings["players"].split(",")):
-        raise BenchmarkError(f"{path}: {own} is in the set already")
+        print(f"{path.name}: has {own} already", file=sys.stderr)
+        return
     decisions = list(_decisions(path))
     for name in players:
         after = player_choices(load(name), benchmark, jobs=jobs).chosen

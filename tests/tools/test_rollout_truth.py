@@ -150,5 +150,6 @@ def test_a_version_joins_the_set(files, monkeypatch):
     # 8/5 6/5, which motif-v1 plays, is not among the plays of the files: every decision is rolled out again.
     assert all((new.losses == 0).all() for new in after)
     assert [new.rolled for new in after] == [10, 3, 3]
-    with pytest.raises(BenchmarkError, match="motif-v1 is in the set already"):
-        truth_extension.extend(files[0], "motif-v1", 1)
+    written = [path.read_bytes() for path in files]
+    assert truth_extension.main(["motif-v1", str(files[0].parent), "--jobs", "1"]) == 0
+    assert [path.read_bytes() for path in files] == written

@@ -25,6 +25,10 @@ from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import MAX_PARAMETERS
 
+APART, FIRST, AGAIN = range(3)
+"""What the boards of a batch have in common: nothing; the checkers of the player on roll; these checkers,
+also with the boards of the last batch.
+"""
 ABSENT = -1
 """First group of a head that a class does not have."""
 MAX_ROW = GROUP * -(-MAX_PARAMETERS // GROUP)
@@ -60,17 +64,25 @@ class BoardBatch(NamedTuple):
     features: npt.NDArray[np.float32]
     """(TOGETHER, MAX_ROW)"""
     nonzero: npt.NDArray[np.int64]
-    """(MAX_ROW,): the parameters that are not 0 on every board, in ascending order, from `find_nonzero`."""
+    """(2, MAX_ROW): the parameters that are not 0 on every board, in ascending order, from `find_nonzero`:
+    those of the player on roll alone, then the others.
+    """
+    nonzero_counts: npt.NDArray[np.int64]
+    """(2,): their numbers."""
     nonzero_before: npt.NDArray[np.int64]
-    """(MAX_ROW / GROUP + 1,): the number of these before each group of parameters."""
+    """(2, MAX_ROW / GROUP + 1): their numbers before each group of parameters."""
     column_sums: npt.NDArray[np.float32]
     """(TOGETHER, columns): the sums of `FormTables`."""
+    common_column_sums: npt.NDArray[np.float32]
+    """(columns,): the part of these that depends on the player on roll alone, for `AGAIN`."""
     point_rows: npt.NDArray[np.int64]
-    """(TOGETHER, 2 CHECKERS): rows of the hidden layer's point tables that each board reads."""
+    """(TOGETHER, 2, CHECKERS): rows of the hidden layer's point tables that each board reads, by side."""
     point_row_counts: npt.NDArray[np.int64]
-    """(TOGETHER,)"""
+    """(TOGETHER, 2)"""
     unit_sums: npt.NDArray[np.float32]
     """(TOGETHER, MAX_UNITS): the sums of hidden units, before the squash."""
+    common_unit_sums: npt.NDArray[np.float32]
+    """(MAX_UNITS,): the part of these that depends on the player on roll alone, for `AGAIN`."""
     unit_outputs: npt.NDArray[np.float64]
     """(5,): what the hidden units of one board add."""
     raws: npt.NDArray[np.float64]
@@ -82,56 +94,96 @@ def new_board_batch(max_units: int) -> BoardBatch:
     return BoardBatch(
         np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_ROW), np.float32),
-        np.zeros(MAX_ROW, np.int64),
-        np.zeros(MAX_ROW // GROUP + 1, np.int64),
+        np.zeros((2, MAX_ROW), np.int64),
+        np.zeros(2, np.int64),
+        np.zeros((2, MAX_ROW // GROUP + 1), np.int64),
         np.zeros((TOGETHER, _MAX_COLUMNS), np.float32),
-        np.zeros((TOGETHER, 2 * CHECKERS), np.int64),
-        np.zeros(TOGETHER, np.int64),
+        np.zeros(_MAX_COLUMNS, np.float32),
+        np.zeros((TOGETHER, 2, CHECKERS), np.int64),
+        np.zeros((TOGETHER, 2), np.int64),
         np.zeros((TOGETHER, max_units), np.float32),
+        np.zeros(max_units, np.float32),
         np.zeros(len(HEADS) - 1),
         np.zeros((TOGETHER, len(HEADS))),
     )
 
 
 @inline_kernel
-def find_nonzero(batch, boards, size):
-    """Return how many of `size` parameters are not 0 on all of the first `boards` boards; list them.
+def find_nonzero(batch, boards, size, steady):
+    """List in the batch which of `size` parameters are not 0 on all of the first `boards` boards.
 
-    The others, a fifth in contact positions and half in races, add nothing to any sum.
+    The others, a fifth in contact positions and half in races, add nothing to any sum. `steady` are
+    ``Model.steady``.
     """
-    count, groups = 0, (size + GROUP - 1) // GROUP
+    groups = (size + GROUP - 1) // GROUP
+    batch.nonzero_counts[:] = 0
     for group in range(groups):
-        batch.nonzero_before[group] = count
         first = group * GROUP
         bits = nonzero_bits(batch.features[0], first)
         for board in range(1, boards):
             bits |= nonzero_bits(batch.features[board], first)
         # Beyond `size` are numbers of other parameter sets.
         bits &= (1 << min(GROUP, size - first)) - 1
-        while bits:
-            batch.nonzero[count] = first + trailing_zeros(bits)
-            bits &= bits - 1
-            count += 1
-    batch.nonzero_before[groups] = count
-    return count
+        for part in range(2):
+            count = batch.nonzero_counts[part]
+            batch.nonzero_before[part, group] = count
+            left = bits & (~steady[group] if part else steady[group])
+            while left:
+                batch.nonzero[part, count] = first + trailing_zeros(left)
+                left &= left - 1
+                count += 1
+            batch.nonzero_counts[part] = count
+    for part in range(2):
+        batch.nonzero_before[part, groups] = batch.nonzero_counts[part]
 
 
 @inline_kernel
-def add_forms(forms, position_class, batch, boards, nonzero, first_head):
+def fresh_boards(boards, common):
+    """Return for how many of the first boards the part for the player on roll alone must be added up."""
+    if common == APART:
+        return boards
+    return 1 if common == FIRST else 0
+
+
+@inline_kernel
+def share_sums(sums, common_sums, size, boards, common):
+    """Copy the common part of `size` sums to the first `boards` rows of `sums`."""
+    if common == APART:
+        return
+    if common == FIRST:
+        for k in range(size):
+            common_sums[k] = sums[0, k]
+    for board in range(fresh_boards(boards, common), boards):
+        for k in range(size):
+            sums[board, k] = common_sums[k]
+
+
+@inline_kernel
+def add_part(batch, part, rows, begins, boards, sums):
+    """Add the weighted rows of the nonzero parameters of a part to the first `boards` rows of `sums`."""
+    picked, before = batch.nonzero[part, : batch.nonzero_counts[part]], batch.nonzero_before[part]
+    if boards == 1:
+        add_weighted_to_first(batch.features, rows, picked, before, begins, sums)
+    elif boards > 1:
+        add_weighted_rows(batch.features, rows, picked, before, begins, sums)
+
+
+@inline_kernel
+def add_forms(forms, position_class, batch, boards, common, first_head):
     """Add the forms of a class to ``batch.raws`` of the first `boards` boards, from `first_head` on.
 
-    Each sum has the same bits in any batch. `nonzero` is the result of `find_nonzero`.
+    `common` is what the boards have in common. Each sum has the same bits in any batch.
     """
     linear, rows = forms.linear[position_class], forms.rows[position_class]
-    begins = forms.begins[position_class]
-    for board in range(boards):
+    begins, sums = forms.begins[position_class], batch.column_sums
+    fresh = fresh_boards(boards, common)
+    for board in range(fresh):
         for column in range(linear.shape[0]):
-            batch.column_sums[board, column] = linear[column]
-    picked, before = batch.nonzero[:nonzero], batch.nonzero_before
-    if boards == 1:
-        add_weighted_to_first(batch.features, rows, picked, before, begins, batch.column_sums)
-    else:
-        add_weighted_rows(batch.features, rows, picked, before, begins, batch.column_sums)
+            sums[board, column] = linear[column]
+    for part in range(2):
+        if part:
+            share_sums(sums, batch.common_column_sums, linear.shape[0], boards, common)
+        add_part(batch, part, rows, begins, boards if part else fresh, sums)
     blocks = (rows.shape[0] + GROUP - 1) // GROUP
     for board in range(boards):
         features, sums = batch.features[board], batch.column_sums[board]

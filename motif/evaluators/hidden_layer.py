@@ -22,10 +22,9 @@ from motif.compiler.simd import (
     SQUASH_LIMIT,
     WIDTH,
     add_rows,
-    add_weighted_rows,
-    add_weighted_to_first,
     sums_of_squashed,
 )
+from motif.evaluators.forms import add_part, fresh_boards, share_sums
 
 MAX_UNITS = 512
 """Maximum number of hidden units of a class."""
@@ -85,38 +84,38 @@ def secants_of_units(first: _Floats, second: _Floats) -> _Floats:
 @inline_kernel
 def load_point_rows(batch, k, position_class, packed, occupied):
     """Store the rows of the point tables of both sides' `occupied` points as board `k` of the batch."""
-    count = 0
     for side in range(2):
-        points, half = occupied[side], OPPONENT_HALF * side
+        count, points, half = 0, occupied[side], OPPONENT_HALF * side
         first = (2 * position_class + side) * (PACKED_BAR + 1)
         while points:
             point = np.int64(trailing_zeros(points))
             points &= points - _ONE
-            batch.point_rows[k, count] = (first + point) * (CHECKERS + 1) + packed[half + point]
+            batch.point_rows[k, side, count] = (first + point) * (CHECKERS + 1) + packed[half + point]
             count += 1
-    batch.point_row_counts[k] = count
+        batch.point_row_counts[k, side] = count
 
 
 @inline_kernel
-def add_hidden_layer(hidden, position_class, batch, boards, nonzero):
+def add_hidden_layer(hidden, position_class, batch, boards, common):
     """Add the hidden layer of a class to ``batch.raws`` of the first `boards` boards.
 
-    The result of a board is bit-identical whatever other boards are in the batch. `nonzero` is the result of
-    `motif.evaluators.forms.find_nonzero`.
+    `common` is what the boards have in common (see `motif.evaluators.forms`). The result of a board is
+    bit-identical whatever other boards are in the batch.
     """
     count = hidden.counts[position_class]
     bias, inputs, begins = hidden.bias[position_class], hidden.inputs[position_class], hidden.begins
-    for board in range(boards):
+    fresh = fresh_boards(boards, common)
+    for board in range(fresh):
         for k in range(bias.shape[0]):
             batch.unit_sums[board, k] = bias[k]
-    picked, before = batch.nonzero[:nonzero], batch.nonzero_before
-    if boards == 1:
-        add_weighted_to_first(batch.features, inputs, picked, before, begins, batch.unit_sums)
-    else:
-        add_weighted_rows(batch.features, inputs, picked, before, begins, batch.unit_sums)
+    for part in range(2):
+        if part:
+            share_sums(batch.unit_sums, batch.common_unit_sums, bias.shape[0], boards, common)
+        for board in range(boards if part else fresh):
+            rows = batch.point_rows[board, part, : batch.point_row_counts[board, part]]
+            add_rows(rows, hidden.points, batch.unit_sums[board])
+        add_part(batch, part, inputs, begins, boards if part else fresh, batch.unit_sums)
     for board in range(boards):
-        sums = batch.unit_sums[board]
-        add_rows(batch.point_rows[board, : batch.point_row_counts[board]], hidden.points, sums)
-        sums_of_squashed(hidden.outputs[position_class], sums, count, batch.unit_outputs)
+        sums_of_squashed(hidden.outputs[position_class], batch.unit_sums[board], count, batch.unit_outputs)
         for head in range(OUTPUT_COUNT):
             batch.raws[board, head] += batch.unit_outputs[head]

@@ -35,7 +35,7 @@ from motif.evaluators.cube_model import (
     held_and_taken,
     value_for_side,
 )
-from motif.evaluators.forms import ABSENT, add_forms, find_nonzero
+from motif.evaluators.forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -63,6 +63,8 @@ SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
+_AT_ONCE = 32
+"""Number of boards that `score_packed` looks through for boards with sums in common."""
 RIVALS_WITHIN = 0.2
 """A play that is worse than another play of the same roll by more than this, in cubeless money equity, is
 assumed to be worse at every score and cube.
@@ -94,15 +96,14 @@ def _load_board(model, words, packed, position_class, points_of_both, space, k):
 
 
 @inline_kernel
-def _add_chances(model, position_class, space, boards):
+def _add_chances(model, position_class, space, boards, common):
     """Add the raw sums of the probabilities of the first `boards` boards of the batch.
 
     The raw sum of an impossible result stays minus infinity.
     """
-    nonzero = find_nonzero(space.batch, boards, model.chances.rows.shape[1])
-    add_forms(model.chances, position_class, space.batch, boards, nonzero, 0)
+    add_forms(model.chances, position_class, space.batch, boards, common, 0)
     if _has_hidden_layer(model, position_class):
-        add_hidden_layer(model.hidden, position_class, space.batch, boards, nonzero)
+        add_hidden_layer(model.hidden, position_class, space.batch, boards, common)
 
 
 @inline_kernel
@@ -121,7 +122,8 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
     """
     raws = space.batch.raws[0]
     _load_board(model, words, packed, position_class, points_of_both, space, 0)
-    _add_chances(model, position_class, space, 1)
+    find_nonzero(space.batch, 1, model.chances.rows.shape[1], model.steady)
+    _add_chances(model, position_class, space, 1, APART)
     for head in range(EQUITY_HEAD):
         if raws[head] != -np.inf:
             space.raws[head] = raws[head]
@@ -137,8 +139,7 @@ def _has_ranking_head(model, position_class):
 def _agree_with_ranking(model, position_class, space, row):
     """Move the five probabilities towards the equity that ranks plays, as far as consistency allows."""
     if _has_ranking_head(model, position_class) and not model.win_only:
-        nonzero = find_nonzero(space.batch, 1, model.ranking.rows.shape[1])
-        add_forms(model.ranking, position_class, space.batch, 1, nonzero, EQUITY_HEAD)
+        add_forms(model.ranking, position_class, space.batch, 1, APART, EQUITY_HEAD)
         space.raws[EQUITY_HEAD] = space.batch.raws[0, EQUITY_HEAD]
         agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
 
@@ -216,14 +217,14 @@ def _known_score(model, source, points, words, packed, space):
 
 
 @inline_kernel
-def _score_batch(model, position_class, count, space, scores):
+def _score_batch(model, position_class, count, common, space, scores):
     """Write the scores of the first `count` boards of the batch, all of one class."""
     batch = space.batch
+    find_nonzero(batch, count, model.ranking.rows.shape[1], model.steady)
     if _has_ranking_head(model, position_class):
-        nonzero = find_nonzero(batch, count, model.ranking.rows.shape[1])
-        add_forms(model.ranking, position_class, batch, count, nonzero, EQUITY_HEAD)
+        add_forms(model.ranking, position_class, batch, count, common, EQUITY_HEAD)
     else:
-        _add_chances(model, position_class, space, count)
+        _add_chances(model, position_class, space, count, common)
     for k in range(count):
         score = batch.raws[k, EQUITY_HEAD]
         if model.win_only:
@@ -240,12 +241,51 @@ def _score_batch(model, position_class, count, space, scores):
 def _score_boards(model, words, boards, order, count, space, scores):
     """Write the scores of the first `count` boards, or of those in `order` if it is not empty.
 
-    A score ranks positions for the player on roll: higher is better.
+    A score ranks positions for the player on roll: higher is better. Boards on which this player has the same
+    checkers are scored together, because they have many sums in common: most plays of a decision differ only
+    in the checkers of the player who moved.
     """
-    k = 0
+    for group in range(_grouped(words, order, count, space.groups) + 1):
+        _score_group(model, words, boards, order, count, group, space, scores)
+
+
+@inline_kernel
+def _grouped(words, order, count, groups):
+    """Find groups of boards on which the player on roll has the same checkers, and return their number.
+
+    The number of each board is written to `groups`; it is 0 for boards in groups too small to be worth it.
+    """
+    found = 0
+    for k in range(count):
+        groups[k] = -1
+    for k in range(count):
+        if groups[k] >= 0:
+            continue
+        one, alike = words[order[k] if order.shape[0] > 0 else k], 0
+        for other in range(k, count):
+            if groups[other] < 0 and _has_half(words[order[other] if order.shape[0] > 0 else other], one):
+                groups[other] = count
+                alike += 1
+        number = 0
+        if alike >= TOGETHER:
+            found += 1
+            number = found
+        for other in range(k, count):
+            if groups[other] == count:
+                groups[other] = number
+    return found
+
+
+@inline_kernel
+def _score_group(model, words, boards, order, count, group, space, scores):
+    """Do the work of `_score_boards` for the boards of one group."""
+    k, common_class = 0, -1
     while k < count:
         waiting, batch_class = 0, 0
         while k < count and waiting < TOGETHER:
+            if space.groups[k] != group:
+                k += 1
+                continue
             place = order[k] if order.shape[0] > 0 else k
             board_words, board = words[place], boards[place]
             source, points = _source(model, board_words, board)
@@ -262,7 +302,20 @@ def _score_boards(model, words, boards, order, count, space, scores):
             waiting += 1
             k += 1
         if waiting > 0:
-            _score_batch(model, batch_class, waiting, space, scores)
+            common = APART
+            if group > 0:
+                common = AGAIN if batch_class == common_class else FIRST
+            _score_batch(model, batch_class, waiting, common, space, scores)
+            common_class = batch_class
+
+
+@inline_kernel
+def _has_half(words, other):
+    """Return whether the player on roll has the same checkers on two boards."""
+    same = True
+    for k in range(PACKED_WORDS // 2):
+        same &= words[k] == other[k]
+    return same
 
 
 @inline_kernel
@@ -499,8 +552,12 @@ def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
 @lean_kernel(NOTHING)
 def score_packed(model, packed, space, scores):
     """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll."""
-    words, everything = words_of(packed), space.filter_kept[:0]
-    score_boards(model, words, packed, everything, packed.shape[0], space, scores)
+    words, everything, count = words_of(packed), space.filter_kept[:0], packed.shape[0]
+    for first in range(0, count, _AT_ONCE):
+        last = min(first + _AT_ONCE, count)
+        score_boards(
+            model, words[first:last], packed[first:last], everything, last - first, space, scores[first:last]
+        )
 
 
 @lean_kernel(NOTHING)

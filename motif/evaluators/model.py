@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
-from motif.compiler.simd import ALIGNMENT
+from motif.compiler.simd import ALIGNMENT, GROUP
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.forms import MAX_ROW, BoardBatch, FormTables, new_board_batch
 from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
@@ -56,6 +56,10 @@ class Model(NamedTuple):
     """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
     hidden: HiddenTables = no_hidden_layers()
     """The hidden layers of the classes."""
+    steady: npt.NDArray[np.int64] = np.zeros(MAX_ROW // GROUP, np.int64)
+    """(MAX_ROW / GROUP,): bits of the features that depend only on the checkers of the player on roll, and so
+    rarely differ between plays, by group of features.
+    """
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         own_set = own_set_of(self)
@@ -93,6 +97,8 @@ class Workspace(NamedTuple):
     filter_kept: npt.NDArray[np.int64]
     scores: npt.NDArray[np.float64]
     """Scores of the fully evaluated plays."""
+    groups: npt.NDArray[np.int64]
+    """Group of each scored board: see `motif.evaluators.kernels`."""
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
@@ -109,6 +115,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_PLAYS),
+        np.zeros(MAX_PLAYS, np.int64),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),
         new_board_batch(MAX_UNITS),

@@ -50,6 +50,8 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
+from motif.parameters import ParameterSet
+from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of
@@ -181,8 +183,19 @@ def weights_model(weights: WeightFile) -> Model:
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         places=weights.parameters.places,
         hidden=hidden_tables(weights),
+        steady=steady_bits(weights.parameters),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
+
+
+def steady_bits(parameters: ParameterSet) -> npt.NDArray[np.int64]:
+    """Return ``Model.steady`` of a set; zeros for one that does not extend the set ``motif``."""
+    bits = np.zeros_like(Model().steady)
+    if parameters.compiled_name == MOTIF_SET.name:
+        steady = {MOTIF_SET.names[index] for index in OF_PLAYER_ON_ROLL}
+        for place, name in enumerate(parameters.names):
+            bits[place // GROUP] |= int(name in steady) << place % GROUP
+    return bits
 
 
 def form_tables(
@@ -263,8 +276,8 @@ def model_fingerprint(model: Model) -> str:
     """Return a hash of the arrays and numbers of a model, which determine how it plays."""
     digest = hashlib.sha256()
     for name, value in model._asdict().items():
-        # Parameters added to the set since the fit do not change how the model plays.
-        if name == "places":
+        # Parameters added to the set since the fit do not change how the model plays, and order no value.
+        if name in ("places", "steady"):
             continue
         # Bearoff tables, if present, are always the same.
         known = len(value.rows) > 0 if name == "bearoff" else value

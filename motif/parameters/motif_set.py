@@ -117,6 +117,12 @@ CONTACT_LEFT = _shared("contact_left", "pips by which the two rearmost checkers 
 # fmt: on
 MOTIF_SET = _builder.build()
 
+OF_PLAYER_ON_ROLL = (
+    PIPS, OFF, NOTHING_OFF, BRING_HOME, REARMOST, SPREAD, STACKED, SPARES_HOME, DEEP, ON_BAR, HOME_MADE,
+    OUTFIELD_MADE, PRIME, BEST_BLOCK, BLOTS_HOME, BLOTS_ELSEWHERE, BACK, ADVANCED_ANCHOR, DEEP_ANCHORS,
+    MIDFIELD, SECOND_REAR, GAP, SPARE_PIPS, BLOTS_BACK,
+)  # fmt: skip
+"""Indices of the parameters that depend only on the checkers of the player on roll."""
 _SIDE = MOTIF_SET.side_count
 _BOTH = 2 * _SIDE
 _OUTFIELDS = np.uint64(0x03FFC0)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from motif.board.moves import play_batches
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
+from motif.evaluators.named import load_static
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import filtered, model_fingerprint, weights_model
 from motif.players import CompiledPlayer
@@ -124,6 +125,16 @@ def test_players_choose_the_play_that_ranks_best(weights):
     for k, (start, end) in enumerate(zip(batch.offsets[:-1], batch.offsets[1:], strict=True)):
         # The best play for the mover is the worst position for the next player on roll.
         assert (chosen[k] == batch.boards[start + np.argmin(equity[start:end])]).all()
+
+
+@pytest.mark.parametrize("name", ["latest", "motif-v1", "keith-v1"])
+def test_an_equity_has_the_same_bits_beside_any_other_boards(name):
+    evaluator = load_static(name)
+    (batch,) = play_batches(*some_decisions("pubeval", 60, seed=11))
+    found = evaluator.equity_many(batch.boards)
+    assert found.tolist() == [float(evaluator.equity_many(board[None])[0]) for board in batch.boards]
+    order = np.random.default_rng(3).permutation(len(found))
+    assert evaluator.equity_many(batch.boards[order]).tolist() == found[order].tolist()
 
 
 def test_scores_rank_beyond_the_resolution_of_floats():

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.parameters import PARAMETER_SETS
+from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL
 from motif.parameters.named_sets import features
 from tests.games import some_boards
 from tests.parameters import reference
@@ -45,6 +46,13 @@ def boards() -> np.ndarray:
 def test_positions_of_games_agree_with_the_reference(chosen, boards):
     found = [line for board in boards for line in differences(chosen, board)]
     assert not found, "\n".join(found[:20])
+
+
+def test_parameters_of_the_player_on_roll_do_not_depend_on_the_opponent(boards):
+    own, other = boards[:300], boards[300:600]
+    mixed = np.maximum(own, 0) + np.minimum(other, 0) * (own <= 0)
+    chosen = list(OF_PLAYER_ON_ROLL)
+    assert (features(MOTIF_SET, mixed)[:, chosen] == features(MOTIF_SET, own)[:, chosen]).all()
 
 
 def test_the_positions_vary_every_parameter(boards):

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from motif.rollouts import RolloutResult as RolloutResult
     from motif.rollouts import RolloutSettings as RolloutSettings
     from motif.runtime.errors import MotifError as MotifError
+    from motif.runtime.package import VERSION
     from motif.runtime.parallel import working_on as working_on
     from motif.sampling.conversion import convert as convert
     from motif.sampling.sample import SampleResult as SampleResult
@@ -90,56 +91,13 @@ if TYPE_CHECKING:
     from motif.sampling.samples import Dataset as Dataset
     from motif.sampling.samples import read_dataset as read_dataset
 
-    __version__: str
+    __version__ = VERSION
     load = load_player = as_player
-    cube_efficiency, cube_windows = fit_efficiency, doubling_set
+    cube_efficiency = fit_efficiency
+    cube_windows = doubling_set
 
-_HOMES = {
-    "motif.analysis.explain": ("Explanation",),
-    "motif.analysis.match": ("MatchAnalysis",),
-    "motif.players.ranking": ("Ranking",),
-    "motif.analysis.turn": ("TurnDecision",),
-    "motif.benchmarks.benchmark_making": ("make_benchmark",),
-    "motif.benchmarks.choices": ("BenchmarkResult",),
-    "motif.board.match_file": ("read_match", "write_match"),
-    "motif.board.match_state": ("MatchState",),
-    "motif.board.moves": ("Play",),
-    "motif.board.parsing": ("parse_position",),
-    "motif.board.position": ("Position",),
-    "motif.contests": (
-        "ContestResult", "TournamentResult", "play_matches", "play_money_games", "play_tournament",
-    ),
-    "motif.doubling": ("CubeDecision",),
-    "motif.doubling.bras_windows": ("cube_windows=doubling_set",),
-    "motif.doubling.efficiency_fit": ("cube_efficiency=fit_efficiency",),
-    "motif.doubling.cubeful_rollout": ("CubeRollout",),
-    "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
-    "motif.evaluators.own": ("from_sklearn",),
-    "motif.learning.fit_settings": ("FitSettings",),
-    "motif.library": (
-        "analyse", "bearoff", "best_play", "cube", "decide", "evaluate", "evaluate_many", "explain",
-        "legal_plays", "load_evaluator", "rank",
-    ),
-    "motif.library_game": ("Game",),
-    "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
-    "motif.library_rollouts": ("compare_plays", "rollout", "rollout_cube"),
-    "motif.library_play": ("benchmark", "speed"),
-    "motif.phase_net": ("train_phase_net",),
-    "motif.players": ("Player", "load=as_player", "load_player=as_player"),
-    "motif.rollouts": ("Comparison", "RolloutResult", "RolloutSettings"),
-    "motif.runtime.errors": ("MotifError",),
-    "motif.runtime.package": ("__version__=VERSION",),
-    "motif.runtime.parallel": ("working_on",),
-    "motif.sampling.conversion": ("convert",),
-    "motif.sampling.sample": ("SampleResult", "SampleSettings"),
-    "motif.sampling.samples": ("Dataset", "read_dataset"),
-}  # fmt: skip
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)
 )
 # Names are imported on first use, which keeps `import motif` fast.
-__getattr__ = lazy_names(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(entry.partition("=")[0] for entries in _HOMES.values() for entry in entries)
+__getattr__, __dir__ = lazy_names(__name__, __file__)

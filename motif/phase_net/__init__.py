@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING
 from motif.runtime.package import lazy_names
 
 if TYPE_CHECKING:
-    from motif.phase_net.phase_run import PhaseNetTraining, train_phase_net
-    from motif.phase_net.phase_settings import PhaseNetSettings
-
-__all__ = ["PhaseNetSettings", "PhaseNetTraining", "train_phase_net"]
+    from motif.phase_net.phase_run import PhaseNetTraining as PhaseNetTraining
+    from motif.phase_net.phase_run import train_phase_net as train_phase_net
+    from motif.phase_net.phase_settings import PhaseNetSettings as PhaseNetSettings
 
 # Imported on first use, so that importing only the settings is fast.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "motif.phase_net.phase_run": ("PhaseNetTraining", "train_phase_net"),
-        "motif.phase_net.phase_settings": ("PhaseNetSettings",),
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -1,9 +1,12 @@
 """The package's version, and names that it imports on first use."""
 
+import ast
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
+from pathlib import Path
 
 from motif.runtime.errors import did_you_mean
 
@@ -21,16 +24,22 @@ def install_command(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
-def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """Return a `__getattr__` for `package` that imports names from modules on first use.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a `package` whose names are imported on first use.
 
-    `homes` lists the names by module; ``name=original`` stands for a name that is `original` in its module.
+    The names are those that its source `file` exports to type checkers under ``if TYPE_CHECKING:``, by
+    ``import name as name`` or by an assignment of an imported name.
     """
-    places = {
-        name: (home, there or name)
-        for home, names in homes.items()
-        for name, _, there in (entry.partition("=") for entry in names)
-    }
+    imported, places = {}, {}
+    blocks = (node.body for node in ast.parse(Path(file).read_text("utf-8")).body if isinstance(node, ast.If))
+    for node in chain.from_iterable(blocks):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                imported[alias.name] = str(node.module), alias.name
+                if alias.asname:
+                    places[alias.asname] = imported[alias.name]
+        elif isinstance(node, ast.Assign):
+            places |= {ast.unparse(target): imported[ast.unparse(node.value)] for target in node.targets}
 
     def attribute(name: str) -> object:
         if name not in places:
@@ -41,4 +50,4 @@ def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[st
         setattr(sys.modules[package], name, value)
         return value
 
-    return attribute
+    return attribute, lambda: sorted(places)

@@ -122,7 +122,7 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
     """
     raws = space.batch.raws[0]
     _load_board(model, words, packed, position_class, points_of_both, space, 0)
-    find_nonzero(space.batch, 1, model.chances.rows.shape[1], model.steady)
+    find_nonzero(space.batch, 1, model.chances.rows.shape[1], model.measured.steady)
     _add_chances(model, position_class, space, 1, APART)
     for head in range(EQUITY_HEAD):
         if raws[head] != -np.inf:
@@ -165,8 +165,8 @@ def _measured(model, words, packed, space):
     own, other = occupied(words, 0), occupied(words, half)
     features, known = space.features, space.known
     measure(
-        model.set_code,
-        model.own_functions,
+        model.measured.code,
+        model.measured.own_functions,
         words,
         packed,
         own,
@@ -176,8 +176,8 @@ def _measured(model, words, packed, space):
         features,
         known,
     )
-    if model.places.shape[0] > 0:
-        take_places(model.places, features, known)
+    if model.measured.places.shape[0] > 0:
+        take_places(model.measured.places, features, known)
     return classify(words, packed, own, other), (own, other)
 
 
@@ -220,7 +220,7 @@ def _known_score(model, source, points, words, packed, space):
 def _score_batch(model, position_class, count, common, space, scores):
     """Write the scores of the first `count` boards of the batch, all of one class."""
     batch = space.batch
-    find_nonzero(batch, count, model.ranking.rows.shape[1], model.steady)
+    find_nonzero(batch, count, model.ranking.rows.shape[1], model.measured.steady)
     if _has_ranking_head(model, position_class):
         add_forms(model.ranking, position_class, batch, count, common, EQUITY_HEAD)
     else:

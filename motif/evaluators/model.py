@@ -24,11 +24,26 @@ from motif.parameters.sets import KNOWN
 MAX_KEPT = 32
 
 
+class MeasuredSet(NamedTuple):
+    """How kernels measure a parameter set."""
+
+    code: int = 0
+    """See `motif.parameters.sets.code_of`."""
+    own_functions: OwnFunctions = no_functions()
+    """Functions that measure your own parameters, by addresses valid only in this process."""
+    places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
+    steady: npt.NDArray[np.int64] = np.zeros(MAX_ROW // GROUP, np.int64)
+    """(MAX_ROW / GROUP,): bits of the features that depend only on the checkers of the player on roll, and so
+    rarely differ between plays, by group of features.
+    """
+
+
 class Model(NamedTuple):
     """The arrays of one evaluator; unused ones are small dummies."""
 
     kind: int = TABLE
-    set_code: int = 0
+    measured: MeasuredSet = MeasuredSet()
     win_only: bool = True
     """Whether ``win`` is the only head: plays are ranked by its raw sum."""
     kept: int = 0
@@ -50,22 +65,15 @@ class Model(NamedTuple):
     """
     bearoff: BearoffTables = no_tables()
     """Bearoff tables; empty if the weights evaluate bearoffs."""
-    own_functions: OwnFunctions = no_functions()
-    """Functions that measure your own parameters, by addresses valid only in this process."""
-    places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-    """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
     hidden: HiddenTables = no_hidden_layers()
     """The hidden layers of the classes."""
-    steady: npt.NDArray[np.int64] = np.zeros(MAX_ROW // GROUP, np.int64)
-    """(MAX_ROW / GROUP,): bits of the features that depend only on the checkers of the player on roll, and so
-    rarely differ between plays, by group of features.
-    """
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         own_set = own_set_of(self)
         if own_set is None:
             return Model, tuple(self)
-        return with_own_set, (self._replace(own_functions=no_functions()), own_set)
+        measured = self.measured._replace(own_functions=no_functions())
+        return with_own_set, (self._replace(measured=measured), own_set)
 
 
 _own_sets: dict[tuple[bytes, bytes], OwnSet] = {}
@@ -74,16 +82,17 @@ _own_sets: dict[tuple[bytes, bytes], OwnSet] = {}
 
 def with_own_set(model: Model, own_set: OwnSet) -> Model:
     """Return `model` with the functions of your own parameter set."""
-    own = model._replace(own_functions=own_set.functions, places=own_set.places)
-    _own_sets[own.own_functions.tobytes(), own.places.tobytes()] = own_set
-    return own
+    measured = model.measured._replace(own_functions=own_set.functions, places=own_set.places)
+    _own_sets[measured.own_functions.tobytes(), measured.places.tobytes()] = own_set
+    return model._replace(measured=measured)
 
 
 def own_set_of(model: Model) -> OwnSet | None:
     """Return your own parameter set that a model measures; None for motif's sets."""
-    if not len(model.own_functions):
+    measured = model.measured
+    if not len(measured.own_functions):
         return None
-    return _own_sets[model.own_functions.tobytes(), model.places.tobytes()]
+    return _own_sets[measured.own_functions.tobytes(), measured.places.tobytes()]
 
 
 class Workspace(NamedTuple):

@@ -31,6 +31,7 @@ from motif.evaluators.kernels import (
 )
 from motif.evaluators.model import (
     MAX_KEPT,
+    MeasuredSet,
     Model,
     Workspace,
     aligned,
@@ -175,22 +176,24 @@ def weights_model(weights: WeightFile) -> Model:
     model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
     model = model._replace(
         kind=WEIGHTS,
-        set_code=code_of(weights.parameters),
+        measured=MeasuredSet(
+            code_of(weights.parameters),
+            places=weights.parameters.places,
+            steady=steady_bits(weights.parameters),
+        ),
         win_only=win_only,
         ranking=form_tables(classes, OUTPUTS[:1] if win_only else HEADS[EQUITY_HEAD:], scales),
         chances=form_tables(classes, OUTPUTS, scales),
         knots=knot_tables(weights.calibration, CLASS_NAMES),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
-        places=weights.parameters.places,
         hidden=hidden_tables(weights),
-        steady=steady_bits(weights.parameters),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
 
 def steady_bits(parameters: ParameterSet) -> npt.NDArray[np.int64]:
-    """Return ``Model.steady`` of a set; zeros for one that does not extend the set ``motif``."""
-    bits = np.zeros_like(Model().steady)
+    """Return ``MeasuredSet.steady`` of a set; zeros for one that does not extend the set ``motif``."""
+    bits = np.zeros_like(MeasuredSet().steady)
     if parameters.compiled_name == MOTIF_SET.name:
         steady = {MOTIF_SET.names[index] for index in OF_PLAYER_ON_ROLL}
         for place, name in enumerate(parameters.names):
@@ -276,17 +279,17 @@ def model_fingerprint(model: Model) -> str:
     """Return a hash of the arrays and numbers of a model, which determine how it plays."""
     digest = hashlib.sha256()
     for name, value in model._asdict().items():
-        # Parameters added to the set since the fit do not change how the model plays, and order no value.
-        if name in ("places", "steady"):
-            continue
         # Bearoff tables, if present, are always the same.
         known = len(value.rows) > 0 if name == "bearoff" else value
         if name in ("ranking", "chances", "hidden"):
             for array in value if name != "hidden" or len(value.counts) else ():
                 digest.update(np.ascontiguousarray(array).tobytes())
             continue
-        if name == "own_functions" and (own_set := own_set_of(model)) is not None:
-            known = np.frombuffer(own_set.fingerprint.encode(), np.uint8)
+        if name == "measured":
+            # Parameters added to the set since the fit do not change how the model plays.
+            known = value.code
+            if (own_set := own_set_of(model)) is not None:
+                digest.update(own_set.fingerprint.encode())
         digest.update(np.ascontiguousarray(known).tobytes())
     return "sha256:" + digest.hexdigest()
 

@@ -96,17 +96,6 @@ def _load_board(model, words, packed, position_class, points_of_both, space, k):
 
 
 @inline_kernel
-def _add_chances(model, position_class, space, boards, common):
-    """Add the raw sums of the probabilities of the first `boards` boards of the batch.
-
-    The raw sum of an impossible result stays minus infinity.
-    """
-    add_forms(model.chances, position_class, space.batch, boards, common, 0)
-    if _has_hidden_layer(model, position_class):
-        add_hidden_layer(model.hidden, position_class, space.batch, boards, common)
-
-
-@inline_kernel
 def _squash_heads(raws, row):
     """Write the five probabilities of raw sums to `row`, made consistent."""
     for head in range(EQUITY_HEAD):
@@ -123,7 +112,9 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
     raws = space.batch.raws[0]
     _load_board(model, words, packed, position_class, points_of_both, space, 0)
     find_nonzero(space.batch, 1, model.chances.rows.shape[1], model.measured.steady)
-    _add_chances(model, position_class, space, 1, APART)
+    add_forms(model.chances, position_class, space.batch, 1, APART, 0)
+    if _has_hidden_layer(model, position_class):
+        add_hidden_layer(model.hidden, position_class, space.batch, 1, APART)
     for head in range(EQUITY_HEAD):
         if raws[head] != -np.inf:
             space.raws[head] = raws[head]
@@ -221,16 +212,20 @@ def _score_batch(model, position_class, count, common, space, scores):
     """Write the scores of the first `count` boards of the batch, all of one class."""
     batch = space.batch
     find_nonzero(batch, count, model.ranking.rows.shape[1], model.measured.steady)
-    if _has_ranking_head(model, position_class):
-        add_forms(model.ranking, position_class, batch, count, common, EQUITY_HEAD)
-    else:
-        _add_chances(model, position_class, space, count, common)
+    is_ranked = _has_ranking_head(model, position_class)
+    # One call of the inlined function, which is long.
+    forms, first_head = model.chances, 0
+    if is_ranked:
+        forms, first_head = model.ranking, EQUITY_HEAD
+    add_forms(forms, position_class, batch, count, common, first_head)
+    if not is_ranked and _has_hidden_layer(model, position_class):
+        add_hidden_layer(model.hidden, position_class, batch, count, common)
     for k in range(count):
         score = batch.raws[k, EQUITY_HEAD]
         if model.win_only:
             if model.knots.shape[0] > 0:
                 score = calibrated(model.knots[position_class], score)
-        elif not _has_ranking_head(model, position_class):
+        elif not is_ranked:
             _squash_heads(batch.raws[k], space.row)
             _calibrate(model, position_class, space.row)
             score = equity_to_raw(equity_of(space.row))

@@ -93,8 +93,7 @@ def test_the_dot_product_of_groups_is_summed_in_sixteen_lanes(first, stride, blo
     lanes = np.zeros(GROUP)
     for block in range(blocks):
         f, s = (array.astype(np.float32).reshape(-1, GROUP) for array in (features, sums))
-        # Exact: the product of two float32 has 48 bits, and the sum is rounded once, in long double.
-        lanes = (f[block].astype(np.longdouble) * s[first + block * stride] + lanes).astype(np.float32)
+        lanes = fused_all(f[block], s[first + block * stride], lanes)
     while len(lanes) > 1:
         lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
     found = dot_of_groups(features.astype(np.float32), sums.astype(np.float32), first, stride, blocks)
@@ -200,8 +199,7 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
         add_rows(picked, rows, sums[0])
 
     for row in range(70):
-        exact = factors[:, row, None].astype(np.longdouble) * rows[row] + expected
-        expected = exact.astype(np.float32)
+        expected = fused_all(factors[:, row, None], rows[row], expected)
     for row in picked:
         expected[0] += rows[row]
     nothing = np.zeros(2 * WIDTH // GROUP, np.int64)

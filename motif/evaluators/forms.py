@@ -32,7 +32,7 @@ also with the boards of the last batch.
 ABSENT = -1
 """First group of a head that a class does not have."""
 MAX_ROW = GROUP * -(-MAX_PARAMETERS // GROUP)
-"""Features are padded with zeros to this length."""
+"""Maximum length of a row of features, which is padded with zeros to a multiple of `GROUP`."""
 _MAX_COLUMNS = len(HEADS) * MAX_ROW + 2 * WIDTH
 
 
@@ -122,8 +122,6 @@ def find_nonzero(batch, boards, size, steady):
         bits = nonzero_bits(batch.features[0], first)
         for board in range(1, boards):
             bits |= nonzero_bits(batch.features[board], first)
-        # Beyond `size` are numbers of other parameter sets.
-        bits &= (1 << min(GROUP, size - first)) - 1
         for part in range(2):
             count = batch.nonzero_counts[part]
             batch.nonzero_before[part, group] = count

@@ -44,7 +44,7 @@ class HiddenTables(NamedTuple):
     inputs: npt.NDArray[np.float32]
     """(classes, n, U): weights of the n parameters before scaling."""
     begins: npt.NDArray[np.int64]
-    """(U / GROUP,): zeros: every row of the inputs is read."""
+    """(U / GROUP,): zeros: no group of rows of the inputs is 0."""
     points: npt.NDArray[np.float32]
     """(classes, 2, 25, 16, U): by side (the player on roll first), point and number of checkers."""
     outputs: npt.NDArray[np.float32]

@@ -27,7 +27,7 @@ from motif.compiler.jit import (
     lean_kernel,
     words_of,
 )
-from motif.compiler.simd import TOGETHER
+from motif.compiler.simd import GROUP, TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.cube_model import (
@@ -81,8 +81,11 @@ def _has_hidden_layer(model, position_class):
 def _load_board(model, words, packed, position_class, points_of_both, space, k):
     """Store the inputs of the heads of a measured board as board `k` of the batch."""
     batch = space.batch
-    for i in range(model.ranking.rows.shape[1]):
+    size = model.ranking.rows.shape[1]
+    for i in range(size):
         batch.features[k, i] = space.features[i]
+    for i in range(size, GROUP * ((size + GROUP - 1) // GROUP)):
+        batch.features[k, i] = 0
     if _has_hidden_layer(model, position_class):
         load_point_rows(batch, k, position_class, packed, points_of_both)
     own_is_off = checkers_on_board(words, 0) < CHECKERS
@@ -213,7 +216,7 @@ def _score_batch(model, position_class, count, common, space, scores):
     batch = space.batch
     find_nonzero(batch, count, model.ranking.rows.shape[1], model.measured.steady)
     is_ranked = _has_ranking_head(model, position_class)
-    # One call of the inlined function, which is long.
+    # The function is long, so it is inlined only once.
     forms, first_head = model.chances, 0
     if is_ranked:
         forms, first_head = model.ranking, EQUITY_HEAD
@@ -230,6 +233,12 @@ def _score_batch(model, position_class, count, common, space, scores):
             _calibrate(model, position_class, space.row)
             score = equity_to_raw(equity_of(space.row))
         scores[batch.boards[k]] = score
+
+
+@inline_kernel
+def place_of(order, k):
+    """Return the number of the k-th board in `order`, which is empty if all are in their own order."""
+    return order[k] if order.shape[0] > 0 else np.int64(k)
 
 
 @inline_kernel
@@ -256,18 +265,17 @@ def _grouped(words, order, count, groups):
     for k in range(count):
         if groups[k] >= 0:
             continue
-        one, alike = words[order[k] if order.shape[0] > 0 else k], 0
+        one, alike = words[place_of(order, k)], 0
         for other in range(k, count):
-            if groups[other] < 0 and _has_half(words[order[other] if order.shape[0] > 0 else other], one):
-                groups[other] = count
+            if groups[other] < 0 and _has_half(words[place_of(order, other)], one):
+                groups[other] = found + 1
                 alike += 1
-        number = 0
         if alike >= TOGETHER:
             found += 1
-            number = found
+            continue
         for other in range(k, count):
-            if groups[other] == count:
-                groups[other] = number
+            if groups[other] == found + 1:
+                groups[other] = 0
     return found
 
 
@@ -281,7 +289,7 @@ def _score_group(model, words, boards, order, count, group, space, scores):
             if space.groups[k] != group:
                 k += 1
                 continue
-            place = order[k] if order.shape[0] > 0 else k
+            place = place_of(order, k)
             board_words, board = words[place], boards[place]
             source, points = _source(model, board_words, board)
             if source != BY_WEIGHTS:
@@ -361,7 +369,7 @@ def best_scored(considered, order, space):
     for k in range(considered):
         mover_score = switch_value(space.scores[k])
         if mover_score > best_score:
-            best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
+            best, best_score = place_of(order, k), mover_score
     return best, best_score
 
 
@@ -427,7 +435,7 @@ def _best_cubeful(model, cube_model, side, equity, considered, order, space):
     for k in range(considered):
         if equity_of_score(model, switch_value(space.scores[k])) < equity - RIVALS_WITHIN:
             continue
-        play = order[k] if order.shape[0] > 0 else k
+        play = place_of(order, k)
         words, packed = space.plays.words[play], space.plays.boards[play]
         trace_value(model, words, packed, space, space.row)
         equity_after = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))

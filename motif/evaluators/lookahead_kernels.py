@@ -17,6 +17,7 @@ from motif.evaluators.kernels import (
     equity_of_score,
     filtered_plays,
     generate_for,
+    place_of,
     score_boards,
     trace_value,
 )
@@ -227,7 +228,7 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
             continue
         play = first
         if considered > 1:
-            play = np.int64(order[k] if order.shape[0] > 0 else k)
+            play = place_of(order, k)
         after, board = space.plays.words[play], space.plays.boards[play]
         trace_value(model, after, board, space, space.row)
         hold_states(cube_model, after_states, 1 - side, after, board, space.row, tree.cube.held_after)

@@ -52,10 +52,9 @@ from motif.evaluators.probabilities import (
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters import ParameterSet
-from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import code_of
+from motif.parameters.sets import code_of, of_player_on_roll
 from motif.runtime.errors import PlayerError, SettingError
 
 BEAROFF_SUFFIX = "+bearoff"
@@ -192,12 +191,10 @@ def weights_model(weights: WeightFile) -> Model:
 
 
 def steady_bits(parameters: ParameterSet) -> npt.NDArray[np.int64]:
-    """Return ``MeasuredSet.steady`` of a set; zeros for one that does not extend the set ``motif``."""
+    """Return ``MeasuredSet.steady`` of a set."""
     bits = np.zeros_like(MeasuredSet().steady)
-    if parameters.compiled_name == MOTIF_SET.name:
-        steady = {MOTIF_SET.names[index] for index in OF_PLAYER_ON_ROLL}
-        for place, name in enumerate(parameters.names):
-            bits[place // GROUP] |= int(name in steady) << place % GROUP
+    for place in np.flatnonzero(of_player_on_roll(parameters)).tolist():
+        bits[place // GROUP] |= 1 << place % GROUP
     return bits
 
 

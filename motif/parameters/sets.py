@@ -1,12 +1,13 @@
 """The built-in sets, and the kernel that measures a set."""
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.board.packed import PACKED_WORDS, made, occupied
 from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
-from motif.parameters.motif_set import MOTIF_SET, measure_motif
+from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL, measure_motif
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
@@ -31,6 +32,16 @@ MAX_PARAMETERS = 256
 def code_of(parameters: ParameterSet) -> int:
     """Return the number of a set, or of its base, in kernels."""
     return _NOTHING_CODE if parameters.compiled_name is None else SET_CODES[parameters.compiled_name]
+
+
+def of_player_on_roll(parameters: ParameterSet) -> npt.NDArray[np.bool_]:
+    """Return which parameters (n,) are known to depend only on the checkers of the player on roll.
+
+    They are known for sets that are, or extend, the set ``motif``.
+    """
+    of_motif = parameters.compiled_name == MOTIF_SET.name
+    known = {MOTIF_SET.names[index] for index in OF_PLAYER_ON_ROLL} if of_motif else set()
+    return np.array([name in known for name in parameters.names])
 
 
 @inline_kernel

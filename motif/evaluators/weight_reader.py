@@ -1,18 +1,7 @@
-"""Read and check weight files; faults are reported with the path of the key.
-
-Files that were read before are cached as arrays and a little JSON, because parsing megabytes of YAML takes
-seconds, and loading the cache takes hundredths of a second. The cache is found by the hash of the YAML's
-bytes, so a changed file is read again. It contains only numbers and texts, no code; a damaged or foreign
-cache file is ignored, and a folder that cannot be written is not an error.
-"""
+"""Read and check weight files; faults are reported with the path of the key."""
 
 import hashlib
-import json
-from collections.abc import Mapping
-from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +11,7 @@ from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.hidden_layer import MAX_UNITS
 from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.probabilities import HEADS, OUTPUTS
+from motif.evaluators.weight_cache import keep_weights, kept_weights
 from motif.evaluators.weight_file import (
     FILTER_STEPS,
     FORMAT,
@@ -36,10 +26,9 @@ from motif.evaluators.weight_file import (
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.cache_folder import cache_folder
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_large_yaml
-from motif.runtime.errors import FileError, ParameterError, WeightFileError, plain_text, shown
-from motif.runtime.files import content_of, replacing
+from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
+from motif.runtime.files import content_of
 from motif.runtime.limits import YAML_FILE, YAML_UNPACKED, unpacked
 
 _NEEDED_KEYS = ("name", "version", "parameters", "classes")
@@ -64,11 +53,6 @@ _COMPRESSED = b"\xfd7zXZ\0"
 _STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
 _LARGE = 1 << 18
 """Size in bytes from which a file is cached in binary form."""
-
-
-_FORMAT = "motif-kept-weights/6"
-_MAX_KEPT_FILES = 16
-_SUFFIX = ".npz"
 
 
 def read_weight_file(path: Path | str) -> WeightFile:
@@ -284,151 +268,3 @@ def _steps(entry: Entry) -> npt.NDArray[np.float32]:
             row = rows.get(point).row(FILTER_STEPS, f"{FILTER_STEPS} numbers", _BEYOND_FLOAT32)
             steps[side, point - 1] = row
     return steps
-
-
-def _path(digest: str) -> Path:
-    return cache_folder("weights") / (digest + _SUFFIX)
-
-
-def kept_weights(digest: str, folder: Path) -> WeightFile | None:
-    """Return the cached weight file in `folder` whose bytes have the SHA-256 `digest`; None if absent."""
-    # Any error from a damaged or foreign file.
-    # Opened here, because np.load does not close a file that it cannot read.
-    with (
-        suppress(Exception),
-        open(_path(digest), "rb") as handle,
-        np.load(handle, allow_pickle=False) as arrays,
-    ):
-        weights = _unpacked(dict(arrays), digest, folder)
-        _path(digest).touch()
-        return weights
-    return None
-
-
-def keep_weights(digest: str, weights: WeightFile) -> None:
-    """Cache the contents of the weight file with the SHA-256 `digest`."""
-    arrays = _packed(weights, digest)
-    # JSON's keys differ from YAML's: data that would not survive the round trip are not cached.
-    if repr(_facts(arrays)["fit"]) != repr(weights.fit):
-        return
-    path = _path(digest)
-    with suppress(OSError, FileError):
-        with replacing(path) as temporary:
-            np.savez(temporary, allow_pickle=False, **arrays)
-        by_age = sorted(path.parent.glob("*" + _SUFFIX), key=lambda kept: kept.stat().st_mtime)
-        for old in by_age[:-_MAX_KEPT_FILES]:
-            old.unlink(missing_ok=True)
-
-
-def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
-    heads = [head for by_name in weights.classes.values() for head in by_name.values()]
-    pre_filter, size = weights.pre_filter, len(weights.parameters)
-    no_steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
-    facts = {
-        "format": _FORMAT,
-        "digest": digest,
-        "name": weights.name,
-        "version": weights.version,
-        "parent": weights.parent,
-        "set": weights.parameters.name,
-        "fingerprint": weights.parameters.fingerprint,
-        "parameters": weights.parameters.names,
-        "classes": {
-            name: {head: len(of.pairs) for head, of in by_name.items()}
-            for name, by_name in weights.classes.items()
-        },
-        "bearoff": weights.bearoff,
-        "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
-        "knots": {name: len(rows) for name, rows in weights.calibration.items()},
-        "hidden": {name: of.names for name, of in weights.hidden_layers.items()},
-        "words": weights.words,
-        "fit": weights.fit,
-    }
-    every = [np.zeros((0, _columns(size)), np.float32), *map(_unit_rows, weights.hidden_layers.values())]
-    return {
-        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
-        "bias": np.array([head.bias for head in heads]),
-        "linear": np.array([head.linear for head in heads]).reshape(-1, size),
-        "pairs": np.concatenate([head.pairs for head in heads]).astype(np.int16),
-        "quadratic": np.concatenate([head.quadratic for head in heads]),
-        "steps": np.stack([no_steps, *(pre_filter.steps.values() if pre_filter else ())])[1:],
-        "knots": np.concatenate([np.zeros((0, 2), np.float32), *weights.calibration.values()]),
-        "hidden": np.concatenate(every),
-    }
-
-
-def _columns(size: int) -> int:
-    """Return the number of values per hidden unit for `size` parameters."""
-    return 1 + len(OUTPUTS) + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
-
-
-def _unit_rows(layer: HiddenLayer) -> npt.NDArray[np.float32]:
-    points = layer.points.reshape(len(layer.names), -1)
-    return np.column_stack([layer.bias, layer.outputs.T, layer.inputs, points]).astype(np.float32)
-
-
-def _layer_of_rows(names: list[str], rows: npt.NDArray[np.float32], size: int) -> HiddenLayer:
-    bias, outputs, inputs, points = np.split(rows, np.cumsum([1, len(OUTPUTS), size]), axis=1)
-    shape = (len(rows), 2, PACKED_BAR + 1, FILTER_STEPS)
-    return HiddenLayer(
-        tuple(names), bias[:, 0], inputs, points.reshape(shape), np.ascontiguousarray(outputs.T)
-    )
-
-
-def _facts(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
-    return facts
-
-
-def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path) -> WeightFile:
-    """Return the weight file in `arrays`; raises any error if `_packed` did not make them for this digest."""
-    facts = _facts(arrays)
-    parameters = fitted_set(facts["set"], facts["fingerprint"], folder, facts["parameters"])
-    expected = [_FORMAT, digest, facts["fingerprint"], facts["parameters"]]
-    if parameters is None or expected != [
-        facts["format"],
-        facts["digest"],
-        parameters.fingerprint,
-        [*parameters.names],
-    ]:
-        raise ValueError(digest)
-    counts = [count for heads in facts["classes"].values() for count in heads.values()]
-    ends = [0, *accumulate(counts)]
-    kept, *filtered = facts["filter"] or [0]
-    shapes = {
-        "bias": (len(counts),),
-        "linear": (len(counts), len(parameters)),
-        "pairs": (ends[-1], 2),
-        "quadratic": (ends[-1],),
-        "steps": (len(filtered), 2, PACKED_BAR + 1, FILTER_STEPS),
-        "knots": (sum(facts["knots"].values()), 2),
-        "hidden": (sum(map(len, facts["hidden"].values())), _columns(len(parameters))),
-    }
-    pairs = arrays["pairs"].astype(np.int64)
-    if any(arrays[name].shape != shape for name, shape in shapes.items()) or (
-        pairs.size and not (pairs.min() >= 0 and pairs.max() < len(parameters))
-    ):
-        raise ValueError(digest)
-    every = zip(arrays["bias"].tolist(), arrays["linear"], counts, ends, strict=False)
-    heads = (
-        HeadWeights(bias, linear, pairs[start : start + count], arrays["quadratic"][start : start + count])
-        for bias, linear, count, start in every
-    )
-    knots = np.split(arrays["knots"], [*accumulate(facts["knots"].values())])
-    units = np.split(arrays["hidden"], [*accumulate(map(len, facts["hidden"].values()))])
-    return WeightFile(
-        facts["name"],
-        facts["version"],
-        facts["parent"],
-        parameters,
-        {name: {head: next(heads) for head in by_name} for name, by_name in facts["classes"].items()},
-        PreFilter(kept, dict(zip(filtered, arrays["steps"], strict=True))) if kept else None,
-        facts["fit"],
-        facts["bearoff"],
-        dict(zip(facts["knots"], knots, strict=False)),
-        {
-            name: _layer_of_rows(names, rows, len(parameters))
-            for (name, names), rows in zip(facts["hidden"].items(), units, strict=False)
-        },
-        {name: tuple(sentences) for name, sentences in facts["words"].items()},
-    )

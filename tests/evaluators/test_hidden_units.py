@@ -12,8 +12,9 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators.probabilities import HEADS, equities
 from motif.evaluators.static import model_fingerprint, weights_model
+from motif.evaluators.weight_cache import keep_weights, kept_weights
 from motif.evaluators.weight_file import WeightFile
-from motif.evaluators.weight_reader import keep_weights, kept_weights, read_weight_file
+from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights

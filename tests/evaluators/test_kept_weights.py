@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from motif.evaluators import read_weight_file, weight_reader
+from motif.evaluators import read_weight_file, weight_cache, weight_reader
 from motif.evaluators.weight_file import WeightFile
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
@@ -15,7 +15,7 @@ from tests.evaluators.made_weights import made_weights
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty cache folder, in which files of any size are cached."""
-    monkeypatch.setattr(weight_reader, "cache_folder", lambda name: tmp_path / name)
+    monkeypatch.setattr(weight_cache, "cache_folder", lambda name: tmp_path / name)
     monkeypatch.setattr(weight_reader, "_LARGE", 0)
     return tmp_path / "weights"
 
@@ -79,20 +79,27 @@ def without(name: str):
     return lambda arrays: {key: array for key, array in arrays.items() if key != name}
 
 
+def other(name: str, change):
+    return lambda arrays: {**arrays, name: change(arrays[name])}
+
+
 FOREIGN = [
-    without("quadratic"),
+    without("contact/win/quadratic"),
     without("facts"),
     lambda arrays: other_facts(arrays, digest="0" * 64),
     lambda arrays: other_facts(arrays, format="motif-kept-weights/0"),
     lambda arrays: other_facts(arrays, fingerprint="sha256:0"),
     lambda arrays: other_facts(arrays, parameters=["blots"]),
-    lambda arrays: {**arrays, "pairs": arrays["pairs"] + np.int16(1000)},
-    lambda arrays: {**arrays, "pairs": arrays["pairs"] - np.int16(1000)},
-    lambda arrays: {**arrays, "quadratic": arrays["quadratic"][:-1]},
-    lambda arrays: {**arrays, "pairs": arrays["pairs"][:-1]},
-    lambda arrays: {**arrays, "linear": arrays["linear"][:, :-1]},
-    lambda arrays: {**arrays, "bias": arrays["bias"][:-1]},
-    lambda arrays: {**arrays, "linear": np.array([{"an": "object"}], object)},
+    other("contact/win/pairs", lambda pairs: pairs + np.int16(1000)),
+    other("contact/win/pairs", lambda pairs: pairs - np.int16(1000)),
+    other("contact/win/pairs", lambda pairs: pairs[:-1]),
+    other("contact/win/quadratic", lambda weights: weights[:-1]),
+    other("contact/win/linear", lambda weights: weights[:-1]),
+    other("contact/win/linear", lambda weights: np.array([{"an": "object"}], object)),
+    other("contact/hidden/bias", lambda bias: bias[:-1]),
+    other("contact/hidden/points", lambda points: points[:, :1]),
+    other("contact/filter", lambda steps: steps[:, 1:]),
+    other("race/calibration", lambda knots: knots.ravel()),
 ]
 
 
@@ -122,7 +129,7 @@ def test_a_damaged_file_is_made_again(folder, tmp_path, damage):
 
 
 def test_few_are_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(weight_reader, "_MAX_KEPT_FILES", 2)
+    monkeypatch.setattr(weight_cache, "_MAX_KEPT_FILES", 2)
     for seed in range(4):
         read_weight_file(saved(tmp_path, seed))
     assert len(list(folder.iterdir())) == 2

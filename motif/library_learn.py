@@ -155,6 +155,7 @@ def fit(
     version: int = 0,
     parent: str | None = None,
     start: str | WeightFile | None = None,
+    levels: PlayerLike | None = None,
     term_table: Path | str | None = None,
     jobs: int | None = None,
     **changes: Unpack[FitKeywords],
@@ -177,6 +178,9 @@ def fit(
         Name of the player that labelled the data.
     start
         Initial weights, or their name, with as many hidden units as the fit; random by default.
+    levels
+        Player whose probabilities set the means of the labels of each decision; by default they remain as
+        they are.
     term_table
         File ``NAME.parquet`` to write, with all terms and their standard errors.
     jobs
@@ -216,6 +220,7 @@ def fit(
             version=version,
             parent=parent,
             start=weights_called(start) if isinstance(start, str) else start,
+            levels=None if levels is None else evaluator_of(levels),
             term_table=None if term_table is None else Path(term_table),
             jobs=jobs,
         )

@@ -93,6 +93,10 @@ class FitOutputs:
         str | None,
         option("Weights to start from, with the same number of hidden units.", "NAME", hidden=True),
     ] = None
+    levels: Annotated[
+        str | None,
+        option("Player that sets the mean of the labels of each decision.", "PLAYER", hidden=True),
+    ] = None
     plot: Annotated[Path | None, picture_option("Plot of the error by pass")] = None
     term_table: Annotated[
         Path | None, file_option("Table of terms with standard errors to write, NAME.parquet.", hidden=True)
@@ -150,6 +154,7 @@ def fit(
         version=outputs.version,
         parent=outputs.parent,
         start=None if outputs.start is None else weights_called(outputs.start),
+        levels=None if outputs.levels is None else evaluator_of(outputs.levels),
         term_table=outputs.term_table,
         jobs=jobs,
     )

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.evaluators import Evaluator
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
@@ -36,6 +38,7 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.fitted_weights import FittedWeights
 from motif.learning.heads import HEAD, HeadFit, fit_head, head_weights, heads_in, heads_to_fit, term_errors
 from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
+from motif.learning.label_levels import with_levels
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
@@ -72,6 +75,7 @@ def fit_dataset(
     version: int = 0,
     parent: str | None = None,
     start: WeightFile | None = None,
+    levels: Evaluator | None = None,
     term_table: Path | None = None,
     cross_check: bool = False,
     checkpoints: Path | None = None,
@@ -79,13 +83,14 @@ def fit_dataset(
 ) -> FittedWeights:
     """Fit a weight file to the pooled datasets in `folders`.
 
-    A fit with hidden units can `start` from weights with the same number of units. `term_table` is a file for
-    the table of terms with their standard errors (`motif.fitting.significance`). `checkpoints` is a folder in
-    which a fit with hidden layers stores its state after every pass; the same call resumes from there. With
-    `cross_check`, SciPy also fits one of the heads (`motif.learning.cross_check`). The same data and settings
-    give the same weights for any number of `jobs`. Raises `DatasetError` for data that cannot be read,
-    `FitError` for data that cannot be fitted, its subclass `FailedFitError` if a head has no usable fit, and
-    `FileError` if a file cannot be written.
+    A fit with hidden units can `start` from weights with the same number of units. `levels` sets the means of
+    the labels of each decision (`motif.learning.label_levels`). `term_table` is a file for the table of terms with
+    their standard errors (`motif.fitting.significance`). `checkpoints` is a folder in which a fit with hidden
+    layers stores its state after every pass; the same call resumes from there. With `cross_check`, SciPy also
+    fits one of the heads (`motif.learning.cross_check`). The same data and settings give the same weights for
+    any number of `jobs`. Raises `DatasetError` for data that cannot be read, `FitError` for data that cannot
+    be fitted, its subclass `FailedFitError` if a head has no usable fit, and `FileError` if a file cannot be
+    written.
     """
     settings.check()
     if start is not None:
@@ -94,35 +99,46 @@ def fit_dataset(
         raise FitError(NO_TERM_TABLE, "term_table")
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
-    with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
+    changed = partial(with_levels, evaluator=levels) if levels else lambda data: data
+    with class_rows(folders, parameters, settings.validation, settings.seed, changed=changed) as rows:
         if settings.hidden:
             fit = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
         else:
             fit = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
         weights = replace(fit.weights, name=name, version=version, parent=parent)
-        unpruned = {place: head.unpruned for place, head in fit.heads.items() if head.unpruned}
-        whole = {**fit.heads, **unpruned}
         if term_table is not None:
             calls = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
-            write_terms(
-                term_table, list(_each(term_errors, calls, f"standard errors of {name}", jobs).values())
-            )
-        fitted = FittedWeights(
-            weights,
-            dict(fit.results),
-            sum(map(len, rows.values())),
-            stopwatch.seconds,
-            fit.win_errors.training,
-            fit.win_errors.validation,
-            choice_errors(rows, weights),
-            {place: head.result for place, head in unpruned.items()},
-            choice_errors(rows, replace(weights, classes=_heads_by_class(whole))) if unpruned else {},
-            tuple(_warnings(fit.heads, parameters)),
-            {place: label_noise_of(rows, [place[0]], place[1], settings) for place in fit.results},
-            overall_errors(rows, weights, fit.win_errors.validation, settings),
-            fit.check,
-        )
-    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start)))
+            terms = _each(term_errors, calls, f"standard errors of {name}", jobs)
+            write_terms(term_table, list(terms.values()))
+        fitted = _measured(fit, weights, rows, settings, stopwatch)
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, levels)))
+
+
+def _measured(
+    fit: _Fit,
+    weights: WeightFile,
+    rows: Mapping[str, ClassRows],
+    settings: FitSettings,
+    stopwatch: Stopwatch,
+) -> FittedWeights:
+    """Return the fit of `weights` with its errors on the rows."""
+    unpruned = {place: head.unpruned for place, head in fit.heads.items() if head.unpruned}
+    whole = {**fit.heads, **unpruned}
+    return FittedWeights(
+        weights,
+        dict(fit.results),
+        sum(map(len, rows.values())),
+        stopwatch.seconds,
+        fit.win_errors.training,
+        fit.win_errors.validation,
+        choice_errors(rows, weights),
+        {place: head.result for place, head in unpruned.items()},
+        choice_errors(rows, replace(weights, classes=_heads_by_class(whole))) if unpruned else {},
+        tuple(_warnings(fit.heads, weights.parameters)),
+        {place: label_noise_of(rows, [place[0]], place[1], settings) for place in fit.results},
+        overall_errors(rows, weights, fit.win_errors.validation, settings),
+        fit.check,
+    )
 
 
 def _fit_heads(
@@ -227,7 +243,11 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
 
 
 def _facts(
-    result: FittedWeights, folders: Sequence[Path], settings: FitSettings, start: WeightFile | None
+    result: FittedWeights,
+    folders: Sequence[Path],
+    settings: FitSettings,
+    start: WeightFile | None,
+    levels: Evaluator | None,
 ) -> dict[str, Any]:
     """Return the weight file's record of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
@@ -238,13 +258,14 @@ def _facts(
         "rmse_validation": None if validation is None else round(validation, 6),
         "choice_error": {name: round(error, 6) for name, error in result.choice_error.items()},
     }
+    given = {"start": start, "levels": levels}
+    data |= {key: each.name for key, each in given.items() if each is not None}
     origin = {"validation": settings.validation, "seed": settings.seed, "motif": VERSION}
     if settings.hidden:
         how = {
             "hidden": settings.hidden,
             "passes": settings.hidden_passes,
             "ranking": settings.ranking_weight,
-            **({} if start is None else {"start": start.name}),
         }
         return {"method": METHOD, **how, **data, **errors, **origin}
     return {

@@ -7,7 +7,7 @@ system can drop pages when memory is short. Whole games are held out for validat
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,13 +65,18 @@ class ClassRows:
 
 @contextmanager
 def class_rows(
-    folders: Sequence[Path], parameters: ParameterSet, validation: float, seed: int
+    folders: Sequence[Path],
+    parameters: ParameterSet,
+    validation: float,
+    seed: int,
+    *,
+    changed: Callable[[Dataset], Dataset] = lambda data: data,
 ) -> Iterator[dict[str, ClassRows]]:
     """Provide the rows of each class of the datasets in `folders`, as a context manager.
 
-    Approximately the share `validation` of the games, drawn with `seed`, is held out. The files are in a
-    temporary folder (TMPDIR selects it): 368 bytes per position for 70 parameters. Raises `DatasetError` for
-    data that cannot be read, `FileError` if the files cannot be written.
+    Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` may change
+    labels. The files are in a temporary folder (TMPDIR selects it): 368 bytes per position for 70 parameters.
+    Raises `DatasetError` for data that cannot be read, `FileError` if the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
@@ -81,7 +86,7 @@ def class_rows(
         for settings, part in _parts_with_settings(folders):
             variances = label_variances(part, settings)
             with refusals(str(folder)):
-                _append(folder, part, variances, np.isin(part.game, games), parameters)
+                _append(folder, changed(part), variances, np.isin(part.game, games), parameters)
         with refusals(str(folder)):
             rows = {
                 name: _mapped(folder, name, len(parameters))

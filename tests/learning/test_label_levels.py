@@ -1,0 +1,76 @@
+"""Labels whose means over each decision come from another evaluator."""
+
+import numpy as np
+import pytest
+
+from motif.evaluators.named import load_static
+from motif.evaluators.probabilities import equities
+from motif.learning.fit import fit_dataset
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import possible
+from motif.learning.label_levels import with_levels
+from motif.sampling.sample import SampleSettings
+from motif.sampling.samples import read_dataset
+from tests.sampling.folders import made
+
+GAMES = SampleSettings(player="simple", label="keith-v1@1", games=40, candidates=4, rate=0.3, seed=8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("levels") / "samples", GAMES)
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    return read_dataset(folder)
+
+
+def test_means_are_those_of_the_evaluator_and_differences_remain(data):
+    evaluator = load_static("motif-v1")
+    changed = with_levels(data, evaluator)
+    assert changed.probabilities.dtype == data.probabilities.dtype
+    assert changed.equity.dtype == data.equity.dtype
+    inside = ((changed.probabilities > 0) & (changed.probabilities < 1))[:, 0]
+    free = [number for number in np.unique(data.decision) if inside[data.decision == number].all()]
+    assert len(free) > 50
+    for number in free:
+        rows = data.decision == number
+        new, old = changed.probabilities[rows, 0], data.probabilities[rows, 0]
+        assert new.mean() == pytest.approx(evaluator.evaluate_many(data.boards[rows])[:, 0].mean(), abs=1e-5)
+        np.testing.assert_allclose(new - new.mean(), old - old.mean(), atol=1e-5)
+
+
+def test_labels_stay_valid(data):
+    changed = with_levels(data, load_static("motif-v1"))
+    assert ((changed.probabilities >= 0) & (changed.probabilities <= 1)).all()
+    for number, head in enumerate(("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")):
+        assert not changed.probabilities[~possible(head, data.boards), number].any()
+    change = equities(changed.probabilities) - equities(data.probabilities)
+    np.testing.assert_allclose(changed.equity - data.equity, change, atol=1e-5)
+    assert not np.allclose(change, 0)
+
+
+def test_the_labels_own_levels_change_nothing(data):
+    class Same:
+        def evaluate_many(self, boards):
+            return data.probabilities
+
+    changed = with_levels(data, Same())
+    np.testing.assert_allclose(changed.probabilities, data.probabilities, atol=1e-6)
+    np.testing.assert_allclose(changed.equity, data.equity, atol=1e-5)
+
+
+def test_a_fit_with_levels_learns_them(folder):
+    teacher = load_static("motif-v1")
+    settings = FitSettings(parameters="keith", terms="linear", heads="win", validation=0.25, seed=3)
+    plain, moved = (
+        fit_dataset([folder], settings, name="made", levels=levels, jobs=1) for levels in (None, teacher)
+    )
+    assert moved.weights.fit["levels"] == "motif-v1"
+    assert "levels" not in plain.weights.fit
+    assert moved.rmse_train != plain.rmse_train
+    again = fit_dataset([folder], settings, name="made", levels=teacher, jobs=2)
+    assert (
+        again.results["contact", "win"].weights.tobytes() == moved.results["contact", "win"].weights.tobytes()
+    )

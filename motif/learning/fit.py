@@ -84,13 +84,13 @@ def fit_dataset(
     """Fit a weight file to the pooled datasets in `folders`.
 
     A fit with hidden units can `start` from weights with the same number of units. `levels` sets the means of
-    the labels of each decision (`motif.learning.label_levels`). `term_table` is a file for the table of terms with
-    their standard errors (`motif.fitting.significance`). `checkpoints` is a folder in which a fit with hidden
-    layers stores its state after every pass; the same call resumes from there. With `cross_check`, SciPy also
-    fits one of the heads (`motif.learning.cross_check`). The same data and settings give the same weights for
-    any number of `jobs`. Raises `DatasetError` for data that cannot be read, `FitError` for data that cannot
-    be fitted, its subclass `FailedFitError` if a head has no usable fit, and `FileError` if a file cannot be
-    written.
+    the labels of each decision (`motif.learning.label_levels`). `term_table` is a file for the table of terms
+    with their standard errors (`motif.fitting.significance`). `checkpoints` is a folder in which a fit with
+    hidden layers stores its state after every pass; the same call resumes from there. With `cross_check`,
+    SciPy also fits one of the heads (`motif.learning.cross_check`). The same data and settings give the same
+    weights for any number of `jobs`. Raises `DatasetError` for data that cannot be read, `FitError` for data
+    that cannot be fitted, its subclass `FailedFitError` if a head has no usable fit, and `FileError` if a
+    file cannot be written.
     """
     settings.check()
     if start is not None:

@@ -73,8 +73,8 @@ PLAYERS = (
     Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry(
-        "motif-v15",
-        "learned from lookahead by `motif-v13` and `motif-v14`: pairs and one hidden layer",
+        "motif-v17",
+        "learned from lookahead and rollouts: pairs and one hidden layer",
         _MOST,
     ),
     _known("wildbg"),

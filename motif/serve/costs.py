@@ -31,7 +31,7 @@ _NET = 20.0
 
 @lru_cache(maxsize=1024)
 def cost_of(ask: RequestKind, name: str) -> float:
-    """Return the seconds of a core that a player, such as ``motif-v15@2:wide``, takes per position."""
+    """Return the seconds of a core that a player, such as ``motif-v17@2:wide``, takes per position."""
     base = without_plies(own_name(name))
     plies, _, depth = own_name(name).removeprefix(base).removeprefix("@").partition(":")
     level = _ROLLED if depth == "rollout" else min(int(plies or 0), _TWO_PLIES)

@@ -235,7 +235,7 @@ def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(jud
     static = judge.without_lookahead.play_equities(board, plays)
     assert legal[int(np.argmax(static))].notation == "16/11 15/13"
     assert legal[int(np.argmax(by_judge))].notation == "15/10 5/3"
-    strong = load_static("motif-v15").play_equities(board, plays)
+    strong = load_static("motif-v17").play_equities(board, plays)
     assert int(np.argmax(by_judge)) == int(np.argmax(strong))
     assert by_judge.max() - by_judge[int(np.argmax(static))] > 0.1
 

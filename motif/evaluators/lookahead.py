@@ -135,7 +135,7 @@ _LABEL_SHARES = (0.3, 0.2, 0.5)
 _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
 # `make frontier` shows the cost and the gain of wider filters.
 _NORMAL = Depth(
-    (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
+    (MoveFilter(12, 0.25), MoveFilter(4, 0.08), MoveFilter(3, 0.06)),
     _SHARES,
     12,
     endings=True,

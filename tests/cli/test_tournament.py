@@ -142,7 +142,7 @@ def test_a_lead_by_luck_is_not_significant(motif):
     ("words", "said"),
     [
         ((2, "--seed", 4), r"motif-v17 and pubeval are even: 0\.000 points per game over 2 games\n"),
-        ((3,), r"motif-v17 is ahead of pubeval by 1\.000 points per game over 4 games\n"),
+        ((3,), r"motif-v17 is ahead of pubeval by 1\.750 points per game over 4 games\n"),
         ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points per game over 4 games; with the cube, "),
         (
             (2, "--length", 1),

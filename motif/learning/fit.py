@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.evaluators import Evaluator
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
@@ -258,7 +258,9 @@ def _facts(
         "rmse_validation": None if validation is None else round(validation, 6),
         "choice_error": {name: round(error, 6) for name, error in result.choice_error.items()},
     }
-    given = {"start": start, "levels": levels}
+    # A player of a weight file has the name of its path; the weights have a name of their own.
+    teacher = levels.weights if isinstance(levels, StaticEvaluator) and levels.weights else levels
+    given = {"start": start, "levels": teacher}
     data |= {key: each.name for key, each in given.items() if each is not None}
     origin = {"validation": settings.validation, "seed": settings.seed, "motif": VERSION}
     if settings.hidden:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.evaluators.named import load_static
+from motif.evaluators.named import load_static, weights_called
 from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -61,8 +61,9 @@ def test_the_labels_own_levels_change_nothing(data):
     np.testing.assert_allclose(changed.equity, data.equity, atol=1e-5)
 
 
-def test_a_fit_with_levels_learns_them(folder):
-    teacher = load_static("motif-v1")
+def test_a_fit_with_levels_learns_them(folder, tmp_path):
+    weights_called("motif-v1").save(tmp_path / "copied.yaml")
+    teacher = load_static(str(tmp_path / "copied.yaml"))
     settings = FitSettings(parameters="keith", terms="linear", heads="win", validation=0.25, seed=3)
     plain, moved = (
         fit_dataset([folder], settings, name="made", levels=levels, jobs=1) for levels in (None, teacher)

@@ -99,7 +99,7 @@ def fit_dataset(
         raise FitError(NO_TERM_TABLE, "term_table")
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
-    changed = partial(with_levels, evaluator=levels) if levels else lambda data: data
+    changed = None if levels is None else partial(with_levels, evaluator=levels)
     with class_rows(folders, parameters, settings.validation, settings.seed, changed=changed) as rows:
         if settings.hidden:
             fit = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)

@@ -70,13 +70,14 @@ def class_rows(
     validation: float,
     seed: int,
     *,
-    changed: Callable[[Dataset], Dataset] = lambda data: data,
+    changed: Callable[[Dataset], Dataset] | None = None,
 ) -> Iterator[dict[str, ClassRows]]:
     """Provide the rows of each class of the datasets in `folders`, as a context manager.
 
-    Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` may change
-    labels. The files are in a temporary folder (TMPDIR selects it): 368 bytes per position for 70 parameters.
-    Raises `DatasetError` for data that cannot be read, `FileError` if the files cannot be written.
+    Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` changes
+    labels, whose variances are then unknown. The files are in a temporary folder (TMPDIR selects it): 368
+    bytes per position for 70 parameters. Raises `DatasetError` for data that cannot be read, `FileError` if
+    the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
@@ -85,8 +86,11 @@ def class_rows(
             folder = Path(stack.enter_context(temporary))
         for settings, part in _parts_with_settings(folders):
             variances = label_variances(part, settings)
+            if changed is not None:
+                part = changed(part)
+                variances[:] = np.nan
             with refusals(str(folder)):
-                _append(folder, changed(part), variances, np.isin(part.game, games), parameters)
+                _append(folder, part, variances, np.isin(part.game, games), parameters)
         with refusals(str(folder)):
             rows = {
                 name: _mapped(folder, name, len(parameters))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from motif.evaluators import OUTPUTS
 from motif.evaluators.named import load_static, weights_called
 from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
@@ -44,7 +45,7 @@ def test_means_are_those_of_the_evaluator_and_differences_remain(data):
 def test_labels_stay_valid(data):
     changed = with_levels(data, load_static("motif-v1"))
     assert ((changed.probabilities >= 0) & (changed.probabilities <= 1)).all()
-    for number, head in enumerate(("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")):
+    for number, head in enumerate(OUTPUTS):
         assert not changed.probabilities[~possible(head, data.boards), number].any()
     change = equities(changed.probabilities) - equities(data.probabilities)
     np.testing.assert_allclose(changed.equity - data.equity, change, atol=1e-5)
@@ -70,6 +71,9 @@ def test_a_fit_with_levels_learns_them(folder, tmp_path):
     )
     assert moved.weights.fit["levels"] == "motif-v1"
     assert "levels" not in plain.weights.fit
+    # Labels by lookahead have no noise; that of the levels is unknown.
+    assert set(plain.noise.values()) == {0.0}
+    assert set(moved.noise.values()) == {None}
     assert moved.rmse_train != plain.rmse_train
     again = fit_dataset([folder], settings, name="made", levels=teacher, jobs=2)
     assert (

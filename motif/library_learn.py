@@ -238,7 +238,7 @@ def bootstrap(
     versions: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Row]:
     """Learn from scratch: sample positions, fit weights, and repeat with the new weights.
 
@@ -259,7 +259,7 @@ def bootstrap(
     jobs
         Number of processes, by default all cores; the weights do not depend on it.
     tell
-        Function that receives a line about each step.
+        Function that receives a line about each step; none by default.
 
     Returns
     -------

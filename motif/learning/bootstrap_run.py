@@ -225,7 +225,7 @@ def run_bootstrap(
     versions: int | None = None,
     jobs: int | None = None,
     on_version: OnVersion | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    tell: Callable[[str], None] | None = None,
     finish: Finish = lambda weights: weights,
 ) -> list[Summary]:
     """Run or resume the bootstrap in `folder`; return the summaries of its versions.
@@ -238,6 +238,7 @@ def run_bootstrap(
     during sampling is handled as by `sample`; otherwise it ends the step immediately.
     """
     config.check()
+    tell = tell or (lambda line: None)
     if worker_count(jobs) > 1:
         precompile_in_background("motif.learning.bootstrap_run:warm_up")
     folder = Path(folder)

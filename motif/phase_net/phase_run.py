@@ -288,7 +288,7 @@ def train_phase_net(
     settings: PhaseNetSettings,
     *,
     jobs: int | None = None,
-    tell: Tell = lambda line: None,
+    tell: Tell | None = None,
 ) -> PhaseNetTraining:
     """Train the phase net and write it to a folder, before and after its second stage.
 
@@ -305,7 +305,7 @@ def train_phase_net(
     jobs
         Number of processes, by default all cores; the nets do not depend on it.
     tell
-        Receives a line about each step.
+        Function that receives a line about each step; none by default.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def train_phase_net(
             raise SettingError(
                 f"{folder}: the folder is not empty (it contains {files[0].name}); choose another folder"
             )
-        training = _Training(settings, start, jobs, tell)
+        training = _Training(settings, start, jobs, tell or (lambda line: None))
         summary = training.run()
         for name in training.models.keys() - {STARTED}:
             model = training.models[name]

@@ -10,7 +10,7 @@ from motif.board.moves import Play, RollLike, as_roll
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.rollouts.games import SeededDice
-from motif.runtime.errors import PlayError, SettingError, did_you_mean, shown
+from motif.runtime.errors import PlayError, RecordError, SettingError, did_you_mean, shown
 from motif.runtime.frames import Row
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
@@ -214,13 +214,16 @@ class Game:
         SettingError
             For any other `loss`.
         RecordError
-            If no game is in progress.
+            If no game is in progress, or if a loss of this size is impossible: under the Jacoby rule before a
+            double, or after a checker has been borne off.
         """
         if loss not in RESIGNATIONS:
             hint = did_you_mean(loss, RESIGNATIONS)
             raise SettingError(
                 f"invalid resignation {shown(loss)}: it must be {', '.join(RESIGNATIONS)}{hint}"
             )
+        if not self.is_over and loss not in self._session.resignations():
+            raise RecordError(f"cannot resign a {loss}: {self._session.why_single}")
         self._game.follow(["resign", loss, self.turn])
 
     def pop(self) -> None:
@@ -265,5 +268,5 @@ class Game:
 def _in_order(dice: RollLike) -> tuple[int, int]:
     """Return the dice in the order in which they were given."""
     high, low = as_roll(dice)
-    text = "".join(filter(str.isdigit, str(dice)))
-    return (high, low) if text.startswith(str(high)) else (low, high)
+    first = next(filter(str.isdigit, str(dice))) if isinstance(dice, str | int) else dice[0]
+    return (high, low) if int(first) == high else (low, high)

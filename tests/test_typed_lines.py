@@ -164,6 +164,14 @@ def test_a_game_with_given_rolls():
     with suppress(motif.MotifError):
         game.double()
     game.push(game.legal_plays[0])
+    assert motif.Game().roll(np.array([1, 3])) == motif.Game().roll((np.int64(3), np.int64(1))) == (3, 1)
+    begun = motif.Game()
+    begun.roll((np.int64(3), np.int64(1)))
+    assert begun.turn == 0
+    begun = motif.Game(jacoby=True)
+    begun.roll(31)
+    with pytest.raises(motif.MotifError, match="cannot resign a gammon: under the Jacoby rule"):
+        begun.resign("gammon")
     game.resign("gammon")
     assert (game.result.points, game.score) == (2, (2, 0))
     assert game.is_over

@@ -112,7 +112,7 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
 def judge_name(player: str | None, fast: bool, deep: bool) -> str:
     """Return the judge's name; raises `SettingError` if both `fast` and `deep` are set."""
     if fast and deep:
-        raise SettingError("--fast and --deep cannot be combined")
+        raise SettingError("{fast} and {deep} cannot be combined", "fast", "deep")
     name = JUDGE if player is None else player
     return without_plies(name) + _DEEP * deep if fast or deep else name
 

@@ -331,10 +331,18 @@ def game_facts(game: GameRecord) -> GameFacts | None:
     is_dropped = "drop" in cube_actions
     won = 1 if is_dropped or game.result.resigned else abs(outcome(progress.position))
     jacoby = not game.result.resigned and game.result.points < won * progress.cube
-    size = won if jacoby else game.result.points // progress.cube
+    cube = progress.cube
+    if (
+        game.result.resigned
+        and progress.raised not in (None, "double")
+        and game.result.points % (2 * cube) == 0
+    ):
+        # A resignation accepts a pending beaver or raccoon.
+        cube *= 2
+    size = won if jacoby else game.result.points // cube
     return GameFacts(
         result=game.result,
-        cube=progress.cube,
+        cube=cube,
         doubles=sum(kind not in ("take", "drop") for kind in cube_actions),
         dropped=is_dropped,
         turns=sum(isinstance(action, Turn) and action.play is not None for action in game.actions),

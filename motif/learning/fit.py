@@ -36,7 +36,16 @@ from motif.learning.fit_errors import (
 )
 from motif.learning.fit_settings import FitSettings
 from motif.learning.fitted_weights import FittedWeights
-from motif.learning.heads import HEAD, HeadFit, fit_head, head_weights, heads_in, heads_to_fit, term_errors
+from motif.learning.heads import (
+    HEAD,
+    HeadFit,
+    classes_to_fit,
+    fit_head,
+    head_weights,
+    heads_in,
+    heads_to_fit,
+    term_errors,
+)
 from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
 from motif.learning.label_levels import with_levels
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
@@ -182,14 +191,15 @@ def _fit_hidden_layers(
     jobs: int | None,
 ) -> _Fit:
     """Fit the probabilities of each class together with a hidden layer."""
-    trained = {of: (part,) for of, part in rows.items() if part.training}
-    steps = _each(filter_steps, trained, f"fitting the move filter of {name}", jobs)
+    classes = classes_to_fit(rows, settings)
+    calls = {of: (part,) for of, part in classes.items()}
+    steps = _each(filter_steps, calls, f"fitting the move filter of {name}", jobs)
     learned = fit_hidden_classes(
-        rows, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
+        classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
     weights = _unnamed(parameters, learned.classes, steps, settings)
     weights = replace(weights, hidden_layers=learned.layers)
-    return _Fit(weights, learned.results, win_errors_of_weights(rows, weights))
+    return _Fit(weights, learned.results, win_errors_of_weights(rows, weights, settings))
 
 
 def _unnamed(

@@ -86,13 +86,16 @@ def win_errors_of_heads(
     return WinErrors(train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None)
 
 
-def win_errors_of_weights(rows: Mapping[str, ClassRows], weights: WeightFile) -> WinErrors:
-    """Measure the errors of the win probability of `weights`."""
+def win_errors_of_weights(
+    rows: Mapping[str, ClassRows], weights: WeightFile, settings: FitSettings
+) -> WinErrors:
+    """Measure the errors of the win probability of `weights` on the positions to which they apply."""
     evaluator, win = from_weights(weights), LABELS.index("win")
-    sides = [
-        np.split((evaluator.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2, [part.training])
-        for part in rows.values()
-    ]
+    sides = []
+    for part in rows.values():
+        use = rows_of_head(part.boards, "win", settings)
+        errors = evaluator.evaluate_many(part.boards[use])[:, 0] - part.labels[use, win]
+        sides.append(np.split(errors**2, [np.count_nonzero(use[: part.training])]))
     train, rest = map(np.concatenate, zip(*sides, strict=True))
     return WinErrors(float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None)
 

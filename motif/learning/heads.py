@@ -45,24 +45,33 @@ class HeadFit:
     """The fit with every term, if terms were pruned."""
 
 
+def classes_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> dict[str, ClassRows]:
+    """Return the classes with training rows, in the order of the weight file.
+
+    Raises `FitError` if a required class has none, or if the bearoff tables cover all those of a class.
+    """
+    for class_name in _NEEDED_CLASSES:
+        if class_name not in rows or not rows[class_name].training:
+            raise FitError(f"the dataset has no {class_name} positions to train on: sample more games")
+    chosen = {name: rows[name] for name in CLASS_NAMES if name in rows and rows[name].training}
+    for class_name, part in chosen.items():
+        if not rows_of_head(part.boards[: part.training], "win", settings).any():
+            raise FitError(
+                f"the bearoff tables cover every {class_name} position of the dataset: sample more games"
+            )
+    return chosen
+
+
 def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[tuple[str, str]]:
     """Return class and head of every fit that `rows` (by class) allow, in the order of the weight file.
 
-    Raises `FitError` if a required class has no training rows.
+    Raises `FitError` as `classes_to_fit` does.
     """
-    for class_name in CLASS_NAMES:
-        if class_name not in rows or not rows[class_name].training:
-            if class_name in _NEEDED_CLASSES:
-                raise FitError(f"the dataset has no {class_name} positions to train on: sample more games")
-            continue
-        boards = rows[class_name].boards[: rows[class_name].training]
+    for class_name, part in classes_to_fit(rows, settings).items():
+        boards = part.boards[: part.training]
         for head in _heads(class_name, settings):
             if rows_of_head(boards, head, settings).any():
                 yield class_name, head
-            elif head == "win":
-                raise FitError(
-                    f"the bearoff tables cover every {class_name} position of the dataset: sample more games"
-                )
 
 
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:

@@ -51,19 +51,16 @@ def fit_hidden_classes(
 ) -> HiddenWeights:
     """Fit the probabilities of every class, one class after the other.
 
-    The weights do not depend on the number of `jobs`. The state of each class is stored in the folder
-    `checkpoints` after every pass, and an interrupted fit continues from there. Raises `FitError` for a class
-    without positions to train on.
+    `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of `jobs`. The state
+    of each class is stored in the folder `checkpoints` after every pass, and an interrupted fit continues
+    from there.
     """
     fitted = HiddenWeights({}, {}, {})
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
             watch = Stopwatch()
-            own = _rows(part, settings)
-            if not own.training:
-                raise FitError(f"no {class_name} positions to train on")
             fit = fit_hidden(
-                own,
+                _rows(part, settings),
                 HiddenSettings(
                     settings.hidden,
                     settings.hidden_passes,

@@ -5,6 +5,7 @@ Points are p1 to p24 of the player to move, p0 and p25 the bars of the opponent 
 checkers are positive.  ``x_away`` and ``o_away`` are points to win, both 0 for money.
 """
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -52,10 +53,10 @@ class _Query:
             raise QueryError(f"missing field `{name}`")
         if not texts:
             return default or 0
-        digits = texts[0].removeprefix("-" if low < 0 else "").removeprefix("+")
-        if not (digits.isascii() and digits.isdigit()):
+        if not re.fullmatch("[+-]?[0-9]+" if low < 0 else "[+]?[0-9]+", texts[0]):
             raise QueryError(f"{name}: invalid digit found in string")
-        number = int(texts[0]) if len(digits) < 20 else high + 1
+        beyond = low - 1 if texts[0].startswith("-") else high + 1
+        number = int(texts[0]) if len(texts[0]) < 20 else beyond
         if not low <= number <= high:
             raise QueryError(
                 f"{name}: number too {'large' if number > high else 'small'} to fit in target type"

@@ -33,6 +33,7 @@ from tests.sampling.folders import made
 
 GAMES = SampleSettings(player="simple", games=40, trials=2, candidates=4, rate=0.3, cut=4, seed=8)
 SETTINGS = FitSettings(parameters="keith", terms="linear", validation=0.25, seed=3)
+HIDDEN = FitSettings(parameters="keith", validation=0.25, seed=3, hidden=5, passes=2)
 
 
 @pytest.fixture(scope="module")
@@ -249,8 +250,9 @@ def only(samples: Dataset, class_name: str) -> Dataset:
 def test_a_class_that_is_missing(tmp_path, monkeypatch, samples):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     other = stored(tmp_path / "contact", only(samples, "contact"), 10**6)
-    with pytest.raises(FitError, match="the dataset has no race positions to train on"):
-        fitted([other])
+    for settings in (SETTINGS, HIDDEN):
+        with pytest.raises(FitError, match="the dataset has no race positions to train on"):
+            fitted([other], settings)
     assert [path.name for path in tmp_path.iterdir()] == ["contact"]
     with pytest.raises(FitError, match="at least one dataset is needed"):
         fitted([])
@@ -282,9 +284,6 @@ def test_a_choice_of_rows_is_the_same_in_memory_and_in_a_file(least, monkeypatch
     assert len(row_files.rows_where(values, np.zeros(40, bool))) == 0
 
 
-HIDDEN = FitSettings(parameters="keith", validation=0.25, seed=3, hidden=5, passes=2)
-
-
 def test_a_fit_with_hidden_units(folder, samples, tmp_path):
     result = fitted([folder], HIDDEN)
     weights = result.weights
@@ -296,6 +295,17 @@ def test_a_fit_with_hidden_units(folder, samples, tmp_path):
     weights.save(tmp_path / "one.yaml")
     fitted([folder], HIDDEN, jobs=2).weights.save(tmp_path / "two.yaml")
     assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "two.yaml").read_bytes()
+
+
+def test_errors_are_measured_on_positions_that_the_tables_do_not_cover(folder, samples):
+    settings = replace(HIDDEN, bearoff=True)
+    fit = fitted([folder], settings)
+    games = held_out([folder], 0.25, 3).game
+    rest = samples.rows(np.isin(samples.game, games) & ~both_home(samples.boards))
+    errors = (
+        StaticEvaluator("made", weights_model(fit.weights)).evaluate_many(rest.boards) - rest.probabilities
+    )
+    assert fit.rmse_validation == pytest.approx(np.sqrt((errors[:, 0] ** 2).mean()), rel=1e-5)
 
 
 def test_a_fit_with_hidden_units_starts_from_weights(folder):

@@ -163,6 +163,19 @@ def test_beavers_keep_the_cube():
     assert (session.cube, session.doubled, session.to_decide) == (1, True, 0)
 
 
+@pytest.mark.parametrize("offered", ["single", "gammon", "backgammon"])
+def test_a_resignation_accepts_a_pending_beaver(offered):
+    session = begun(BEAVERS)
+    turn(session)
+    session.turn_cube("double")
+    session.turn_cube("beaver")
+    session.resign(offered)
+    record = session.record()
+    assert parse_mat(mat_text(record)) == record
+    facts = game_facts(record.games[0])
+    assert (facts.kind, facts.cube, facts.result) == (offered, 4, session.result)
+
+
 def test_a_raccoon_leaves_the_cube_with_the_player_who_beavered():
     session = begun(RACCOONS)
     turn(session)

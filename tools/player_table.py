@@ -19,9 +19,10 @@ from pathlib import Path
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmarks.choices import ErrorRate, error_rate
-from motif.benchmarks.speed import bulk_evaluations_per_second
+from motif.benchmarks.speed import midgame_boards, timed
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
+from motif.evaluators import Evaluator
 from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
@@ -30,6 +31,7 @@ from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text
 from motif.runtime.package import VERSION
+from motif.runtime.progress import Stopwatch
 from tools.marked_page import region, reporting, write_region
 
 CLASSES = ("contact", "crashed", "race")
@@ -37,6 +39,8 @@ CLASSES = ("contact", "crashed", "race")
 REFERENCE = "pubeval"
 """The opponent in all matches."""
 _MOST, _MANY, _SOME = 40_000, 20_000, 6_000
+_FIRST_BATCH, _LONG_CALL = 16, 0.05
+"""Number of positions in the first call of an evaluator, and minimum seconds per call."""
 
 
 @dataclass(frozen=True)
@@ -281,6 +285,21 @@ def _sha256(path: Path) -> str:
     """Return the SHA-256 of the contents of `path`, decompressed."""
     content = path.read_bytes()
     return hashlib.sha256(lzma.decompress(content) if path.suffix == ".xz" else content).hexdigest()
+
+
+def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
+    """Return the positions per second of `evaluate_many` on one core, measured for about `seconds`.
+
+    Slow evaluators get small batches.
+    """
+    boards, size = midgame_boards(), _FIRST_BATCH
+    evaluator.evaluate_many(boards[:size])  # compile or load kernels
+    stopwatch = Stopwatch()
+    while size < len(boards) and stopwatch.seconds < _LONG_CALL:
+        size *= 2
+        stopwatch = Stopwatch()
+        evaluator.evaluate_many(boards[:size])
+    return timed(lambda _: len(evaluator.evaluate_many(boards[:size])), seconds)
 
 
 def measure(

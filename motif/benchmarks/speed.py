@@ -10,7 +10,7 @@ import numpy as np
 
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import Evaluator, StaticEvaluator, load_static
+from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import filtered, prepared
@@ -23,8 +23,6 @@ from motif.runtime.progress import Stopwatch
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
-_FIRST_BATCH, _LONG_CALL = 16, 0.05
-"""Number of positions in the first call of an evaluator, and minimum seconds per call."""
 
 
 def measure_speed(
@@ -53,21 +51,6 @@ def measure_speed(
     return one | every
 
 
-def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
-    """Return the positions per second of `evaluate_many` on one core, measured for about `seconds`.
-
-    Slow evaluators get small batches.
-    """
-    boards, size = midgame_boards(), _FIRST_BATCH
-    evaluator.evaluate_many(boards[:size])  # compile or load kernels
-    stopwatch = Stopwatch()
-    while size < len(boards) and stopwatch.seconds < _LONG_CALL:
-        size *= 2
-        stopwatch = Stopwatch()
-        evaluator.evaluate_many(boards[:size])
-    return _timed(lambda _: len(evaluator.evaluate_many(boards[:size])), seconds)
-
-
 def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
     return {
         "pubeval_games_per_second": (_games_per_second, load_static("pubeval").model),
@@ -78,7 +61,7 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
     }
 
 
-def _timed(step: Callable[[int], int], seconds: float) -> float:
+def timed(step: Callable[[int], int], seconds: float) -> float:
     """Return the items per second of `step`, which receives a counter and returns its number of items."""
     step(0)  # compile or load kernels
     items, stopwatch = 0, Stopwatch()
@@ -96,11 +79,11 @@ def _games_per_second(model: Model, seconds: float) -> float:
         play(number)
         return _GAMES_AT_ONCE
 
-    return _timed(step, seconds)
+    return timed(step, seconds)
 
 
 def _plays_per_second(model: Model, seconds: float) -> float:
-    return _timed(_player_of_games(model), seconds)
+    return timed(_player_of_games(model), seconds)
 
 
 def _player_of_games(model: Model) -> Callable[[int], int]:
@@ -120,7 +103,7 @@ def _evaluations_per_second(model: Model, seconds: float) -> float:
         score_packed(model, packed, space, scores)
         return len(packed)
 
-    return _timed(step, seconds)
+    return timed(step, seconds)
 
 
 def midgame_boards() -> Board:

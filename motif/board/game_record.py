@@ -332,11 +332,8 @@ def game_facts(game: GameRecord) -> GameFacts | None:
     won = 1 if is_dropped or game.result.resigned else abs(outcome(progress.position))
     jacoby = not game.result.resigned and game.result.points < won * progress.cube
     cube = progress.cube
-    if (
-        game.result.resigned
-        and progress.raised not in (None, "double")
-        and game.result.points % (2 * cube) == 0
-    ):
+    is_raised = game.result.resigned and progress.raised in ("beaver", "raccoon")
+    if is_raised and game.result.points % (2 * cube) == 0:
         # A resignation accepts a pending beaver or raccoon.
         cube *= 2
     size = won if jacoby else game.result.points // cube

@@ -135,12 +135,13 @@ def fit(
 ) -> None:
     """Fit weights to one dataset, or to several datasets pooled."""
     from motif.analysis.term_report import with_words
-    from motif.evaluators.named import weights_called
+    from motif.evaluators.named import check_weight_path, weights_called
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
 
     check_size("prune_z", prune_z)
+    check_weight_path(out)
     if config is not None:
         settings = _configured(config, settings, context)
     if prune or prune_z is not None:
@@ -200,7 +201,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
 
     heads = fitted.head_figures()
     columns = (
-        "head", "terms", "RMSE training", "validation", "label noise", "without noise", "sweeps", "stopped",
+        "head", "terms", "RMSE training", "validation", "label noise", "without noise", "passes", "stopped",
     )  # fmt: skip
     print_table(columns, [_head_cells(head, of) for head, of in heads.items()])
     for label, losses in (

@@ -391,12 +391,13 @@ def calibrate(
     by game.  Scores in a CSV file are calibrated as one class; --out then requires --player, whose scores
     they are.
     """
+    from motif.evaluators.named import check_weight_path
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.sampling.game_results import ScoreResults, read_results
 
-    if out is not None and out.suffix not in (".yaml", ".yml"):
-        raise SettingError(f"--out {out}: a weight file's name must end in .yaml or .yml")
+    if out is not None:
+        check_weight_path(out)
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:
@@ -426,7 +427,7 @@ def calibrate(
 
 
 def _print_calibration(calibration: "Calibration") -> None:
-    from motif.learning.recalibration import ALL
+    from motif.parameters.position_class import ALL
 
     after = ("after", "difference")
     rows = [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()]

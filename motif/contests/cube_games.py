@@ -1,7 +1,7 @@
 """Pairs of money games with the doubling cube, and of matches with the Crawford rule.
 
 Plays maximise cubeful equity at the score.  Cube decisions follow Janowski's model
-(`motif.doubling.decision`), with the probabilities of the player's own evaluator, or of an adviser if it has
+(`motif.doubling.decision`), with the probabilities of the player's own evaluator, or of an advisor if it has
 none.
 
 Matches are played in parallel, one game each: all games at the same score are played together by

@@ -30,29 +30,29 @@ class Contest(NamedTuple):
     """The rules of a contest, and evaluators besides the players' own."""
 
     rules: ContestRules
-    adviser: Evaluator | None = None
+    advisor: Evaluator | None = None
     """Makes cube decisions for players without win probabilities."""
     judge: Evaluator | None = None
     """Estimates luck for luck-adjusted results; static, because it evaluates every roll."""
 
 
 def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -> Contest:
-    """Return a contest with its judge and with the newest weights as the adviser."""
+    """Return a contest with its judge and with the newest weights as the advisor."""
     judge = None
     if luck_adjusted is not False:
         judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
-    adviser = as_player(default_player()).require_evaluator() if rules.cube or rules.length else None
-    return Contest(rules, adviser, judge)
+    advisor = as_player(default_player()).require_evaluator() if rules.cube or rules.length else None
+    return Contest(rules, advisor, judge)
 
 
 def play_pairs(
     contest: Contest, first: Player, second: Player, seed: int, start: int, count: int
 ) -> PlayedPairs:
     """Play the pairs `start` to `start` + `count` - 1."""
-    rules, adviser, judge = contest
-    if adviser is None:
+    rules, advisor, judge = contest
+    if advisor is None:
         return play_cubeless_games(first, second, seed, start, count, judge)
-    one, other = (cube_player(player, cube_evaluator(player) or adviser) for player in (first, second))
+    one, other = (cube_player(player, cube_evaluator(player) or advisor) for player in (first, second))
     if rules.length:
         return play_match_pairs(rules, (one, other), seed, start, count, judge)
     return play_cube_games(rules.jacoby, (one, other), seed, start, count, judge)

@@ -15,7 +15,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
-from motif.doubling.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, Floats, scale
+from motif.doubling.equities import DOUBLE_PASS, Floats, scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_DOUBLE
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -102,7 +102,6 @@ def roll_out_cube(
     evaluator: Evaluator,
     settings: RolloutSettings | None = None,
     *,
-    efficiency: Efficiency = DEFAULT_EFFICIENCY,
     jobs: int | None = None,
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
@@ -114,7 +113,7 @@ def roll_out_cube(
     settings.check(with_cube=True)
     check_goes_on(position)
     state = replace(state, beavers=False, raccoons=False)
-    maker = cube_maker(state, efficiency)
+    maker = cube_maker(state)
     doubled = int(maker().doubled[0, 0])
     first = (0,) if doubled == NO_DOUBLE else (0, doubled)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))

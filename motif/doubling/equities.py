@@ -194,17 +194,15 @@ def cube_equities(
     return curves.no_double.at(wins), curves.doubled.at(wins), curves.double_pass
 
 
-def cubeful_equities(
-    probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
-) -> Floats:
+def cubeful_equities(probabilities: npt.ArrayLike, state: MatchState, x: float | Floats) -> Floats:
     """Return the cubeful equities (n,) of `probabilities` (n, 5), without a double before this roll.
 
     They are in units of the current cube for money, and normalised (see `EquityScale`) in a match; the
     efficiency `x` is a number or (n,).
     """
     ends = outcomes(probabilities)
-    values = cube_curves(ends, state, x, table).no_double.at(ends[:, WIN])
-    return np.asarray(scale(state, table).equity(values))
+    values = cube_curves(ends, state, x).no_double.at(ends[:, WIN])
+    return np.asarray(scale(state).equity(values))
 
 
 class EquityScale(NamedTuple):

@@ -153,10 +153,10 @@ class Evaluator(ABC):
         return switched_equities(self.equity_many(plays.boards))
 
     def play_estimates(
-        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE
     ) -> PlayEstimates:
-        """Return the cubeful `play_equities` of `side`, who moves, and their sources."""
-        values = self.with_cube(cube_model, side).play_equities(before, plays)
+        """Return the cubeful `play_equities` of side 0, who moves, and their sources."""
+        values = self.with_cube(cube_model).play_equities(before, plays)
         return PlayEstimates(values, self.sources_of(plays.boards))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:

@@ -176,12 +176,12 @@ def _measured(model, words, packed, space):
 
 
 @inline_kernel
-def _source(model, words, packed):
+def _source(model, words):
     """Return the source of a value, and the points that a finished game wins."""
     points = finished_points(words)
     if points != 0:
         return FINISHED, points
-    if covered(model.bearoff, words, packed):
+    if covered(model.bearoff, words):
         return TABLES, points
     return BY_WEIGHTS if model.kind == WEIGHTS else BY_TABLE, points
 
@@ -206,7 +206,7 @@ def _known_score(model, source, points, words, packed, space):
         return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
     if source == BY_TABLE:
         return _table_raw(model, packed, _class_of(words, packed))
-    bearoff_probabilities(model.bearoff, words, packed, space.row)
+    bearoff_probabilities(model.bearoff, words, space.row)
     return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
 
 
@@ -291,7 +291,7 @@ def _score_group(model, words, boards, order, count, group, space, scores):
                 continue
             place = place_of(order, k)
             board_words, board = words[place], boards[place]
-            source, points = _source(model, board_words, board)
+            source, points = _source(model, board_words)
             if source != BY_WEIGHTS:
                 scores[k] = _known_score(model, source, points, board_words, board, space)
                 k += 1
@@ -509,7 +509,7 @@ def trace_value(model, words, packed, space, row):
     If the source is the weights, ``space.features`` has the measured parameters and ``space.raws`` the raw
     sums of the heads that were read; the entries of other heads are unchanged.
     """
-    source, points = _source(model, words, packed)
+    source, points = _source(model, words)
     if source == BY_WEIGHTS:
         position_class, points_of_both = _measured(model, words, packed, space)
         _fill_probabilities(model, words, packed, position_class, points_of_both, space, row)
@@ -520,7 +520,7 @@ def trace_value(model, words, packed, space, row):
     if source == FINISHED:
         certain(points, row)
     elif source == TABLES:
-        bearoff_probabilities(model.bearoff, words, packed, row)
+        bearoff_probabilities(model.bearoff, words, row)
     else:
         certain(0, row)
         row[WIN] = squash_probability(_table_raw(model, packed, position_class))

@@ -309,10 +309,10 @@ class LookaheadEvaluator(Evaluator):
         return self._full_estimates(before, plays, _MONEY).values
 
     def play_estimates(
-        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
+        self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE
     ) -> PlayEstimates:
         """See `Evaluator.play_estimates`."""
-        return self._full_estimates(before, plays, View(cube_model, side))
+        return self._full_estimates(before, plays, View(cube_model, 0))
 
     def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
         """See `Evaluator.sources_of`; all boards are evaluated to the full depth."""

@@ -53,9 +53,9 @@ _CHANCES = len(OUTPUTS)
 
 
 @inline_kernel
-def _is_final(model, words, packed):
+def _is_final(model, words):
     """Return whether lookahead would change nothing: the game is over, or the tables are exact."""
-    return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
+    return finished_points(words) != 0 or is_exact(model.bearoff, words)
 
 
 @inline_kernel
@@ -106,7 +106,7 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
     plies, `last` says which rolls the last ply uses: all of them; a third, the group of the previous roll; or
     a seventh, a group that depends on the position and the previous roll, each group being equally likely.
     """
-    if plies == 0 or _is_final(model, tree.words[0], tree.boards[0]):
+    if plies == 0 or _is_final(model, tree.words[0]):
         return _equity(model, tree.words[0], tree.boards[0], space, tree.rows[0])
     level, offset = 0, _group_offset(tree.words[0])
     tree.number[0], tree.equity[0] = 0, 0.0
@@ -123,7 +123,7 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
             play, equity = best_reply(model, words, packed, high, low, space)
             after, board = space.plays.words[play], space.plays.boards[play]
             is_leaf = level + 1 == plies
-            if not is_leaf and not _is_final(model, after, board):
+            if not is_leaf and not _is_final(model, after):
                 level += 1
                 copy_words(after, tree.words[level])
                 tree.number[level], tree.equity[level] = 0, 0.0

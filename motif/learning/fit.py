@@ -26,7 +26,6 @@ from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solve import solver
 from motif.learning.cross_check import CrossCheck, check_fit, compared, head_to_check
 from motif.learning.fit_errors import (
-    ALL,
     WinErrors,
     choice_errors,
     label_noise_of,
@@ -52,6 +51,7 @@ from motif.learning.move_filter import KEPT_PLAYS, filter_steps
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
+from motif.parameters.position_class import ALL
 from motif.runtime.errors import FailedFitError, FitError
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
@@ -285,7 +285,7 @@ def _facts(
         "passes": solver(settings.method).most_passes if settings.passes is None else settings.passes,
         "tolerance": TOLERANCE if settings.tolerance is None else settings.tolerance,
         **data,
-        "sweeps": result.sweeps,
+        "sweeps": result.passes,
         "stopped": str(result.stopped),
         **errors,
         "ranking": settings.ranking_weight if settings.heads == "all" else 0.0,

@@ -20,11 +20,9 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 
-ALL = "all"
-"""Key for the decisions of all classes."""
 _ROWS_AT_ONCE = 1 << 16
 
 

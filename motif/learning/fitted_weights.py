@@ -57,7 +57,7 @@ class FittedWeights(Tabular):
         return {name: error.mean for name, error in self.unpruned_choices.items()}
 
     @property
-    def sweeps(self) -> int:
+    def passes(self) -> int:
         """Largest number of passes of a head."""
         return max(result.passes for result in self.results.values())
 
@@ -92,7 +92,7 @@ class FittedWeights(Tabular):
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
             "validation_errors": {name: error.to_dict() for name, error in self.overall.items()},
-            "sweeps": self.sweeps,
+            "sweeps": self.passes,
             "stopped": self.stopped,
             "seconds": self.seconds,
             "samples": self.samples,

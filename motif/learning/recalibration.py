@@ -31,7 +31,7 @@ from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import weights_of, without_calibration
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.runtime.frames import Tabular
@@ -43,8 +43,6 @@ from motif.sampling.samples import drawn_games
 
 MIN_POSITIONS = 100
 """Minimum number of positions for the calibration of a class."""
-ALL = "all"
-"""The group of all positions, beside the groups of the classes; the only group if positions are unknown."""
 MAX_KNOTS = 64
 TOLERANCE = 1e-4
 """Maximum increase of the log-loss per position, on the data of the fit, by merging steps."""

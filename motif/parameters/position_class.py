@@ -14,6 +14,8 @@ from motif.compiler.jit import inline_kernel, kernel, leading_zeros, popcount, w
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
+ALL = "all"
+"""The group of all positions, beside the groups of the classes."""
 
 _FEW = 6
 # The sides are in contact if the indices of their rearmost checkers, each in its side's numbering, add up

@@ -16,8 +16,8 @@ from motif.benchmarks.losses import rows_of_classes
 from motif.evaluators import OUTPUTS
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
-from motif.learning.recalibration import ALL, Calibration, by_class
-from motif.parameters.position_class import CLASS_NAMES
+from motif.learning.recalibration import Calibration, by_class
+from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
 from motif.sampling.samples import Dataset

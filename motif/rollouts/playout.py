@@ -28,8 +28,8 @@ from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
 
 @inline_kernel
 def _value_into(model, tables, words, board, space, row):
-    if covered(tables, words, board):
-        bearoff_probabilities(tables, words, board, row)
+    if covered(tables, words):
+        bearoff_probabilities(tables, words, row)
     else:
         trace_value(model, words, board, space, row)
 
@@ -148,8 +148,8 @@ def _ends(model, rules, words, board, ply, contact, space, row):
     finished = finished_points(words)
     if finished != 0:
         certain(finished, row)
-    elif covered(rules.tables, words, board):
-        bearoff_probabilities(rules.tables, words, board, row)
+    elif covered(rules.tables, words):
+        bearoff_probabilities(rules.tables, words, row)
     elif (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
         trace_value(model, words, board, space, row)
     elif ply == MAX_PLIES:

@@ -134,7 +134,7 @@ class Move(BaseModel):
 
 @router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
 async def get_moves(question: MoveArgs, request: Request) -> Response:
-    """bgweb-api: the legal plays of a roll, the best first; empty if nothing can be moved."""
+    """bgweb-api: the legal plays of a roll, the best first; empty if no move is legal."""
     service = service_of(request)
     cost = service.cost(RequestKind.PLAYS, None)
     return await computed(request, _moves, service, question, cost=cost)

@@ -24,7 +24,7 @@ from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
 from motif.session.resignations import certain_loss
 
-ADVISER = default_player()
+ADVISOR = default_player()
 """The player that makes the cube decisions of one without calibrated probabilities."""
 _ROUNDING = 1e-6
 """Rounding error of float32 probabilities."""
@@ -41,7 +41,7 @@ class Opponent:
         self.name = name
         self.seed = seed
         self._player: Player = load(name)
-        self._cube = cube_evaluator(self._player) or load(ADVISER).require_evaluator()
+        self._cube = cube_evaluator(self._player) or load(ADVISOR).require_evaluator()
         self._plays = 0
         self._at_plies: dict[int, Opponent] = {}
 

@@ -8,6 +8,7 @@ from motif.analysis.confirmation import DIGITS, compare_with_best, cube_source, 
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
 from motif.analysis.position_records import Record
+from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision, parse_position
@@ -17,7 +18,6 @@ from motif.runtime.errors import PlayError
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import Id
 
-_MILLIPOINTS = 1000.0
 _DOUBLES = "no double", "double, take", "double, pass"
 
 
@@ -62,7 +62,7 @@ class QuizVerdict(NamedTuple):
     @property
     def is_right(self) -> bool:
         """Whether the cost is less than that of the smallest error that becomes a question."""
-        return self.cost < MIN_ERROR / _MILLIPOINTS
+        return self.cost < MIN_ERROR / MILLIPOINTS
 
 
 def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
@@ -95,7 +95,7 @@ def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVe
 
 def _se_of(question: AskedQuestion, answer: str) -> float | None:
     """Return the standard error of the cost of an answer, if the analysis has it."""
-    return question.error_se / _MILLIPOINTS if question.error_se and answer == question.done else None
+    return question.error_se / MILLIPOINTS if question.error_se and answer == question.done else None
 
 
 def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:

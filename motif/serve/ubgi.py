@@ -42,13 +42,13 @@ _ROLES = ("chequer", "cube", "turn")
 _LIMITS = ("movetime", "depth", "nodes", "trials")
 _LONGEST_NUMBER = 18
 LONGEST_LINE = 4096
-"""Characters, the end of the line included; those that engines are asked have about 200."""
+"""Characters, with the end of the line; usual lines have about 200."""
 _AUTHOR = "the authors of motif"
 _NAMES = {OWN_BAR: "bar", OFF: "off"}
 
 
 class RefusalError(Exception):
-    """A line that cannot be obeyed: the code of the error, and why."""
+    """An invalid command: the code of the error and the reason."""
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(f"error {code} {why}")
@@ -82,12 +82,12 @@ class Session:
 
 @dataclass
 class Task:
-    """The decision that is asked for."""
+    """The requested decision."""
 
     position: Position | None = None
     dice: tuple[int, int] | None = None
     state: MatchState | None = None
-    """Of an ID that holds one."""
+    """Match state of the ID, if it has one."""
     session: Session | None = None
     """None until a command of version 0.1 sets one."""
     turn: int = 0
@@ -131,7 +131,7 @@ class UbgiEngine:
         }
 
     def answers(self, line: str) -> Sequence[str]:
-        """Return the lines that answer `line`; none for what is done in silence."""
+        """Return the lines that answer `line`; none for commands without an answer."""
         if len(line) > LONGEST_LINE:
             return (f"error {BAD_COMMAND} the line is longer than {LONGEST_LINE} characters",)
         text = line.strip()
@@ -250,7 +250,7 @@ class UbgiEngine:
         return ()
 
     def _set_option(self, words: list[str]) -> Sequence[str]:
-        """Return an option of version 0.1: plies are gnubg's there."""
+        """Set an option of version 0.1, which counts plies as gnubg does."""
         if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
             raise RefusalError(BAD_VALUE, "expected setoption name NAME value VALUE")
         name, value = words[1].lower(), words[3]
@@ -262,7 +262,7 @@ class UbgiEngine:
             _check_one_of(value, ("cubeless", "cubeful"))
             self._is_cubeful = value == "cubeful"
         elif name == "deterministic":
-            _switch(value)  # it is, whatever is wanted
+            _switch(value)  # motif is always deterministic
         else:
             raise RefusalError(UNSUPPORTED, quoted(words[1]))
         return ()

@@ -133,7 +133,7 @@ class MoveInfo(BaseModel):
 
 
 class MoveResponse(BaseModel):
-    """The legal plays, the best first; where nothing can be moved it is one play without moves."""
+    """The legal plays, the best first; if no move is legal, one play without moves."""
 
     moves: list[MoveInfo]
 

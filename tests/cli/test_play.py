@@ -368,7 +368,7 @@ def test_a_terminal_breaks_lines_between_words_and_no_board(tmp_path):
 
 @pytest.mark.parametrize("opponent", ["motif-v1", "random"])
 def test_a_declined_resignation_goes_on(typing, opponent):
-    # After ten random plays a gammon is more likely than not.  The adviser judges for `random`.
+    # After ten random plays a gammon is more likely than not.  The advisor judges for `random`.
     lines = [*["1"] * 10, "resign", "single", "yes", "pips", "resign", "backgammon", "yes"]
     out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1", "--no-cube").out
     declined = f"{opponent} declines: playing on is worth 1."

@@ -141,7 +141,7 @@ def test_a_player_takes_and_is_redoubled(person, tmp_path):
     (acts,) = actions(tmp_path / "a.mat")
     assert acts[:2] == [(0, "double"), (1, "take")]
     assert "human doubles to 2.\nrandom takes.\n" in shown
-    # PubEval's scores are not probabilities: the adviser handles the cube, as for `random`.
+    # PubEval's scores are not probabilities: the advisor handles the cube, as for `random`.
     assert "random redoubles to 4.\n" in shown
     assert "human takes.\n" in shown
 

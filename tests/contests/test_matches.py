@@ -42,7 +42,7 @@ def test_the_cube_shortens_matches():
     assert not without.rules.cube
 
 
-def test_a_player_without_probabilities_uses_the_adviser():
+def test_a_player_without_probabilities_uses_the_advisor():
     assert played("random", "motif-v1", 5, 6, seed=1).mwc < 0.4
 
 

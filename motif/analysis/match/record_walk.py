@@ -15,7 +15,7 @@ from motif.board.game_record import (
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import move_numbers
 from motif.board.match_ids import xgid
-from motif.board.match_state import CubeOwner, MatchState, match_id
+from motif.board.match_state import MatchState, match_id, owner_seen_by
 from motif.board.moves import Play
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
@@ -152,16 +152,13 @@ class _GameWalk:
 
     def _state(self, player: int) -> MatchState:
         progress, score = self._progress, self._game.score
-        owner: CubeOwner = "centre"
-        if progress.cube_owner is not None:
-            owner = "me" if progress.cube_owner == player else "opponent"
         try:
             return MatchState(
                 length=self._length,
                 own_score=score[player] if self._length else 0,
                 opponent_score=score[1 - player] if self._length else 0,
                 cube=progress.cube,
-                cube_owner=owner,
+                cube_owner=owner_seen_by(progress.cube_owner, player),
                 crawford=self._crawford,
                 jacoby=self._jacoby,
                 player=1 if player else 0,

@@ -108,8 +108,8 @@ def all_home(words):
 
 
 @inline_kernel
-def covered(tables, words, packed):
-    """Return whether `tables` cover the packed board `words` int64[8], the same bytes as `packed`."""
+def covered(tables, words):
+    """Return whether `tables` cover the packed board `words` int64[8]."""
     return all_home(words) and tables.rows.shape[0] > 0
 
 
@@ -136,17 +136,17 @@ def chance_before(rows, values, row, others_row, head_start):
 
 
 @inline_kernel
-def is_exact(tables, words, packed):
+def is_exact(tables, words):
     """Return whether the probabilities are exact: the board is `covered`, with few checkers on both sides."""
     return (
-        covered(tables, words, packed)
+        covered(tables, words)
         and home_number(words[0]) < TWO_SIDED_POSITIONS
         and home_number(words[_OPPONENT]) < TWO_SIDED_POSITIONS
     )
 
 
 @lean_kernel(NOTHING)
-def bearoff_probabilities(tables, words, packed, row):
+def bearoff_probabilities(tables, words, row):
     """Write the five probabilities of the player on roll to `row`, for a `covered` board."""
     own, opponent = home_number(words[0]), home_number(words[_OPPONENT])
     row[WIN_GAMMON] = row[WIN_BACKGAMMON] = row[LOSE_GAMMON] = row[LOSE_BACKGAMMON] = 0.0

@@ -83,7 +83,7 @@ def bearoff_chances(position: Position) -> BearoffChances:
         raise PositionError("no bearoff: the game is over (one player has borne off all checkers)")
     packed = pack_many(position.board[None])
     row = np.empty(len(OUTPUTS))
-    if not _chances(bearoff_tables(), packed.view(np.int64)[0], packed[0], row):
+    if not _chances(bearoff_tables(), packed.view(np.int64)[0], row):
         who = "the player on roll" if (position.board[HOME + 1 :] > 0).any() else "the opponent"
         raise PositionError(f"no bearoff: {who} has checkers outside the home board")
     numbers = _home_numbers(packed.view(np.int64).reshape(2, PACKED_WORDS // 2))
@@ -107,7 +107,7 @@ def covered_boards(tables, boards):
     known = np.zeros(boards.shape[0], np.bool_)
     for row in range(boards.shape[0]):
         pack(boards[row], packed)
-        known[row] = covered(tables, words, packed)
+        known[row] = covered(tables, words)
     return known
 
 
@@ -121,11 +121,11 @@ def _home_numbers(words):
 
 
 @kernel
-def _chances(tables, words, packed, row):
+def _chances(tables, words, row):
     """Write the five probabilities to `row` if the board is covered; return whether it is."""
-    if not covered(tables, words, packed):
+    if not covered(tables, words):
         return False
-    bearoff_probabilities(tables, words, packed, row)
+    bearoff_probabilities(tables, words, row)
     return True
 
 
@@ -134,7 +134,7 @@ def _rows(tables, packed, rows):
     words = words_of(packed)
     known = np.zeros(packed.shape[0], np.bool_)
     for k in range(packed.shape[0]):
-        known[k] = _chances(tables, words[k], packed[k], rows[k])
+        known[k] = _chances(tables, words[k], rows[k])
     return known
 
 

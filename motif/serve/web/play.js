@@ -80,7 +80,7 @@ export class Game {
     Object.assign(this.table.dataset, { asks: state.asks, revision: state.revision });
     delete this.table.dataset.tells;
     this.show();
-    this.showAdvisers();
+    this.showAdvisors();
     show(this.advice);
     show(this.sheet);
     this.panel.scrollTop = 0;
@@ -93,7 +93,7 @@ export class Game {
     if (this.turn && preference("autobearoff") && state.tree.bearoff) this.bearOff();
   }
 
-  showAdvisers() {
+  showAdvisors() {
     const { busy, turn, asksCube } = this;
     show(this.adviceButtons, button(t("hint"), () => this.hint(), { id: "hint-button", disabled: busy || !turn, key: "H" }),
       button(t("cube advice"), () => this.cubeAdvice(), { id: "cube-button", disabled: busy || !asksCube, key: "C" }));
@@ -288,7 +288,7 @@ export class Game {
   async tellAll(events, before) {
     const { state } = this;
     this.busy = true;
-    this.showAdvisers();
+    this.showAdvisors();
     this.mover.show({ ...this.mover.shown, board: before.board, arrows: [], dice: null });
     this.table.dataset.tells = "";
     for (const place of [this.actions, this.sheet, this.advice, this.last]) show(place);

@@ -41,7 +41,7 @@ class Setup {
     this.advice = live("advice");
     this.rolled = live("rolled");
     this.needs = h("small", { id: "hint-needs" });
-    this.advisers = buttons();
+    this.advisors = buttons();
     this.fields = this.matchFields();
     const places = ["mine", "theirs", "none"].map((key) => radio("placing", key, key === this.placing, () => { this.placing = key; }, t(`place ${key}`)));
     const fill = (key, board) => button(t(key), () => this.put(board()));
@@ -53,11 +53,11 @@ class Setup {
     show(panel,
       h("section", h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.paste(); } },
         field(t("paste id"), this.id), h("button", { class: "primary", id: "show-id" }, t("show"))), this.fault),
-      section(t("advice"), this.advisers, this.needs, this.rolled, this.advice),
+      section(t("advice"), this.advisors, this.needs, this.rolled, this.advice),
       section(t("match and cube"), h("div", { class: "match-fields" }, Object.values(this.fields))),
       section(t("share"), this.ids));
     useKeys((key) => {
-      const found = this.advisers.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
+      const found = this.advisors.querySelector({ h: "#setup-hint", c: "#setup-cube", r: ".roll-out" }[key] ?? "none");
       if (found && !found.disabled) found.click();
       return Boolean(found);
     });
@@ -112,15 +112,15 @@ class Setup {
     controls.jacoby.checked = place.jacoby;
     this.fit();
     this.draw();
-    this.showAdvisers();
+    this.showAdvisors();
     this.showIds();
   }
 
-  showAdvisers(isFaulty = false) {
+  showAdvisors(isFaulty = false) {
     const { place } = this, disabled = isFaulty || place.over;
     const rollOut = rolloutButton(this.rolled, () => ({ id: place.id }), Boolean(place.dice));
     rollOut.disabled = disabled;
-    show(this.advisers,
+    show(this.advisors,
       button(t("hint"), () => this.hint(), { primary: true, id: "setup-hint", key: "H", disabled: disabled || !place.dice, "aria-describedby": "hint-needs" }),
       button(t("cube advice"), () => showCube(this.advice, { id: place.id }), { id: "setup-cube", key: "C", disabled }), rollOut,
       !disabled && linkTo(t("view from"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
@@ -191,7 +191,7 @@ class Setup {
     } catch (error) {
       if (number !== this.asked) return;
       this.complain(error);
-      this.showAdvisers(true);
+      this.showAdvisors(true);
       show(this.ids);
       show(this.advice);
     }

@@ -32,9 +32,9 @@ def look_up(tables, packed, rows):
     words = packed.view(np.int64)
     found = np.zeros(len(packed), np.bool_)
     for k in range(len(packed)):
-        found[k] = covered(tables, words[k], packed[k])
+        found[k] = covered(tables, words[k])
         if found[k]:
-            bearoff_probabilities(tables, words[k], packed[k], rows[k])
+            bearoff_probabilities(tables, words[k], rows[k])
     return found
 
 
@@ -165,15 +165,15 @@ class Holder(NamedTuple):
 
 
 @kernel
-def held(holder, words, packed, row):
-    if covered(holder.tables, words, packed):
-        bearoff_probabilities(holder.tables, words, packed, row)
+def held(holder, words, row):
+    if covered(holder.tables, words):
+        bearoff_probabilities(holder.tables, words, row)
 
 
 def test_tables_may_be_part_of_another_tuple():
     position = Position.from_points({6: 8, 1: 2}, {5: 9})
     packed, row = pack_many(position.board[None]), np.zeros(5)
-    held(Holder(1.0, bearoff_tables()), packed.view(np.int64)[0], packed[0], row)
+    held(Holder(1.0, bearoff_tables()), packed.view(np.int64)[0], row)
     assert row.tolist() == looked_up(position).tolist()
 
 

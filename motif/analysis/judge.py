@@ -13,6 +13,7 @@ from motif.runtime.settings import setting
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator
+    from motif.players.player import PlayerLike
     from motif.players.ranking import CubeContext
 
 JUDGE = f"{default_player()}@2"
@@ -59,6 +60,8 @@ class MatchOptions:
         # An owned cube has been turned.
         turned = owner in ("me", "opponent") and state.cube == 1
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
+        if changes["cube"] is not None or owner is not None:
+            changes["has_cube"] = True
         if self.length is not None and self.length != state.length:
             changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
             changes["crawford"] = bool(self.crawford)
@@ -86,11 +89,11 @@ def _score(text: str) -> tuple[int, int]:
     return int(own), int(opponent)
 
 
-def evaluator_of(name: str) -> "Evaluator":
-    """Return the evaluator of the player `name`; raises `PlayerError` if it has none."""
-    from motif.players import load
+def evaluator_of(player: "PlayerLike") -> "Evaluator":
+    """Return `motif.players.evaluator_of` of a player, for commands that start before its slow import."""
+    from motif.players import evaluator_of as evaluator_of_player
 
-    return load(name).require_evaluator()
+    return evaluator_of_player(player)
 
 
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
@@ -123,15 +126,15 @@ def for_match(
     """Return the context in which `evaluator` values plays, and its JSON record."""
     # Slow imports.
     from motif.board.diagram import describe_score
-    from motif.evaluators.cube_model import gammon_values
+    from motif.evaluators.cube_model import NO_CUBE, gammon_values
     from motif.players.ranking import MONEY, CubeContext
 
     state = options.given_state(match)
     if state is None:
         return MONEY, {}
-    context = CubeContext(state)
+    context = CubeContext(state, state.has_cube)
     if evaluator.with_cube(context.cube_model) is evaluator:
-        if options.given_state(None) is None:
+        if options.given_state(None) is None or context.cube_model is NO_CUBE:
             return MONEY, {}
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score that ignores match and cube")
     won, lost = gammon_values(context.cube_model)

@@ -242,7 +242,9 @@ def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")
     if twice := [name for name in names if names.count(name) > 1]:
-        raise SettingError(f"duplicate player {shown(twice[0])}: each player may be listed once")
+        named = all(isinstance(player, str | Player) for player in players)
+        hint = "" if named else "; fit and from_sklearn take name="
+        raise SettingError(f"duplicate player {shown(twice[0])}: each player may be listed once{hint}")
     return seats, names
 
 

@@ -5,8 +5,17 @@ from motif.players.player import (
     EvaluatorPlayer,
     Player,
     as_player,
+    evaluator_of,
     load,
     static_player,
 )
 
-__all__ = ["CompiledPlayer", "EvaluatorPlayer", "Player", "as_player", "load", "static_player"]
+__all__ = [
+    "CompiledPlayer",
+    "EvaluatorPlayer",
+    "Player",
+    "as_player",
+    "evaluator_of",
+    "load",
+    "static_player",
+]

@@ -1,11 +1,15 @@
 """Players, which choose plays, and loading them by name."""
 
 from abc import ABC, abstractmethod
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.moves import Play, RollLike, as_roll, legal_plays
+from motif.board.identifiers import gnubg_id
+from motif.board.moves import Play, RollLike, as_roll, legal_plays, play_batches
 from motif.board.packed import Board
 from motif.board.position import Position, PositionLike
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
@@ -16,17 +20,35 @@ from motif.evaluators.named import Kind, described, entry_of, load_evaluator, ow
 from motif.evaluators.own import Values, as_evaluator
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
-from motif.runtime.errors import PlayerError, check_seed
+from motif.runtime.errors import PlayerError, PlayError, check_seed
 from motif.runtime.streams import derive_states
 
 _PLAYS_AT_ONCE = 4096
 
 
 class Player(ABC):
-    """Base class of players, which choose plays; most players can also evaluate."""
+    """Base class of players, which choose plays; most players can also evaluate.
+
+    The plays of your own subclass are checked, and its `name` is by default that of the class.
+    """
 
     name: str
     evaluator: Evaluator | None = None
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if not hasattr(cls, "name"):
+            cls.name = cls.__name__
+        own = vars(cls).get("choose_many")
+        if own is not None and cls.__module__.partition(".")[0] != "motif":
+
+            @wraps(own)
+            def choose_many(
+                self: Player, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+            ) -> Board:
+                return _legal(self.name, boards, rolls, own(self, boards.copy(), rolls, states))
+
+            cls.choose_many = choose_many  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"<player {self.name}{described(self.name)}>"
@@ -37,7 +59,9 @@ class Player(ABC):
     ) -> Board:
         """Return the boards int8 (n, 26) after the chosen plays, from the next player's perspective.
 
-        `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed random choices.
+        `boards` (n, 26) are those of the players on roll before the plays, in the layout of `Position.board`;
+        `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed random choices.  Your own
+        method may return the boards of any legal plays; for others, the caller gets a `PlayError`.
         """
 
     def choose(self, position: PositionLike, roll: RollLike, seed: int = 0) -> Play:
@@ -73,6 +97,22 @@ class Player(ABC):
         if self.evaluator is None:
             raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate positions")
         return self.evaluator
+
+
+def _legal(name: str, boards: Board, rolls: npt.NDArray[np.int64], chosen: npt.ArrayLike) -> Board:
+    """Return the boards after plays `chosen` by your own player; raises `PlayError` for an illegal play."""
+    after = np.asarray(chosen)
+    if after.shape != boards.shape or after.dtype.kind not in "iuf":
+        raise PlayError(f"{name}: choose_many must return boards of shape {boards.shape}, not {after.shape}")
+    for batch in play_batches(boards, rolls):
+        decision, first = batch.decision, batch.decisions.start
+        same = (batch.boards == after[first + decision]).all(axis=1)
+        wrong = np.bincount(decision[same], minlength=len(batch.offsets) - 1) == 0
+        if wrong.any():
+            row = first + int(np.argmax(wrong))
+            place, (high, low) = gnubg_id(Position(boards[row])), rolls[row]
+            raise PlayError(f"{name}: illegal play of {high}{low} in the position {place}")
+    return after.astype(np.int8)
 
 
 class CompiledPlayer(Player):
@@ -161,8 +201,8 @@ def cube_evaluator(player: Player) -> Evaluator | None:
     return None if entry is not None and not entry.gives_chances else player.evaluator
 
 
-PlayerLike = Player | Values | WeightFile | str
-"""A player, a name, weights, or an object with a method ``evaluate_many(boards)``."""
+PlayerLike = Player | Values | WeightFile | Path | str
+"""A player, a name, a weight file, weights, or an object with a method ``evaluate_many(boards)``."""
 
 
 def as_player(player: PlayerLike) -> Player:
@@ -171,7 +211,8 @@ def as_player(player: PlayerLike) -> Player:
     Parameters
     ----------
     player
-        A name such as ``"latest@1"``, weights, an object with ``evaluate_many(boards)`` or a player.
+        A name such as ``"latest@1"``, a weight file, weights, a `Fit`, an object with
+        ``evaluate_many(boards)`` or a player.
 
     Returns
     -------
@@ -185,7 +226,12 @@ def as_player(player: PlayerLike) -> Player:
     """
     if isinstance(player, Player):
         return player
-    if isinstance(player, str):
-        return load(player)
+    if isinstance(player, str | Path):
+        return load(str(player))
     evaluator = as_evaluator(player)
     return static_player(evaluator) if isinstance(evaluator, StaticEvaluator) else EvaluatorPlayer(evaluator)
+
+
+def evaluator_of(player: PlayerLike) -> Evaluator:
+    """Return the evaluator of a player in any form; raises `PlayerError` if it has none."""
+    return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()

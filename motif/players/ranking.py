@@ -25,6 +25,7 @@ from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, without_cube
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import switched_equities, turned
+from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, side_by_side, text_table
 
@@ -83,8 +84,9 @@ class RankedPlay:
 
     @property
     def chances(self) -> Probabilities:
-        """The `probabilities`; they must have been requested."""
-        assert self.probabilities is not None
+        """The `probabilities`; raises `PlayError` unless they were requested."""
+        if self.probabilities is None:
+            raise PlayError(f"the ranking has no probabilities of {self.play}")
         return self.probabilities
 
     @property
@@ -131,8 +133,11 @@ class Ranking(Tabular, Sequence[RankedPlay]):
         return self.plays[0].play
 
     def of(self, play: Play) -> RankedPlay:
-        """Return the ranked form of `play`."""
-        return next(one for one in self.plays if one.play.position == play.position)
+        """Return the ranked form of `play`; raises `PlayError` for a play of another roll."""
+        for one in self.plays:
+            if one.play.position == play.position:
+                return one
+        raise PlayError("illegal play of {1}{2}: {0}".format(play, *self.roll))
 
     @overload
     def __getitem__(self, index: int) -> RankedPlay: ...

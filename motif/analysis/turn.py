@@ -65,5 +65,6 @@ def decide_turn(
     state = options.state_of(match)
     decision = cube_decision(evaluator.evaluate(position), state, position, evaluator)
     if match is None or not match.doubled:
-        return TurnDecision("double" if decision.should_double else "roll", cube=decision)
+        doubles = state.has_cube and decision.should_double
+        return TurnDecision("double" if doubles else "roll", cube=decision)
     return TurnDecision(decision.answer, cube=decision)

@@ -104,6 +104,8 @@ def describe_score(match: MatchState) -> str:
             return score
     else:
         score = "money" + ", Jacoby rule" * match.jacoby
+    if not match.has_cube:
+        return f"{score}, no cube"
     if match.cube_owner == "centre":
         return f"{score}, cube {'in the centre' if match.cube == 1 else f'at {match.cube} in the centre'}"
     return f"{score}, cube {match.cube} {'yours' if match.cube_owner == 'me' else 'theirs'}"

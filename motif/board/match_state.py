@@ -80,6 +80,8 @@ class MatchState:
     """Player who must decide: "opponent" if a double or a resignation is on offer."""
     player: Literal[0, 1] = 1
     """Number of the player on roll in a Match ID."""
+    has_cube: bool = True
+    """Whether the game has a cube; no ID contains this."""
 
     def __post_init__(self) -> None:
         if reasons := match_faults(self):

@@ -222,6 +222,7 @@ class GameSession:
             game_state=self._game_state(),
             decision="me" if self.to_decide == side else "opponent",
             player=1 if side else 0,
+            has_cube=self.rules.cube,
         )
 
     def context(self) -> CubeContext:

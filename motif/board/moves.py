@@ -44,7 +44,7 @@ class _OfThread(local):
 
 
 _of_thread = _OfThread()
-RollLike = tuple[int, int] | str | int
+RollLike = Sequence[int] | npt.NDArray[np.integer] | str | int
 """Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]

@@ -203,11 +203,9 @@ Positions = Iterable[Position | str] | npt.ArrayLike
 
 def as_boards(positions: Positions) -> Board:
     """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for an invalid row."""
-    if not isinstance(positions, np.ndarray):
-        positions = [
-            Position.of(item).board if isinstance(item, Position | str) else item
-            for item in _listed(positions)
-        ] or np.empty((0, BOARD_SIZE), np.int8)
+    if not isinstance(positions, np.ndarray) or positions.dtype.kind in "OU":
+        rows = [_row(number, item) for number, item in enumerate(_listed(positions))]
+        positions = rows or np.empty((0, BOARD_SIZE), np.int8)
     try:
         values = np.asarray(positions)
     except ValueError:
@@ -233,6 +231,13 @@ def _listed(positions: object) -> Iterable[Any]:
         what = "one position" if isinstance(positions, str | Position) else shown(positions)
         raise PositionError(f"positions must be a list or an array of shape (n, {BOARD_SIZE}), not {what}")
     return positions
+
+
+def _row(number: int, item: Any) -> Any:
+    try:
+        return Position.of(item).board if isinstance(item, Position | str) else item
+    except PositionError as error:
+        raise PositionError(f"row {number}: {error}") from None
 
 
 @kernel

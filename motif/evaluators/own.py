@@ -14,26 +14,28 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
-from motif.board.position import as_boards
+from motif.board.position import Position, as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import WeightFile
-from motif.parameters import ParameterSet, parameter_set
+from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.errors import PlayerError, plain_text, shown
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
 _LARGEST = 3.0
+_TOLERANCE = 1e-3
+"""Rounding of probabilities by which one may exceed its limit."""
 
 
 @runtime_checkable
@@ -70,24 +72,47 @@ class OwnEvaluator(Evaluator):
     def _values(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
         try:
             values = np.asarray(self.own.evaluate_many(boards), np.float64)
+        except PlayerError:
+            raise
         except Exception as error:
             what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
             raise PlayerError(f"{self.name}: evaluate_many failed: {what}") from error
         if values.shape == (len(boards),):
-            self._check(values, -_LARGEST, _LARGEST, "an equity")
+            outside = ~((values >= -_LARGEST) & (values <= _LARGEST))
+            if outside.any():
+                wrong = values[outside][0]
+                raise PlayerError(
+                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:g}"
+                )
             return _of_equities(values)
         if values.shape != (len(boards), len(OUTPUTS)):
             raise PlayerError(
                 f"{self.name}: evaluate_many must return {_RETURNS}, not shape {values.shape} "
                 f"for n = {len(boards)}"
             )
-        self._check(values, 0.0, 1.0, "a probability")
+        if fault := probability_fault(values):
+            row, name, rule = fault
+            raise PlayerError(f"{self.name}: {name} must be {rule}, not {values[row, OUTPUTS.index(name)]:g}")
         return values
 
-    def _check(self, values: npt.NDArray[np.float64], low: float, high: float, what: str) -> None:
-        if not ((values >= low) & (values <= high)).all():
-            wrong = values[~((values >= low) & (values <= high))][0]
-            raise PlayerError(f"{self.name}: {what} must be {low:g} to {high:g}, not {wrong:g}")
+
+def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Return the largest possible probabilities (n, 5) for those of wins and gammons in `rows` (n, 5)."""
+    win, win_gammon, _, lose_gammon, _ = rows.T
+    return np.column_stack([np.ones_like(win), win, win_gammon, 1 - win, lose_gammon])
+
+
+def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | None:
+    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule."""
+    outside = ~((rows >= 0) & (rows <= 1))
+    wrong = outside | (rows > _limits(rows) + _TOLERANCE)
+    if not wrong.any():
+        return None
+    row, k = map(int, np.argwhere(wrong)[0])
+    return row, OUTPUTS[k], "0 to 1" if outside[row, k] else f"at most {_LIMIT_NAMES[k]}"
+
+
+_LIMIT_NAMES = ("1", "win", "win_gammon", "1 - win", "lose_gammon")
 
 
 def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -105,7 +130,7 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     Parameters
     ----------
     own : object
-        A name for `load_evaluator`, weights, an `Evaluator`, or an object with a method
+        A name for `load_evaluator`, a weight file, weights, an `Evaluator`, or an object with a method
         ``evaluate_many(boards)`` as this module describes.
     name : str, optional
         Name in tables; by default the object's ``name``, or that of its class.
@@ -115,8 +140,8 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     PlayerError
         For an object without such a method.
     """
-    if isinstance(own, str):
-        return load_evaluator(own)
+    if isinstance(own, str | Path):
+        return load_evaluator(str(own))
     if isinstance(own, WeightFile):
         return from_weights(own, name)
     # The player's own fingerprint, if any.
@@ -127,6 +152,8 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
         raise PlayerError(f"{own.__name__} is a class: give an instance, {own.__name__}(...)")
     if not callable(getattr(own, "evaluate_many", None)):
         kind = type(own).__name__
+        if callable(getattr(own, "predict", None)):
+            raise PlayerError(f"{kind} is a model, not a player: wrap it with motif.from_sklearn(model)")
         raise PlayerError(
             "a player must be a name such as 'latest', weights, or an object with a method "
             "evaluate_many(boards) "
@@ -144,34 +171,43 @@ class _FromFunction:
         self.evaluate_many = function
 
 
-@runtime_checkable
-class Estimator(Protocol):
-    """Protocol of a fitted model for `from_sklearn`."""
+class Regressor(Protocol):
+    """Protocol of a fitted model of the equity, of wins or of the five probabilities."""
 
     def predict(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
-        """Return equities (n,), probabilities (n, 5), or labels of rows (n, parameters)."""
+        """Return equities or win probabilities (n,), or probabilities (n, 5), of rows (n, parameters)."""
+
+
+class Classifier(Protocol):
+    """Protocol of a fitted classifier of wins."""
+
+    def predict_proba(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
+        """Return the probabilities (n, 2) of losses and wins, for rows (n, parameters)."""
 
 
 def from_sklearn(
-    model: Estimator,
-    parameters: str | ParameterSet = "motif",
+    model: Regressor | Classifier,
+    parameters: ParametersLike = "motif",
     name: str | None = None,
     *,
     scaled: bool = True,
+    target: Literal["equity", "win"] = "equity",
 ) -> Evaluator:
     """Return an evaluator that values positions by a fitted scikit-learn estimator.
 
     Parameters
     ----------
     model : estimator
-        A regressor of the equity (n,) or of the five probabilities (n, 5), or a classifier of wins, whose
-        last class is a win.
-    parameters : str or ParameterSet
+        A regressor of the equity (n,), of wins (n,) or of the five probabilities (n, 5), or a classifier of
+        wins with two classes, the last of which is a win.
+    parameters : str, Path or ParameterSet
         The parameters it was fitted to, as in ``dataset.X(parameters)``.
     name : str, optional
         Name of the evaluator, by default that of the model's class.
     scaled : bool
         Whether parameters are scaled, as in ``dataset.X``.
+    target : str
+        The label of a regressor with one output: ``"equity"``, or ``"win"`` as in ``dataset.y("win")``.
 
     Returns
     -------
@@ -181,32 +217,46 @@ def from_sklearn(
     Raises
     ------
     PlayerError
-        For an object with neither ``predict`` nor ``predict_proba``.
+        For an object with neither ``predict`` nor ``predict_proba``, a model that is not fitted or has other
+        columns, and a classifier without two classes.
     """
-    chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
-    if inspect.isclass(model) or not isinstance(model, Estimator):
+    chosen = parameter_set(parameters)
+    methods = [getattr(model, method, None) for method in ("predict_proba", "predict")]
+    if inspect.isclass(model) or not any(map(callable, methods)):
         raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
+    if target not in ("equity", "win"):
+        raise PlayerError(f"target must be equity or win, not {shown(target)}")
     expected = getattr(model, "n_features_in_", len(chosen))
     if expected != len(chosen):
         raise PlayerError(
             f"{type(model).__name__} was fitted to {expected} columns, but the parameters {chosen.name} are "
             f"{len(chosen)}"
         )
-    own = _FromFunction(partial(_predicted, model, chosen, scaled))
-    return OwnEvaluator(name or type(model).__name__, own)
+    own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
+    evaluator = OwnEvaluator(name or type(model).__name__, own)
+    # Refuses a model that is not fitted, or has a wrong number of outputs, now and not in the first game.
+    evaluator.evaluate(Position.start())
+    return evaluator
 
 
 def _predicted(
-    model: Estimator, parameters: ParameterSet, scaled: bool, boards: npt.NDArray[np.int8]
+    model: Any, parameters: ParameterSet, scaled: bool, target: str, boards: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.float64]:
     rows = features(parameters, boards, scaled=scaled)
-    chances = getattr(model, "predict_proba", None)
-    if callable(chances):
-        return np.asarray(2 * np.asarray(chances(rows))[:, -1] - 1, np.float64)
-    values = np.asarray(model.predict(rows), np.float64)
-    low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
+    if callable(getattr(model, "predict_proba", None)):
+        chances = np.asarray(model.predict_proba(rows), np.float64)
+        if chances.ndim != 2 or chances.shape[1] != 2:
+            kind = type(model).__name__
+            raise PlayerError(f"{kind} must have two classes, loss and win: it returns {chances.shape[1:]}")
+        return 2 * chances[:, 1] - 1
     # A regression may exceed the bounds slightly.
-    return np.clip(values, low, high)
+    values = np.asarray(model.predict(rows), np.float64)
+    if values.ndim == 1:
+        return 2 * np.clip(values, 0, 1) - 1 if target == "win" else np.clip(values, -_LARGEST, _LARGEST)
+    values = np.clip(values, 0, 1)
+    for _ in range(2 * (values.shape[1:] == (len(OUTPUTS),))):  # gammons, then backgammons
+        values = np.minimum(values, _limits(values))
+    return values
 
 
 class _FromFile(OwnEvaluator):

@@ -385,8 +385,18 @@ KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
 """Accepted names of sets."""
 
 
-def parameter_set(name: str) -> ParameterSet:
+ParametersLike = str | Path | ParameterSet
+"""A set, its name, or a file of your own."""
+
+
+def parameter_set(name: ParametersLike) -> ParameterSet:
     """Return the built-in set or the set in the file `name`; raise `ParameterError` if there is none."""
+    if isinstance(name, ParameterSet):
+        return name
+    if not isinstance(name, str | Path):
+        hint = ": name the file in which it is declared" if isinstance(name, Extension) else ""
+        raise ParameterError(f"parameters must be a set, its name or a file, not {shown(name)}{hint}")
+    name = str(name)
     if name.endswith(SUFFIX):
         return _own_set(Path(name).name, _text(Path(name)), name)
     return _built_in(name, KNOWN_SETS)

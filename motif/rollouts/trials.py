@@ -42,7 +42,7 @@ TRIALS_A_CHECK = 9 * ROUND
 """Number of trials of a board between checks of the standard error."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class RolloutResult(Tabular):
     """Rollout results of n positions, for the player on roll."""
 

@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -16,8 +17,9 @@ import pyarrow as pa
 from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, as_boards
+from motif.evaluators.own import probability_fault
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.parameters import ParameterSet, parameter_set
+from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
@@ -29,6 +31,7 @@ from motif.runtime.streams import derive_states
 from motif.sampling.dataset import (
     DatasetPart,
     batches_of,
+    is_dataset,
     kept_parts,
     numbers_of,
     whole_parts,
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are unchanged fields of `Dataset`."""
+_ROUNDING = 0.01
+"""Difference, in points, between an equity in a table and that of its rounded probabilities."""
 ROWS_A_PART = 50_000
 """Number of positions per part of a dataset that was not sampled."""
 
@@ -53,7 +58,7 @@ class FrameLike(Protocol):
     def __getitem__(self, name: str, /) -> Iterable[object]: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Labelled positions in memory; index it by slices, masks or row numbers, and join two with ``+``.
 
@@ -91,7 +96,10 @@ class Dataset:
         return Dataset(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
     def __getitem__(self, which: slice | npt.ArrayLike) -> "Dataset":
-        return self.rows(which if isinstance(which, slice) else np.atleast_1d(np.asarray(which)))
+        if isinstance(which, slice):
+            return self.rows(which)
+        numbers = np.atleast_1d(np.asarray(which))
+        return self.rows(numbers if numbers.size else numbers.astype(np.intp))
 
     def __add__(self, other: "Dataset") -> "Dataset":
         if not isinstance(other, Dataset):
@@ -117,13 +125,13 @@ class Dataset:
         return self.decision
 
     def X(  # noqa: N802
-        self, parameters: str | ParameterSet = "motif", *, scaled: bool = True
+        self, parameters: ParametersLike = "motif", *, scaled: bool = True
     ) -> npt.NDArray[np.float32]:
         """Measure the parameters of every position.
 
         Parameters
         ----------
-        parameters : str or ParameterSet
+        parameters : str, Path or ParameterSet
             A set, its name, or a file of your own.
         scaled : bool
             Whether values are scaled for weights, or are in the units of the parameters.
@@ -131,10 +139,14 @@ class Dataset:
         Returns
         -------
         ndarray of float32, shape (n, parameters)
-            Values in the order of `ParameterSet.names`.
+            Values in the order of `feature_names`.
         """
-        chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
-        return features(chosen, self.boards, scaled=scaled)
+        return features(parameter_set(parameters), self.boards, scaled=scaled)
+
+    @staticmethod
+    def feature_names(parameters: ParametersLike = "motif") -> list[str]:
+        """Return the names of the columns of `X`."""
+        return list(parameter_set(parameters).names)
 
     def y(self, target: str = "equity") -> npt.NDArray[np.float32]:
         """Return labels: ``equity``, one of the five probabilities by name, or all ``probabilities``.
@@ -145,21 +157,21 @@ class Dataset:
             Equity of the player on roll in points, or probabilities from 0 to 1.
         """
         if target == "equity":
-            return self.equity
+            return self.equity.copy()
         if target == "probabilities":
-            return self.probabilities
+            return self.probabilities.copy()
         if target not in OUTPUTS:
             known = ("equity", "probabilities", *OUTPUTS)
             hint = did_you_mean(target, known) if isinstance(target, str) else ""
             raise SettingError(f"target must be one of {', '.join(known)}, not {shown(target)}{hint}")
-        return self.probabilities[:, OUTPUTS.index(target)]
+        return self.probabilities[:, OUTPUTS.index(target)].copy()
 
     def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
         """Split off a share `validation` of the games, drawn with `seed`; return both parts.
 
         The second part has the games that a fit with the same `validation` and `seed` holds out.
         """
-        if not 0 <= validation < 1:
+        if not isinstance(validation, Real) or not 0 <= validation < 1:
             raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
         held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))
         return self.rows(~held), self.rows(held)
@@ -183,7 +195,7 @@ class Dataset:
         Raises
         ------
         DatasetError
-            If a column is missing or a value is out of range.
+            If a column is missing or a value is impossible.
         """
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:
@@ -194,13 +206,22 @@ class Dataset:
         except PositionError as error:
             raise DatasetError(f"position: {error}") from None
         probabilities = np.column_stack([_column(table, name, np.float32) for name in OUTPUTS])
-        outside = ~((probabilities >= 0) & (probabilities <= 1))
-        if outside.any():
-            row, k = np.argwhere(outside)[0]
-            raise DatasetError(f"{OUTPUTS[k]} of row {row} is {probabilities[row, k]}: it must be 0 to 1")
+        if fault := probability_fault(probabilities):
+            row, name, rule = fault
+            value = probabilities[row, OUTPUTS.index(name)]
+            raise DatasetError(f"{name} of row {row} is {value}: it must be {rule}")
         data = labelled(boards, probabilities)
         names = [name for name in _PLAIN_COLUMNS if name in table]
-        return replace(data, **{name: _column(table, name, getattr(data, name).dtype) for name in names})
+        given = replace(data, **{name: _column(table, name, getattr(data, name).dtype) for name in names})
+        close = np.abs(given.equity - data.equity) <= _ROUNDING
+        for name, right, rule in (
+            ("equity", close, "that of the probabilities"),
+            ("equity_se", ~(given.equity_se < 0), "at least 0"),
+            ("trials", given.trials >= 1, "at least 1"),
+        ):
+            for row in np.flatnonzero(~right)[:1]:
+                raise DatasetError(f"{name} of row {row} is {getattr(given, name)[row]}: it must be {rule}")
+        return given
 
     def write(self, folder: Path | str) -> Path:
         """Write the dataset to `folder`, which must be empty or new; return its path.
@@ -254,6 +275,8 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
     """
     provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
     with working_in(folder):
+        if is_dataset(folder):
+            raise DatasetError(f"{folder}: already contains a dataset; name a new folder")
         kept_parts(folder, provenance, range(0), resume=False)
         parts: list[DatasetPart] = []
         for piece in pieces:

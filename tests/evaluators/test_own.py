@@ -79,8 +79,15 @@ def test_an_invalid_evaluator_is_reported(tmp_path):
         def evaluate_many(self, boards):
             return np.full((len(boards), 5), 1.5)
 
-    with pytest.raises(PlayerError, match=r"Wrong: a probability must be 0 to 1, not 1\.5"):
+    with pytest.raises(PlayerError, match=r"Wrong: win must be 0 to 1, not 1\.5"):
         as_evaluator(Wrong()).evaluate_many(Position.start().board[None])
+
+    class Gammons:
+        def evaluate_many(self, boards):
+            return np.tile([0.1, 0.9, 0, 0, 0], (len(boards), 1))
+
+    with pytest.raises(PlayerError, match=r"Gammons: win_gammon must be at most win, not 0\.9"):
+        as_evaluator(Gammons()).evaluate_many(Position.start().board[None])
 
 
 @pytest.mark.parametrize("scaled", [True, False])
@@ -97,7 +104,7 @@ def test_a_model_has_the_features_of_the_dataset(scaled):
             return rows[:, 0] * 0
 
     from_sklearn(Model(), "keith", scaled=scaled).evaluate_many(data.boards)
-    np.testing.assert_array_equal(seen[0], data.X("keith", scaled=scaled))
+    np.testing.assert_array_equal(seen[-1], data.X("keith", scaled=scaled))
 
 
 def test_models_of_scikit_learn():
@@ -123,9 +130,27 @@ def test_models_of_scikit_learn():
     assert classifier.evaluate_many(start)[0, 0] == pytest.approx(wins.predict_proba(rows[:1])[0, 1])
     with pytest.raises(PlayerError, match="was fitted to 19 columns, but the parameters motif"):
         from_sklearn(LinearRegression().fit(rows, data.y()))
+    of_wins = from_sklearn(LinearRegression().fit(rows, data.y("win")), "keith", target="win")
+    assert of_wins.evaluate_many(start)[0, 0] == pytest.approx(data.y("win")[0], abs=1e-4)
+    with pytest.raises(PlayerError, match="LinearRegression instance is not fitted yet"):
+        from_sklearn(LinearRegression())
+    with pytest.raises(
+        PlayerError, match=r"LogisticRegression must have two classes, loss and win: .*\(3,\)"
+    ):
+        from_sklearn(LogisticRegression().fit(rows, [0, 1, 2]), "keith")
+    with pytest.raises(PlayerError, match=r"LogisticRegression is a model, .* with motif\.from_sklearn"):
+        as_evaluator(wins)
     for wrong in (3, LinearRegression):
         with pytest.raises(PlayerError, match="is not a fitted estimator: it has no method predict"):
             from_sklearn(wrong)
+
+
+def test_an_object_that_only_predicts_probabilities():
+    class Even:
+        def predict_proba(self, rows):
+            return np.full((len(rows), 2), 0.5)
+
+    assert from_sklearn(Even()).evaluate("4HPwATDgc/ABMA").equity == 0
 
 
 def test_an_object_looks_ahead():

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from motif.analysis.explain import Explanation as Explanation
     from motif.analysis.match import MatchAnalysis as MatchAnalysis
     from motif.analysis.turn import TurnDecision as TurnDecision
+    from motif.benchmarks.benchmark_making import MakeSettings as MakeSettings
     from motif.benchmarks.benchmark_making import make_benchmark as make_benchmark
     from motif.benchmarks.choices import BenchmarkResult as BenchmarkResult
     from motif.board.match_file import read_match as read_match
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
     from motif.contests import play_money_games as play_money_games
     from motif.contests import play_tournament as play_tournament
     from motif.doubling import CubeDecision as CubeDecision
-    from motif.doubling.bras_windows import doubling_set
     from motif.doubling.cubeful_rollout import CubeRollout as CubeRollout
-    from motif.doubling.efficiency_fit import fit_efficiency
     from motif.evaluators import Evaluator as Evaluator
     from motif.evaluators import Probabilities as Probabilities
     from motif.evaluators import WeightFile as WeightFile
@@ -71,10 +70,13 @@ if TYPE_CHECKING:
     from motif.library_learn import report as report
     from motif.library_learn import sample as sample
     from motif.library_play import benchmark as benchmark
+    from motif.library_play import cube_efficiency as cube_efficiency
+    from motif.library_play import cube_windows as cube_windows
     from motif.library_play import speed as speed
     from motif.library_rollouts import compare_plays as compare_plays
     from motif.library_rollouts import rollout as rollout
     from motif.library_rollouts import rollout_cube as rollout_cube
+    from motif.phase_net import PhaseNetSettings as PhaseNetSettings
     from motif.phase_net import train_phase_net as train_phase_net
     from motif.players import Player as Player
     from motif.players import as_player
@@ -93,8 +95,6 @@ if TYPE_CHECKING:
 
     __version__ = VERSION
     load = load_player = as_player
-    cube_efficiency = fit_efficiency
-    cube_windows = doubling_set
 
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)

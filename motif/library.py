@@ -3,7 +3,7 @@
 They take positions, rolls and players in the forms that `rank` describes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
@@ -16,7 +16,6 @@ from motif.analysis.judge import JUDGE, MatchOptions, for_match, judge_name
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.match.match_analysis import WORST
 from motif.analysis.phrases import LANGUAGE
-from motif.analysis.position_records import SHOWN
 from motif.analysis.turn import TurnDecision, decide_turn
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
@@ -36,8 +35,8 @@ from motif.evaluators.bearoff import BearoffChances, bearoff_chances
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
-from motif.players.player import PlayerLike, as_player
-from motif.players.ranking import Ranking, rank_plays
+from motif.players.player import PlayerLike, evaluator_of
+from motif.players.ranking import ALL, Ranking, rank_plays
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
@@ -67,18 +66,20 @@ def rank(
     roll
         The two dice, such as ``(3, 1)`` or ``"31"``; optional if the ID includes a roll.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights with 2-ply lookahead.
+        A name such as ``"latest@1"``, a weight file, weights, or an object with ``evaluate_many(boards)``;
+        by default the newest weights with 2-ply lookahead.
     **match
-        Match and cube, which override those of the ID: match `length` in points, `score` as ``(3, 5)`` or
-        ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
+        Match and cube, which override those of the position: match `length` in points, `score` as ``(3, 5)``
+        or ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
         `crawford`; and for money play `jacoby`, `beavers` and `raccoons`.
-        By default plays are valued for money play without a cube.
+        By default plays are valued for money play without a cube.  An XGID, an OGID, an ID with a match ID
+        and the position of a `Game` have a match and cube of their own, and plays are valued with them.
 
     Returns
     -------
     Ranking
-        The plays, best first, with the equities and probabilities of the player who makes them.
+        The plays, best first, with the equities and probabilities of the player who makes them.  With a match
+        or cube (``valued_for`` names them) `equity` is cubeful; ``probabilities.equity`` is always cubeless.
 
     Raises
     ------
@@ -91,10 +92,10 @@ def rank(
     >>> print(motif.rank("4HPwATDgc/ABMA", "31", "motif-v1").best)
     8/5 6/5
     """
-    place, state = placed(position)
-    dice, evaluator = rolled(roll, state), _judging(player)
+    place, state = position_and_match(position)
+    dice, evaluator = dice_of(roll, state), _judging(player)
     context, _ = for_match(evaluator, match_options(match), state)
-    return rank_plays(place, dice, evaluator, context, chances_for=SHOWN)
+    return rank_plays(place, dice, evaluator, context, chances_for=ALL)
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
@@ -132,8 +133,8 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     >>> print(motif.best_play("4HPwATDgc/ABMA", "31", value=at_double_match_point))
     8/5 6/5
     """
-    place, state = placed(position)
-    plays = plays_of(place, rolled(roll, state))
+    place, state = position_and_match(position)
+    plays = plays_of(place, dice_of(roll, state))
     boards = np.array([play.position.board for play in plays])
     equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
     goes_on = equities_after == 0
@@ -147,22 +148,24 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
 
 
 @overload
-def evaluate(position: list[Position] | list[str], player: PlayerLike = LATEST) -> list[Probabilities]: ...
+def evaluate(position: str | Position, player: PlayerLike = LATEST) -> Probabilities: ...
+@overload
+def evaluate(
+    position: list[Position] | list[str] | tuple[Position | str, ...], player: PlayerLike = LATEST
+) -> list[Probabilities]: ...
 @overload
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities: ...
-def evaluate(
-    position: PositionLike | list[Position], player: PlayerLike = LATEST
-) -> Probabilities | list[Probabilities]:
+def evaluate(position: object, player: PlayerLike = LATEST) -> Probabilities | list[Probabilities]:
     """Return the probabilities and the cubeless equity of the player on roll, before the roll.
 
     Parameters
     ----------
     position
-        Position in any form that `rank` takes, or a list of positions and IDs; for arrays use
-        `evaluate_many`.
+        Position in any form that `rank` takes, or a list, tuple, array or series of positions and IDs; for
+        boards (n, 26) use `evaluate_many`.
     player
-        A name such as ``"latest@1"``, weights, or an object with ``evaluate_many(boards)``; by default the
-        newest weights without lookahead.
+        A name such as ``"latest@1"``, a weight file, weights, or an object with ``evaluate_many(boards)``;
+        by default the newest weights without lookahead.
 
     Returns
     -------
@@ -182,9 +185,9 @@ def evaluate(
     True
     """
     evaluator = evaluator_of(player)
-    if isinstance(position, list) and position and isinstance(position[0], Position | str):
-        rows = evaluator.evaluate_many(as_boards(position))
-        return [Probabilities(*map(float, row)) for row in rows]
+    items = list(position) if isinstance(position, Iterable) and not isinstance(position, str) else []
+    if items and isinstance(items[0], Position | str):
+        return [Probabilities(*map(float, row)) for row in evaluator.evaluate_many(as_boards(items))]
     return evaluator.evaluate(Position.of(cast(PositionLike, position)))
 
 
@@ -204,7 +207,7 @@ def evaluate_many(
     Parameters
     ----------
     positions
-        Boards int8 (n, 26), or a list of positions and IDs.
+        Boards int8 (n, 26), or a list, tuple, array or series of positions and IDs.
     player
         As for `evaluate`.
     as_frame
@@ -219,7 +222,7 @@ def evaluate_many(
     Raises
     ------
     PositionError, PlayerError
-        For an invalid position or player.
+        For an invalid position (the message names its row) or player.
     SettingError
         With `as_frame`, if neither pandas nor polars is installed.
     """
@@ -265,12 +268,12 @@ def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int |
     >>> len(motif.legal_plays("4HPwATDgc/ABMA", 3, 1))
     16
     """
-    place, state = placed(position)
+    place, state = position_and_match(position)
     if die is not None:
         if not isinstance(roll, int):
             raise PlayError(f"invalid roll {shown((roll, die))}: it must be two dice, such as 3, 1 or '31'")
         roll = (roll, die)
-    return plays_of(place, rolled(roll, state))
+    return plays_of(place, dice_of(roll, state))
 
 
 @lists_fields(MatchOptions)
@@ -314,7 +317,7 @@ def cube(
     >>> motif.cube("AQAAiAAAAAAAAA").action
     'double, take'
     """
-    place, state = placed(position)
+    place, state = position_and_match(position)
     evaluator, table = _judging(player), match_equity_table(DEFAULT_TABLE if met is None else str(met))
     question = [(place, match_options(match).state_of(state))]
     answers = cube_answers(question, evaluator, evaluator.name, efficiency=efficiency, table=table)
@@ -354,7 +357,7 @@ def decide(
     >>> motif.decide("4HPwATDgc/ABMA", "31", "motif-v1").action
     'play'
     """
-    place, state = placed(position)
+    place, state = position_and_match(position)
     dice = as_roll(roll) if roll is not None else None if state is None else state.dice
     return decide_turn(place, dice, state, _judging(player), match_options(match))
 
@@ -399,10 +402,10 @@ def explain(
     >>> motif.explain("4HPwATDgc/ABMA", "31", "motif-v1").better.notation
     '8/5 6/5'
     """
-    place, state = placed(position)
-    dice, evaluator = rolled(roll, state), _judging(player)
+    place, state = position_and_match(position)
+    dice, evaluator = dice_of(roll, state), _judging(player)
     legal = plays_of(place, dice)
-    plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
+    plays = [None if play is None else legal_play(play, legal, dice) for play in (better, versus)]
     context, _ = for_match(evaluator, match_options(match), state)
     return explain_play(evaluator, place, dice, *plays, context=context, language=language)
 
@@ -523,12 +526,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     return LookaheadEvaluator(evaluator, plies)
 
 
-def evaluator_of(player: PlayerLike) -> Evaluator:
-    """Return the evaluator of a player in any form; raises `PlayerError` if it has none."""
-    return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
-
-
-def placed(position: PositionLike) -> tuple[Position, MatchState | None]:
+def position_and_match(position: PositionLike) -> tuple[Position, MatchState | None]:
     """Return a position in any form with its match state, if any."""
     if isinstance(position, str):
         return parse_position(position)
@@ -536,13 +534,22 @@ def placed(position: PositionLike) -> tuple[Position, MatchState | None]:
     return place, place.match
 
 
-def rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
+def dice_of(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
     """Return a roll, by default that of the match state; raises `PlayError` if there is none."""
     if roll is not None:
         return as_roll(roll)
     if state is None or state.dice is None:
         raise PlayError("missing roll, such as (3, 1) or '31': the position has none")
     return state.dice
+
+
+def legal_play(play: str | Play, legal: Sequence[Play], dice: tuple[int, int]) -> Play:
+    """Return a play given in notation or as a `Play`; raises `PlayError` if it is not among the `legal`."""
+    if isinstance(play, str):
+        return find_play(play, legal)
+    if all(play.position != one.position for one in legal):
+        raise PlayError("illegal play of {1}{2}: {0}".format(play, *dice))
+    return play
 
 
 def match_options(match: MatchKeywords) -> MatchOptions:

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from motif.analysis.judge import JUDGE, evaluator_of
+from motif.analysis.judge import JUDGE
 from motif.board.diagram import svg_diagram, text_diagram
 from motif.board.game_record import GameResult, MatchRecord
 from motif.board.match_file import write_match
 from motif.board.moves import Play, RollLike, as_roll
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
+from motif.library import legal_play
+from motif.players.player import evaluator_of
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, did_you_mean, shown
 from motif.runtime.frames import Row
@@ -64,11 +66,14 @@ class Game:
     ) -> None:
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
-        self._game = EventGame(self._session, SeededDice(seed), lambda: Advisor(evaluator_of(JUDGE)))
+        self._game = EventGame(self._session, SeededDice(seed), _advisor)
 
     @property
     def position(self) -> Position:
-        """The position with its match state, as seen by the player on roll: ``motif.rank(game.position)``."""
+        """The position with its match state, as seen by the player on roll: ``motif.rank(game.position)``.
+
+        Functions value it at the score and the cube of the game, and without a cube if the game has none.
+        """
         state = self._session.state() if self._game.events else None
         return Position(self._session.position.board, state)
 
@@ -185,20 +190,38 @@ class Game:
             return
         if self.dice is None:
             raise PlayError(f"no roll to play {shown(str(play))} with: call roll() first")
-        if isinstance(play, Play) and play.position not in [legal.position for legal in self.legal_plays]:
-            raise PlayError("illegal play of {1}{2}: {0}".format(play, *self.dice))
-        self._game.follow(["play", play if isinstance(play, str) else play.notation])
+        if isinstance(play, Play):
+            play = legal_play(play, self.legal_plays, self.dice).notation
+        self._game.follow(["play", play])
 
     def double(self) -> None:
-        """Double; raises `RecordError` unless `can_double`."""
+        """Double.
+
+        Raises
+        ------
+        RecordError
+            Unless `can_double`.
+        """
         self.push("double")
 
     def take(self) -> None:
-        """Take the offered double; raises `RecordError` if there is none."""
+        """Take the offered double.
+
+        Raises
+        ------
+        RecordError
+            If there is no double to take.
+        """
         self.push("take")
 
     def drop(self) -> None:
-        """Pass the offered double, which loses the game; raises `RecordError` if there is none."""
+        """Pass the offered double, which loses the game.
+
+        Raises
+        ------
+        RecordError
+            If there is no double to pass.
+        """
         self.push("pass")
 
     def resign(self, loss: str = "single") -> None:
@@ -229,12 +252,31 @@ class Game:
     def pop(self) -> None:
         """Take back the last decision of this game; the dice stay the same.
 
-        Raises `RecordError` if there is no decision to take back.
+        Raises
+        ------
+        RecordError
+            If there is no decision to take back.
         """
         self._game.follow(["undo"])
 
     def write(self, path: Path | str) -> Path:
-        """Write the record to a .mat or .sgf file, and return the path."""
+        """Write the record of all games to a file.
+
+        Parameters
+        ----------
+        path
+            The .mat or .sgf file.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        RecordError, FileError
+            For another format, or a file that cannot be written.
+        """
         write_match(path, self.record)
         return Path(path)
 
@@ -263,6 +305,10 @@ class Game:
 
     def _repr_svg_(self) -> str:
         return svg_diagram(self._session.position, self._session.state())
+
+
+def _advisor() -> Advisor:
+    return Advisor(evaluator_of(JUDGE))
 
 
 def _in_order(dice: RollLike) -> tuple[int, int]:

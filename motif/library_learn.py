@@ -1,25 +1,28 @@
 """Functions for learning: sample positions, fit and calibrate weights, run a bootstrap, write a report."""
 
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+import numpy as np
+import numpy.typing as npt
+
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
-from motif.evaluators import Evaluator, WeightFile
-from motif.evaluators.named import LATEST, weights_called
+from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators.named import LATEST, check_weight_path
+from motif.evaluators.static import from_weights, weights_of
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.recalibration import Calibration, weights_behind
 from motif.learning.recalibration import calibrate as calibration_of
-from motif.library import evaluator_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
-from motif.players.player import Player, PlayerLike, as_player
-from motif.runtime.errors import SettingError, changed, shown
+from motif.players.player import Player, PlayerLike, as_player, evaluator_of
+from motif.runtime.errors import DatasetError, MotifError, SettingError, changed, settings_of, shown
 from motif.runtime.frames import Row
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
@@ -101,20 +104,29 @@ def sample(
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
     """Return a player's evaluator, or None if it is given by name, and its name."""
-    if isinstance(player, str):
-        return None, player
+    if isinstance(player, str | Path):
+        return None, str(player)
     evaluator = evaluator_of(player)
     return evaluator, evaluator.name
 
 
 @dataclass(frozen=True, repr=False)
 class Fit(FittedWeights):
-    """Fitted weights, with the errors of the fit after each pass."""
+    """Fitted weights, with the errors of the fit after each pass; accepted wherever a player is."""
 
     @property
     def player(self) -> Player:
         """A player with these weights."""
         return as_player(self.weights)
+
+    @property
+    def evaluator(self) -> StaticEvaluator:
+        """The evaluator with these weights."""
+        return from_weights(self.weights)
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return the probabilities (n, 5) of positions (n, 26) by these weights."""
+        return self.evaluator.evaluate_many(positions)
 
     @property
     def history(self) -> list[Row]:
@@ -134,27 +146,81 @@ class Fit(FittedWeights):
         ----------
         path
             A PNG or SVG file to write; None writes no file.
+
+        Returns
+        -------
+        Figure
+            The figure of matplotlib.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
         """
         from motif.reports.convergence import plot_convergence
 
         return plot_convergence(self.history, None if path is None else Path(path))
 
     def write(self, path: Path | str) -> Path:
-        """Write the weights to a file ``NAME.yaml``, whose path then names a player; return the path."""
+        """Write the weights to a file, whose path then names a player.
+
+        Parameters
+        ----------
+        path
+            The file, ``NAME.yaml``.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        SettingError, FileError
+            For a name that is not that of a weight file, or a file that cannot be written.
+        """
+        check_weight_path(Path(path))
         with_words(self.weights).save(Path(path))
         return Path(path)
 
 
+Data = Path | str | Dataset | Sequence[Path | str | Dataset]
+"""Folders of datasets, or datasets in memory."""
+
+
+@contextmanager
+def _folders(data: Data) -> Iterator[list[Path]]:
+    """Provide the folders of `data`; messages name datasets in memory "dataset 1" and so on."""
+    several = [data] if isinstance(data, str | Path | Dataset) else data
+    several = list(several) if isinstance(several, Sequence | Iterator) else [several]
+    if wrong := [one for one in several if not isinstance(one, str | Path | Dataset)]:
+        raise DatasetError(f"data must be datasets or their folders, not {shown(wrong[0])}")
+    with tempfile.TemporaryDirectory() as made:
+        folders, names = [], {}
+        for number, one in enumerate(several, 1):
+            if isinstance(one, Dataset):
+                one = one.write(Path(made) / str(number))
+                names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"
+            folders.append(Path(one))
+        try:
+            yield folders
+        except MotifError as error:
+            for folder, name in names.items():
+                if folder in error.problem:
+                    raise type(error)(error.problem.replace(folder, name), *error.fields) from None
+            raise
+
+
 @lists_fields(FitSettings)
 def fit(
-    data: Path | str | Dataset | Sequence[Path | str | Dataset],
+    data: Data,
     settings: FitSettings | None = None,
     *,
     out: Path | str | None = None,
     name: str | None = None,
     version: int = 0,
     parent: str | None = None,
-    start: str | WeightFile | None = None,
+    start: PlayerLike | None = None,
     levels: PlayerLike | None = None,
     term_table: Path | str | None = None,
     jobs: int | None = None,
@@ -169,7 +235,7 @@ def fit(
     settings
         Settings of the fit; by default those of ``FitSettings()``.
     out
-        Weight file to write, ``NAME.yaml``.
+        Weight file to write, ``NAME.yaml``, whose path then names a player.
     name
         Name of the weights, by default that of `out`.
     version
@@ -177,7 +243,7 @@ def fit(
     parent
         Name of the player that labelled the data.
     start
-        Initial weights, or their name, with as many hidden units as the fit; random by default.
+        Initial weights in any form, with as many hidden units as the fit; random by default.
     levels
         Player whose probabilities set the means of the labels of each decision; by default they remain as
         they are.
@@ -186,7 +252,8 @@ def fit(
     jobs
         Number of processes, by default all cores; the weights do not depend on it.
     **changes
-        Fields of `FitSettings` that override `settings`, such as ``parameters="motif"``.
+        Fields of `FitSettings` that override `settings`, such as ``parameters="motif"``; `parameters` may
+        also be a `ParameterSet` or a Path.
 
     Returns
     -------
@@ -205,21 +272,17 @@ def fit(
     >>> import motif
     >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
-    chosen = changed(settings or FitSettings(), changes)
-    several = [data] if isinstance(data, str | Path | Dataset) else list(data)
-    with ExitStack() as stack:
-        folders = []
-        for one in several:
-            if isinstance(one, Dataset):
-                one = one.write(stack.enter_context(tempfile.TemporaryDirectory()))
-            folders.append(Path(one))
+    if out is not None:
+        check_weight_path(Path(out))
+    with _folders(data) as folders:
+        chosen = settings_of(FitSettings, settings, changes)
         fitted = fit_dataset(
             folders,
             chosen,
             name=name or (Path(out).name.partition(".")[0] if out else "fit"),
             version=version,
             parent=parent,
-            start=weights_called(start) if isinstance(start, str) else start,
+            start=None if start is None else weights_of(evaluator_of(start)),
             levels=None if levels is None else evaluator_of(levels),
             term_table=None if term_table is None else Path(term_table),
             jobs=jobs,
@@ -279,7 +342,7 @@ def bootstrap(
 
 
 def calibrate(
-    data: Sequence[Path | str] | Path | str,
+    data: Data,
     player: PlayerLike = LATEST,
     *,
     share: float = 0.5,
@@ -291,7 +354,7 @@ def calibrate(
     Parameters
     ----------
     data
-        Datasets, match files, or a CSV file of outcomes.
+        A dataset or its folder, match files, or a CSV file of outcomes.
     player
         A player in any form, by default the newest weights without lookahead.
     share
@@ -311,9 +374,8 @@ def calibrate(
     DatasetError, PlayerError, SettingError
         For data that cannot be read, or an invalid player or share.
     """
-    paths = [data] if isinstance(data, Path | str) else list(data)
-    results = read_results([Path(path) for path in paths])
-    return calibration_of(results, evaluator_of(player), share=share, seed=seed, jobs=jobs)
+    with _folders(data) as paths:
+        return calibration_of(read_results(paths), evaluator_of(player), share=share, seed=seed, jobs=jobs)
 
 
 def report(

@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, TypedDict, TypeVar
 
+from motif.parameters import ParametersLike
+
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
@@ -62,7 +64,7 @@ class FitKeywords(TypedDict, total=False):
     """The fields of `motif.FitSettings`."""
 
     method: Literal["coordinate", "least-squares", "gauss-newton", "keith"]
-    parameters: str
+    parameters: ParametersLike
     terms: Literal["pairs", "linear"]
     backgammons: Literal["pairs", "race", "linear"]
     heads: Literal["all", "win"]

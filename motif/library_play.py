@@ -1,4 +1,4 @@
-"""Functions that measure players: error rates and speed."""
+"""Functions that measure players: error rates, speed, cube efficiencies and doubling windows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,10 +6,12 @@ from pathlib import Path
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.benchmarks.choices import BenchmarkResult, benchmark_players, dataset_decisions
 from motif.benchmarks.speed import measure_speed
+from motif.doubling.bras_windows import DoublingSet, doubling_set
+from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
 from motif.evaluators import StaticEvaluator
+from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.named import LATEST
-from motif.library import evaluator_of
-from motif.players.player import PlayerLike, as_player
+from motif.players.player import PlayerLike, as_player, evaluator_of
 from motif.runtime.errors import PlayerError, SettingError
 from motif.sampling.samples import Dataset, read_parts
 
@@ -36,10 +38,86 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
     PlayerError
         For a player that is not a static evaluator.
     """
+    return measure_speed(_static(player, "speed"), jobs, seconds)
+
+
+def _static(player: PlayerLike, purpose: str) -> StaticEvaluator:
     evaluator = evaluator_of(player)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"invalid player {evaluator.name!r}: speed requires weights without lookahead")
-    return measure_speed(evaluator, jobs, seconds)
+        raise PlayerError(f"invalid player {evaluator.name!r}: {purpose} requires weights without lookahead")
+    return evaluator
+
+
+def cube_windows(
+    player: PlayerLike, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
+) -> DoublingSet:
+    """Collect positions and cube decisions from money games of a player against itself.
+
+    Each game counts up to its first double, without the Jacoby rule.  Races are left out, because the BRAS
+    score says little about them.
+
+    Parameters
+    ----------
+    player
+        A player in any form, which plays and decides.
+    games
+        Number of games.
+    formula
+        The BRAS score to measure, by default the article's.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    DoublingSet
+        The positions with their scores, win probabilities and decisions.
+
+    Raises
+    ------
+    PlayerError, SettingError
+        For an invalid player; if `games` is below 2 or `seed` is invalid.
+    """
+    return doubling_set(evaluator_of(player), games, formula=formula, seed=seed)
+
+
+def cube_efficiency(
+    player: PlayerLike,
+    positions: int,
+    trials: int,
+    *,
+    rounds: int = 2,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> EfficiencyFit:
+    """Fit the cube efficiency x of each position class to cubeful rollouts.
+
+    Parameters
+    ----------
+    player
+        Weights in any form, without lookahead; they play both sides.
+    positions
+        Number of positions per class, from the player's games.
+    trials
+        Number of rollout trials per position.
+    rounds
+        Number of rounds of rollouts, each with the x of the previous round.
+    seed
+        Random seed.
+    jobs
+        Number of processes, by default all cores; the result does not depend on it.
+
+    Returns
+    -------
+    EfficiencyFit
+        The x of each class, from 0 (dead cube) to 1 (live cube), with standard errors.
+
+    Raises
+    ------
+    PlayerError, SettingError
+        For a player that is not a static evaluator; if a count is too small.
+    """
+    evaluator = _static(player, "cube_efficiency")
+    return fit_efficiency(evaluator, positions, trials, rounds=rounds, seed=seed, jobs=jobs)
 
 
 def benchmark(
@@ -95,11 +173,12 @@ def benchmark(
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")
     if folders and worst:
         raise SettingError("worst: a dataset does not contain the positions before its plays", "worst")
+    unnamed = sum(isinstance(data, Dataset) for data in folders)
     datasets = [
-        dataset_decisions("the dataset", [data])
+        dataset_decisions("the dataset" if unnamed == 1 else f"dataset {number}", [data])
         if isinstance(data, Dataset)
         else dataset_decisions(str(data), read_parts(Path(data)))
-        for data in folders
+        for number, data in enumerate(folders, 1)
     ]
     lines += [read_benchmark(str(path)) for path in paths if not folders]
     return benchmark_players(players, lines, datasets, worst=worst, seed=seed, jobs=jobs)

@@ -6,19 +6,18 @@ from typing import Unpack, cast
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.moves import Play, RollLike
 from motif.board.moves import legal_plays as plays_of
-from motif.board.notation import find_play
 from motif.board.position import PositionLike, Positions
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators.named import LATEST
-from motif.library import evaluator_of, match_options, placed, rolled
+from motif.library import dice_of, legal_play, match_options, position_and_match
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
-from motif.players.player import PlayerLike
+from motif.players.player import PlayerLike, evaluator_of
 from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 from motif.rollouts import compare_plays as compared
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import rollout as roll_out
-from motif.runtime.errors import changed
+from motif.runtime.errors import settings_of
 
 
 @lists_fields(RolloutSettings)
@@ -63,7 +62,8 @@ def rollout(
     >>> motif.rollout("4HPwATDgc/ABMA", "pubeval", trials=36, cut=4, jobs=1).trials
     array([36])
     """
-    return roll_out(positions, evaluator_of(player), settings, jobs=jobs, **changes)
+    rules = settings_of(RolloutSettings, settings, changes)
+    return roll_out(positions, evaluator_of(player), rules, jobs=jobs)
 
 
 @lists_fields(RolloutSettings)
@@ -74,7 +74,7 @@ def compare_plays(
     player: PlayerLike = LATEST,
     settings: RolloutSettings | None = None,
     *,
-    plays: Sequence[str | Play] = (),
+    plays: Sequence[str | Play] | str | Play = (),
     candidates: int = CANDIDATES,
     cubeful: bool = False,
     jobs: int | None = None,
@@ -91,8 +91,8 @@ def compare_plays(
     settings
         Settings of the rollout; by default those of ``RolloutSettings()``.
     plays
-        The plays to compare, in notation such as ``"8/5 6/5"``; by default the best plays according to
-        the player.
+        The play or plays to compare, in notation such as ``"8/5 6/5"``; by default the best plays according
+        to the player.
     candidates
         Number of plays to compare if `plays` is empty, at least 1.
     cubeful
@@ -120,17 +120,18 @@ def compare_plays(
     2
     """
     match, changes = _parted(keywords)
-    place, state = placed(position)
-    dice, evaluator = rolled(roll, state), evaluator_of(player)
+    place, state = position_and_match(position)
+    dice, evaluator = dice_of(roll, state), evaluator_of(player)
     legal = plays_of(place, dice)
-    named = [find_play(play, legal) if isinstance(play, str) else play for play in plays]
+    several = [plays] if isinstance(plays, str | Play) else plays
+    named = [legal_play(play, legal, dice) for play in several]
     options = match_options(match)
     context, _ = for_match(evaluator, options, state)
     return compared(
         place,
         dice,
         evaluator,
-        changed(settings or RolloutSettings(), changes),
+        settings_of(RolloutSettings, settings, changes),
         plays=named or None,
         candidates=candidates,
         cube_model=context.cube_model,
@@ -169,8 +170,8 @@ def rollout_cube(
         For an invalid position, player, setting, match or cube.
     """
     match, changes = _parted(keywords)
-    place, state = placed(position)
-    rules = changed(settings or RolloutSettings(), changes)
+    place, state = position_and_match(position)
+    rules = settings_of(RolloutSettings, settings, changes)
     return roll_out_cube(place, match_options(match).state_of(state), evaluator_of(player), rules, jobs=jobs)
 
 

@@ -167,6 +167,7 @@ def test_the_library_can_be_discovered():
         assert getattr(motif, name) is not None
     script = "import pydoc, motif; print(pydoc.plain(pydoc.render_doc(motif)))"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    shown = shown.partition("PACKAGE CONTENTS")[0]
     assert len(shown.splitlines()) < 55
     for name in dir(motif):
         if callable(getattr(motif, name)) and name[0].islower() and name not in UNSUNG:
@@ -273,3 +274,56 @@ def test_the_example_of_a_docstring(name):
     example = doctest.DocTestFinder(recurse=False).find(getattr(motif, name), name, globs={})[0]
     assert example.examples
     assert doctest.DocTestRunner().run(example).failed == 0
+
+
+class Last(motif.Player):
+    """A player of a user's own that makes the last legal play."""
+
+    def choose_many(self, boards, rolls, states):
+        pairs = zip(boards, rolls, strict=True)
+        return np.array([motif.legal_plays(board, roll)[-1].position.board for board, roll in pairs])
+
+
+class Cheat(motif.Player):
+    """A player that passes the dice on."""
+
+    name = "cheat"
+
+    def choose_many(self, boards, rolls, states):
+        return -boards[:, ::-1]
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        lambda: motif.play_money_games(Cheat(), "random", 2, jobs=1),
+        lambda: motif.play_money_games("random", Cheat(), 2, cube=True, jobs=1),
+        lambda: motif.play_matches(Cheat(), "random", 2, length=1, jobs=1),
+        lambda: Cheat().choose(START, "31"),
+    ],
+)
+def test_illegal_plays_of_a_players_own_class_are_refused(play):
+    with pytest.raises(motif.MotifError, match=r"^cheat: illegal play of \d\d in the position [\w+/]{14}$"):
+        play()
+
+
+def test_a_player_of_a_class_of_ones_own():
+    assert repr(Last()) == "<player Last>"
+    assert Last().choose(START, "31") == motif.legal_plays(START, "31")[-1]
+    assert motif.play_money_games(Last(), "random", 2, jobs=1).games == 2
+
+
+@pytest.mark.parametrize(("length", "valued_for"), [(0, ""), (3, "3-away 3-away, no cube")])
+def test_a_game_without_a_cube_is_valued_without_one(length, valued_for):
+    game = motif.Game(length, cube=False, seed=1)
+    game.roll()
+    assert motif.rank(game.position, player=PLAYER).valued_for == valued_for
+    game.push(game.legal_plays[0])
+    assert motif.decide(game.position, player=PLAYER).action == "roll"
+    assert "cube in the centre" in motif.rank(game.position, "31", PLAYER, cube=1).valued_for
+
+
+def test_import_of_all_names():
+    names = {}
+    exec("from motif import *", names)
+    assert set(motif.__all__) == set(names) - {"__builtins__"} == set(dir(motif)) - {"__version__"}

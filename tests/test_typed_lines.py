@@ -1,6 +1,7 @@
 """Lines that users of scikit-learn, pandas and python-chess type: each works, or the error corrects it."""
 
 import os
+import pickle
 import runpy
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import motif
+from motif.parameters import extend, parameter_set
 
 START = "4HPwATDgc/ABMA"
 AT_SCORE = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:3:4:0:5:10"
@@ -22,7 +24,17 @@ def names(tmp_path_factory):
     folder = tmp_path_factory.mktemp("typed")
     path = folder / "try"
     motif.sample(player="simple", games=6, trials=2, out=path, jobs=1)
-    made = {"motif": motif, "np": np, "path": str(path), "folder": folder, "start": START}
+    made = {
+        "motif": motif,
+        "np": np,
+        "pickle": pickle,
+        "Path": Path,
+        "extend": extend,
+        "parameter_set": parameter_set,
+        "path": str(path),
+        "folder": folder,
+        "start": START,
+    }
     lines = (
         "data = motif.read_dataset(path)",
         "result = motif.fit(path, parameters='keith', heads='win', validation=0.2, jobs=1)",
@@ -56,6 +68,25 @@ WORKS = [
     "motif.load_evaluator('latest@1').evaluate(start).win > 0.5",
     "motif.cube('dPexAAB07zMAAA', 'simple').to_dict()['action']",
     "motif.Game(seed=1).roll()",
+    "motif.load_evaluator('motif-v0').details(start)['features']",
+    "pickle.loads(pickle.dumps(motif.Game(seed=1))).roll() == motif.Game(seed=1).roll()",
+    "motif.rank(start, '31', result.write(folder / 'fit.yaml')).player.endswith('fit.yaml')",
+    "motif.rank(start, '31', result).best == motif.rank(start, '31', result.weights).best",
+    "motif.sample(player=folder / 'fit.yaml', games=1, trials=1, out=folder / 'own', jobs=1).games == 1",
+    "motif.rank(start, '31', 'simple')[-1].chances.win > 0",
+    "len(motif.compare_plays(start, '31', 'simple', plays='8/5 6/5', trials=36, cut=2, jobs=1).plays) == 1",
+    "list(motif.benchmark('simple', [data, data], jobs=1).files) == ['dataset 1', 'dataset 2']",
+    "data.X(parameter_set('keith')).shape == data.X(Path('keith')).shape == (len(data), 19)",
+    "data.feature_names('keith')[0] == 'pip_count'",
+    "motif.fit(data, parameters=parameter_set('keith'), heads='win', jobs=1).samples > 0",
+    "motif.cube_windows('simple', 20).player == 'simple'",
+    "motif.calibrate(data, 'motif-v0', jobs=1)",
+    "motif.evaluate((start, start)) == motif.evaluate(np.array([start, start], object))",
+    "motif.evaluate(data.to_frame()['position'][:2])[0].win > 0",
+    "len(motif.evaluate_many(np.array([start, start], object))) == 2",
+    "len(data[[]]) == 0",
+    "data == data and motif.rollout(start, 'simple', trials=36, cut=2) != 3",
+    "motif.MakeSettings().decisions > 0 and motif.PhaseNetSettings() is not None",
 ]
 
 
@@ -75,6 +106,23 @@ SAYS = {
     "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple'; did you mean player=?",
     "motif.sample(games=3, out='x')": "player: missing player, such as player='latest'",
     "motif.sample(player='simple', game=3, out='x')": "unknown setting 'game'; did you mean 'games'?",
+    "motif.fit(data, 'keith')": "settings must be FitSettings, not 'keith'; write single",
+    "motif.rollout(start, 'simple', 36)": "settings must be RolloutSettings, not 36; write single",
+    "motif.rollout(start, 'simple', motif.FitSettings())": "settings must be RolloutSettings, not Fit",
+    "motif.rollout(start, 'simple', trials=9, jobs='2')": "jobs must be a whole number, not '2'",
+    "motif.fit(data.X(), data.y())": "data must be datasets or their folders, not array(",
+    "motif.fit(data.to_frame())": "data must be datasets or their folders, not ",
+    "motif.fit(data[:0])": "the dataset: the dataset is empty",
+    "motif.fit(data, out='x.txt')": "out x.txt: a weight file's name must end in .yaml or .yml",
+    "data.split('0.1')": "validation must be at least 0 and below 1, not '0.1'",
+    "data.write(path)": "already contains a dataset; name a new folder",
+    "motif.play_tournament([result, result])": "duplicate player 'fit': each player may be listed once; fit",
+    "motif.compare_plays(start, '31', plays=motif.legal_plays(start, '64'))": "illegal play of 31: 8/2 6/2",
+    "motif.explain(start, '31', versus=motif.legal_plays(start, '64')[0])": "illegal play of 31: 8/2 6/2",
+    "motif.rank(start, '31', 'simple').of(motif.legal_plays(start, '64')[0])": "illegal play of 31: 8/2 6/2",
+    "motif.evaluate_many([start, 'xx'])": "row 1: invalid position 'xx'",
+    "motif.cube_efficiency('latest@1', 2, 2)": "cube_efficiency requires weights without lookahead",
+    "data.X(extend('motif'))": "parameters must be a set, its name or a file, not",
     "motif.from_sklearn(3)": "3 is not a fitted estimator: it has no method predict",
     "data.y('wins')": "did you mean 'win'?",
     "data.X('motiv')": "motiv",

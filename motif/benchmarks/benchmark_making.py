@@ -287,7 +287,7 @@ class MadeBenchmark:
 
 
 def make_benchmark(
-    path: Path, boards: Board, settings: MakeSettings, *, resume: bool = False, jobs: int | None = None
+    path: Path | str, boards: Board, settings: MakeSettings, *, resume: bool = False, jobs: int | None = None
 ) -> MadeBenchmark:
     """Make a benchmark file from positions.
 
@@ -322,6 +322,7 @@ def make_benchmark(
         If a file cannot be written.
     """
     settings.check()
+    path = Path(path)
     folder = path.with_name(path.name + PARTIAL_SUFFIX)
     positions = hashlib.sha256(np.unique(boards, axis=0).tobytes()).hexdigest()
     record = {"settings": asdict(settings), "version": VERSION, "positions": positions}

@@ -153,29 +153,7 @@ def doubling_set(
 ) -> DoublingSet:
     """Collect positions and cube decisions from money games of an evaluator against itself.
 
-    Each game counts up to its first double, without the Jacoby rule.  Races are left out, because the BRAS
-    score says little about them.
-
-    Parameters
-    ----------
-    evaluator
-        The evaluator that plays and decides.
-    games
-        Number of games.
-    formula
-        The BRAS score to measure, by default the article's.
-    seed
-        Random seed.
-
-    Returns
-    -------
-    DoublingSet
-        The positions with their scores, win probabilities and decisions.
-
-    Raises
-    ------
-    SettingError
-        If `games` is below 2 or `seed` is invalid.
+    See `motif.cube_windows`; raises `SettingError` if `games` is below 2 or `seed` is invalid.
     """
     check_seed(seed)
     check_count("games", games, 2)

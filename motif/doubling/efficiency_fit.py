@@ -85,30 +85,7 @@ def fit_efficiency(
 ) -> EfficiencyFit:
     """Fit the cube efficiency x of each position class to cubeful rollouts.
 
-    Parameters
-    ----------
-    evaluator
-        A static evaluator, which plays both sides.
-    positions
-        Number of positions per class, from the evaluator's games.
-    trials
-        Number of rollout trials per position.
-    rounds
-        Number of rounds of rollouts, each with the x of the previous round.
-    seed
-        Random seed.
-    jobs
-        Number of processes, by default all cores; the result does not depend on it.
-
-    Returns
-    -------
-    EfficiencyFit
-        The x of each class, from 0 (dead cube) to 1 (live cube), with standard errors.
-
-    Raises
-    ------
-    SettingError
-        If a count is too small.
+    See `motif.cube_efficiency`; raises `SettingError` if a count is too small.
     """
     check_seed(seed)
     for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):

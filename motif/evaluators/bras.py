@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board
-from motif.board.position import Position
+from motif.board.position import Position, PositionLike
 from motif.evaluators.named import BRAS_PREFIX
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
@@ -101,8 +101,9 @@ class BrasEvaluator(StaticEvaluator):
         weights = WeightFile(name, 0, None, BRAS_SET, {"contact": heads})
         super().__init__(name, weights_model(weights), weights)
 
-    def details(self, position: Position) -> dict[str, object]:
+    def details(self, position: PositionLike) -> dict[str, object]:
         """Return the features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
+        position = Position.of(position)
         score = float(self.formula.raw_scores(position.board[None])[0])
         g = math.tanh(score / self.formula.sigma)
         scores = {"D": score, "g": g, "S_me": 50 + 50 * g, "S_op": 50 - 50 * g}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
-from motif.board.position import Position
+from motif.board.position import Position, PositionLike
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
@@ -65,8 +65,9 @@ class PhaseEvaluator(StaticEvaluator):
         weights = WeightFile("phase", 0, None, PHASE_SET, {"contact": heads})
         super().__init__("phase", weights_model(weights), weights)
 
-    def details(self, position: Position) -> dict[str, object]:
+    def details(self, position: PositionLike) -> dict[str, object]:
         """Return the features for the phase of the player who moved last, and the score."""
+        position = Position.of(position)
         boards = position.board[None]
         phase = PHASES[int(mover_phases(pack_many(boards))[0])]
         gated = super().details(position)["features"]

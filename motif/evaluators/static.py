@@ -12,7 +12,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
-from motif.board.position import Position, as_boards
+from motif.board.position import Position, PositionLike, as_boards
 from motif.compiler.simd import GROUP, WIDTH
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
@@ -153,8 +153,9 @@ class StaticEvaluator(Evaluator):
             space.row.copy(),
         )
 
-    def details(self, position: Position) -> dict[str, object]:
+    def details(self, position: PositionLike) -> dict[str, object]:
         """Return the features of a weight file, raw sums and hidden units; see `Evaluator.details`."""
+        position = Position.of(position)
         if self.weights is None:
             return super().details(position)
         parameters, trace = self.weights.parameters, self.trace(position)

@@ -147,6 +147,22 @@ def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
     return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
 
 
+def settings_of(
+    kind: type[_Settings], given: _Settings | None, changes: Mapping[str, object] | None = None
+) -> _Settings:
+    """Return the settings `given`, by default ``kind()``, with `changes`.
+
+    Raises `SettingError` for settings of another type, and as `changed` does.
+    """
+    if given is not None and not isinstance(given, kind):
+        names = [f"{field.name}=" for field in fields(kind)[:3]]  # type: ignore[arg-type]
+        raise SettingError(
+            f"settings must be {kind.__name__}, not {shown(given)}; write single settings by name, "
+            f"such as {', '.join(names)}"
+        )
+    return changed(kind() if given is None else given, changes or {})
+
+
 def plain_text(text: str) -> str:
     """Return `text` if it is one short line, otherwise its `shown` form."""
     return text if text.isprintable() and len(text) <= _LONGEST_LINE else shown(text)

@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from functools import partial
 from itertools import takewhile
 from multiprocessing import resource_tracker
+from numbers import Integral
 from pathlib import Path
 from pickle import PicklingError
 from shutil import rmtree
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
-from motif.runtime.errors import SettingError, WorkerError
+from motif.runtime.errors import SettingError, WorkerError, shown
 from motif.runtime.progress import COMPILATION, Span, checkpoint, during
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ def worker_count(jobs: int | None) -> int:
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if not isinstance(jobs, Integral):
+        raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs < 1:
         raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {jobs}", "jobs")
     return jobs

@@ -20,6 +20,7 @@ from motif.cli.options import (
     command,
     complete_preset,
     file_option,
+    html_option,
     option,
     picture_option,
     several_values,
@@ -99,7 +100,8 @@ class FitOutputs:
     ] = None
     plot: Annotated[Path | None, picture_option("Plot of the error by pass")] = None
     term_table: Annotated[
-        Path | None, file_option("Table of terms with standard errors to write, NAME.parquet.", hidden=True)
+        Path | None,
+        file_option("Table of terms with standard errors to write, NAME.parquet.", ".parquet", hidden=True),
     ] = None
 
 
@@ -367,7 +369,7 @@ def report(
         int, option("Number of worst decisions of the last version to show.", min=0, max=1000)
     ] = 10,
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
-    html: Annotated[Path | None, option("HTML page to write.", show_default="RUN/report.html")] = None,
+    html: Annotated[Path | None, html_option(show_default="RUN/report.html")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

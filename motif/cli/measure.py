@@ -19,6 +19,7 @@ from motif.cli.options import (
     StaticOption,
     argument,
     command,
+    html_option,
     option,
     player_option,
     several_values,
@@ -51,7 +52,7 @@ def benchmark(
     versus: Annotated[str | None, player_option("Player to compare with, decision by decision.")] = None,
     worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MOST_SHOWN)] = None,
     html: Annotated[
-        Path | None, option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
+        Path | None, html_option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,

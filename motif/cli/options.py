@@ -4,6 +4,7 @@ This module imports nothing slow, so that completion is fast.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
@@ -29,7 +30,7 @@ from motif.evaluators.named import (
     player_words,
     static_words,
 )
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import check_target
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
@@ -146,12 +147,6 @@ def player_option(help: str, *, show_default: bool | str = True) -> OptionInfo:
     )
 
 
-def _checked_target(path: Path | None) -> Path | None:
-    if path is not None:
-        check_target(path)
-    return path
-
-
 def _checked_picture(path: Path | None) -> Path | None:
     if path is not None:
         from motif.reports.style import check_picture
@@ -161,9 +156,25 @@ def _checked_picture(path: Path | None) -> Path | None:
     return path
 
 
-def file_option(help: str, *, hidden: bool = False) -> OptionInfo:
-    """Return an option whose value is a file to write, which is checked before the command runs."""
-    return option(help, callback=_checked_target, hidden=hidden)
+def file_option(
+    help: str, *suffixes: str, hidden: bool = False, show_default: bool | str = True
+) -> OptionInfo:
+    """Return an option whose value is a file to write, which is checked before the command runs.
+
+    Its name must end in one of the `suffixes`, if any.
+    """
+
+    def checked(path: Path | None) -> Path | None:
+        if path is not None:
+            check_target(path, *suffixes)
+        return path
+
+    return option(help, callback=checked, hidden=hidden, show_default=show_default)
+
+
+def html_option(help: str = "HTML page to write.", *, show_default: bool | str = True) -> OptionInfo:
+    """Return an option whose value is an HTML page to write."""
+    return file_option(help, ".html", ".htm", show_default=show_default)
 
 
 def picture_option(content: str) -> OptionInfo:
@@ -192,7 +203,7 @@ ClusterOption = Annotated[
 PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
 StaticOption = Annotated[str, player_option(f"Player for both sides: {static_words()}.")]
-HtmlOption = Annotated[Path | None, option("HTML page to write.")]
+HtmlOption = Annotated[Path | None, html_option()]
 # Options and defaults of the fields with these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
@@ -296,8 +307,32 @@ def convert_only_if_needed(parameters: list[_Parameter]) -> list[_Parameter]:
 def _processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     is_text = isinstance(value, str) and parameter.type_descriptor.annotation in (str, str | None)
     if not is_text and (value != parameter.default or parameter.required):
-        return convert(context, value)
+        try:
+            return convert(context, value)
+        except typer.BadParameter as error:
+            raise _in_words(parameter, value, error) from None
     return value if parameter.callback is None else parameter.callback(context, parameter, value)
+
+
+_RULES = {
+    **{"int_parsing": "a whole number", "float_parsing": "a number"},
+    **{"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"},
+}
+"""Rules that a value breaks, by pydantic's names for the errors."""
+
+
+def _in_words(parameter: Any, value: Any, error: Any) -> Exception:
+    """Return typer's `error` about a value of `parameter` in motif's words; other errors as they are."""
+    if error.__cause__ is None:
+        return error
+    fault = error.__cause__.errors()[0]
+    allowed = re.findall("'([^']+)'", fault["msg"].partition(" is not one of ")[2])
+    listed = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))
+    rule = _RULES.get(fault["type"], listed)
+    if not rule:
+        return error
+    kind = shown(value) if fault["type"].endswith("parsing") or allowed else value
+    return SettingError(f"{parameter.opts[0]} must be {rule.format(**fault.get('ctx', {}))}, not {kind}")
 
 
 class OptionsCommand(TyperCommand):

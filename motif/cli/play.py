@@ -127,9 +127,18 @@ def play(
     helpers: Annotated[HelpChoice, Settings()] = _HELP,
     names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
     dice: Annotated[Dice, option("Dice from --seed, or rolls of real dice that you type.")] = Dice.SEED,
-    save: Annotated[Path | None, option("Match file (.mat) to write after each game and at the end.")] = None,
+    save: Annotated[
+        Path | None, option("Match file (.mat or .sgf) to write after each game and at the end.")
+    ] = None,
     json: JsonOption = False,
-    seed: Annotated[int | None, option("Dice seed.", callback=checked_seed, show_default="random")] = None,
+    seed: Annotated[
+        int | None,
+        option(
+            "Seed of the dice; with --dice manual, only of the plays of random.",
+            callback=checked_seed,
+            show_default="random",
+        ),
+    ] = None,
 ) -> None:
     """Play a match or money games in the terminal.
 
@@ -150,7 +159,7 @@ def play(
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is Dice.MANUAL)
     table = Table(game, screen, helpers.table_options(auto_roll, save))
-    table.prompter.write_kept()  # A file that cannot be written should fail before the game.
+    table.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
     repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):

@@ -4,7 +4,6 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match
@@ -14,6 +13,7 @@ from motif.cli.options import (
     DEFAULT_JUDGE,
     DEFAULT_PLAYER,
     FirstDie,
+    HtmlOption,
     IdArgument,
     JobsOption,
     JsonOption,
@@ -26,7 +26,6 @@ from motif.cli.options import (
     SecondDie,
     Settings,
     command,
-    file_option,
     option,
     player_option,
 )
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 _START = "4HPwATDgc/ABMA"
 _MAX_TERMS = 15
-"""Number of terms and groups that `explain --detailed` prints without --all."""
+"""Number of rows of a table that --detailed prints without --all."""
 _BOARD_WIDTH = 48
 """Width of a text diagram, from its left edge to the checkers borne off."""
 _GAP = "   "
@@ -59,15 +58,18 @@ def evaluate(
     identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
-    detailed: Annotated[bool, option("Show the features and sums that make up the value.")] = False,
+    detailed: Annotated[bool, option("Explain the value in words, and show its features and sums.")] = False,
+    every: Annotated[
+        bool, option("With --detailed: show all features and hidden units.", name="--all")
+    ] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Evaluate a position.
 
     Shows win, gammon and backgammon probabilities and the cubeless equity of the player on roll, before the
-    roll.  --detailed adds the features and their weighted sums, and explains the value in words; for bras it
-    shows D, g(D) and the scores S.
+    roll.  --detailed explains the value in words, and adds the largest features and hidden units, and the
+    weighted sums; for bras it shows D, g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
     from motif.board.match_ids import ogid, xgid
@@ -89,16 +91,18 @@ def evaluate(
     print_board(position, match)
     for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
         print(f"{name}={text.removeprefix(f'{name}=')}")
-    if seen is not None:
-        _print_details(seen.seen)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     say(f"equity {record['equity']:+.3f} ({record['class']} position, by {player})")
     if seen is not None and seen.explanation is not None:
-        say("\ncontributions to the value, compared with the same position with sides switched:")
+        unit = seen.explanation.parts.scale.unit
+        said = f"contributions to the value in {unit}, compared with the same position with sides switched"
+        say(f"\n{said}; they often cancel each other:")
         say("\n".join([seen.explanation.summary, *seen.explanation.parts.sentences]))
+    if seen is not None:
+        _print_details(seen.seen, most=None if every else _MAX_TERMS)
 
 
 @command(f"plays {_START} 3 1", "plays --batch FILE --json")
@@ -179,7 +183,8 @@ def hint(
     """Rank the legal plays of a roll; without a roll, decide whether to double.
 
     Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
-    The source is the depth of lookahead, which is lower for poor plays.  Plays are valued for the match and
+    The source is the depth of lookahead, which is lower for poor plays; their equity is at most that of the
+    worst play seen to full depth, so several may show the same equity.  Plays are valued for the match and
     cube of the options or of the ID (with --batch, of the options), with equities normalised so that a single
     game at that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays
     for 8 plies with the same dice and drops those that are significantly worse; for other rollouts see
@@ -236,10 +241,16 @@ def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
     chances = ""
     if one.probabilities is not None:
         win, gammon, backgammon, lose_gammon, lose_backgammon = (100 * it for it in one.probabilities)
-        won = f"{win:.1f} {gammon:4.1f} {backgammon:3.1f}"
-        chances = f"{won} - {100 - win:4.1f} {lose_gammon:4.1f} {lose_backgammon:3.1f}"
+        won = f"{_fitted(win)} {_fitted(gammon)} {_fitted(backgammon, 3)}"
+        chances = f"{won} - {_fitted(100 - win)} {_fitted(lose_gammon)} {_fitted(lose_backgammon, 3)}"
     play = f"{f'{rank}.':3} {one.play.notation or NO_MOVE}"
     return play, f"{one.equity:+.3f}", one.shown_difference * (rank > 1), chances, one.source
+
+
+def _fitted(share: float, width: int = 4) -> str:
+    """Return a percentage in `width` columns: with a decimal, if there is room for it."""
+    text = f"{share:{width}.1f}"
+    return text if len(text) == width else f"{share:{width}.0f}"
 
 
 def _roll_out(
@@ -308,11 +319,20 @@ def _counted(record: Row) -> str:
     return "{} of {}{}".format(counted(len(record["plays"]), "legal play"), *record["roll"])
 
 
-def _print_details(details: Row) -> None:
-    """Print the tables of `Evaluator.details`: features, sums and scores."""
+_DETAILS = {"raw": ("raw sum", "before tanh, no unit"), "patterns": ("hidden unit", "from -1 to 1")}
+"""Titles of the tables of details."""
+
+
+def _print_details(details: Row, most: int | None) -> None:
+    """Print the tables of `Evaluator.details`, features, sums and scores, with the `most` largest rows."""
     for name, value in details.items():
         if isinstance(value, dict):
-            print_table((name, ""), [(key, f"{number:+.4f}") for key, number in value.items()])
+            rows = list(value.items())
+            if most is not None and len(rows) > most:
+                rows = sorted(rows, key=lambda row: -abs(row[1]))[:most]
+            print_table(_DETAILS.get(name, (name, "")), [(key, f"{number:+.4f}") for key, number in rows])
+            if len(rows) < len(value):
+                say(f"the largest {len(rows)} of {len(value)}; --all shows the others")
     rest = [
         (name.replace("_", " "), value if isinstance(value, str) else f"{value:.4f}")
         for name, value in details.items()
@@ -354,7 +374,7 @@ def explain(
     ] = False,
     every: Annotated[bool, option("With --detailed: show all groups and terms.", name="--all")] = False,
     language: LanguageOption = LANGUAGE,
-    html: Annotated[Path | None, file_option("HTML page to write.")] = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Explain why one play is better than another.

@@ -27,6 +27,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.files import check_target
 from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
@@ -472,6 +473,8 @@ def export(
         raise PlayerError(f"{file!r} has bearoff tables; only weights can be exported")
     if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
         raise SettingError(f"--onnx {onnx}: must not be the weight file itself")
+    if not Path(onnx).is_dir():
+        check_target(Path(onnx), ".onnx")
     path = write_exported(weights, onnx)
     size = path.stat().st_size
     classes = {name: list(heads) for name, heads in weights.classes.items()}

@@ -285,10 +285,15 @@ def _temporary_cache() -> Path | None:
     return None
 
 
-def check_target(path: Path) -> None:
-    """Check before long work that the file `path` can be written; raises `SettingError`."""
+def check_target(path: Path, *suffixes: str) -> None:
+    """Check before long work that the file `path` can be written, and has one of the `suffixes`, if given.
+
+    Raises `SettingError`.
+    """
     if path.is_dir():
         raise SettingError(f"{path}: is a folder, not a file")
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise SettingError(f"{path}: the name must end in {' or '.join(suffixes)}")
     parent = next(folder for folder in path.absolute().parents if folder.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise SettingError(f"{path}: cannot be written: {parent} is not a writable folder")

@@ -7,9 +7,8 @@ from typing import TextIO
 
 from motif.board.diagram import fit_width, text_diagram
 from motif.board.game_record import MatchRecord
-from motif.board.mat_file import mat_text
-from motif.runtime.errors import FileError, RecordError
-from motif.runtime.files import write_text
+from motif.board.match_file import write_match
+from motif.runtime.errors import FileError, MotifError, RecordError
 from motif.runtime.layout import columns, wrapped
 from motif.session.event_game import EventGame
 
@@ -99,7 +98,7 @@ _MEANINGS = {
     "backgammon": "loses three times the value of the cube",
     "board": "draws the board",
     "pips": "shows both pip counts",
-    _SAVE: "saves the match so far as a .mat file, which gnubg can read",
+    _SAVE: "saves the match so far as a .mat or .sgf file, which gnubg can read",
     "help": "lists the commands; ? does the same",
     "quit": "ends the session",
 }
@@ -200,16 +199,20 @@ class Prompter:
         return session.games, session.position, session.cube, session.to_decide, session.roll
 
     def save(self, path: Path) -> None:
-        """Save the match to `path`; raises `FileError`, also for a file that this session did not write."""
+        """Save the match to `path`, a .mat or .sgf file.
+
+        Raises `FileError`, also for a file that this session did not write, and `SettingError` for another
+        suffix.
+        """
         if path not in self._written and path.exists():
             raise FileError(f"{path}: already exists; choose another name")
         record = self._session.record()
-        write_text(path, mat_text(record))
+        write_match(path, record)
         self._written.add(path)
         self._saved = record
 
     def write_kept(self) -> None:
-        """Update the file given at the start, if any; raises `FileError`."""
+        """Update the file given at the start, if any; raises the errors of `save`."""
         if self._kept is not None:
             self.save(self._kept)
 
@@ -220,7 +223,7 @@ class Prompter:
             return False
         try:
             self.save(Path(name).expanduser())
-        except (FileError, RuntimeError, ValueError) as error:  # no such home; a name that no file can have
+        except (MotifError, RuntimeError, ValueError) as error:  # no such home; a name that no file can have
             self._screen.say(f"not saved: {error}")
             return False
         self._screen.say(f"Saved to {name}")

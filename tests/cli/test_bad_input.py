@@ -95,6 +95,16 @@ def fault(motif):
         ),
         (("sample", "--out", "x", "--games", "1", "--trials", "35", "--stratified"), "--stratified: "),
         (("bootstrap", "--out", "x", "--preset", "none"), "no preset is called 'none'"),
+        (("explain", START, "3", "1", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
+        (("analyse", "x.mat", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
+        (("terms", "motif-v1", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
+        (("benchmark", "x.bm", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
+        (("export", "motif-v1", "--onnx", "x.txt"), "x.txt: the name must end in .onnx"),
+        (("play", "--save", "x.xyz"), "x.xyz: the suffix of a match file must be .mat or .sgf"),
+        (("web", "--port", "abc"), "--port must be a whole number, not 'abc'"),
+        (("hint", START, "3", "1", "--plays", "0"), "--plays must be at least 1, not 0"),
+        (("cube", START, "--efficiency", "x"), "--efficiency must be a number, not 'x'"),
+        (("fit", "none", "--out", "x.yaml", "--heads", "foo"), "--heads must be all or win, not 'foo'"),
     ],
 )
 def test_a_bad_word_is_named(fault, tmp_path, monkeypatch, words, said):

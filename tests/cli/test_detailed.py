@@ -1,6 +1,7 @@
 """`evaluate --detailed`: its output for people and for programs."""
 
 import json
+import re
 
 import pytest
 
@@ -31,6 +32,16 @@ def test_weight_files_show_features_and_raw_sums(motif, weight_file):
     found = details(motif, "--player", weight_file)
     assert found["features"]["pip_count"] == pytest.approx(1)
     assert set(found["raw"]) >= {"win"}
+
+
+def test_words_precede_the_largest_features_and_all_shows_the_rest(motif):
+    out = motif("evaluate", START, "--detailed", "--player", "motif-v1").out
+    assert out.index("equity +") < out.index("contributions to the value in points") < out.index(" features ")
+    assert re.search(r"the largest 15 of \d+; --all shows the others\n", out)
+    assert re.search(r"^ raw sum +before tanh, no unit $", out, re.MULTILINE)
+    every = motif("evaluate", START, "--detailed", "--all", "--player", "motif-v1").out
+    assert "--all" not in every
+    assert every.count("\n") > out.count("\n") + 30
 
 
 def test_phase_names_its_phase(motif):

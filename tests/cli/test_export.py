@@ -36,8 +36,8 @@ def test_what_it_says(motif, weight_file, tmp_path):
 
 
 def test_weights_by_name(motif_json, tmp_path):
-    assert motif_json("export", "bras", "--onnx", tmp_path / "b")["parameters"] == "bras"
-    assert motif_json("export", "keith-v1", "--onnx", tmp_path / "k")["name"] == "keith-v1"
+    assert motif_json("export", "bras", "--onnx", tmp_path / "b.onnx")["parameters"] == "bras"
+    assert motif_json("export", "keith-v1", "--onnx", tmp_path / "k.onnx")["name"] == "keith-v1"
 
 
 def test_wildbg_evaluates(motif_json):
@@ -55,7 +55,7 @@ def test_bad_input(motif, weight_file, tmp_path):
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),
         (("export", weight_file, "--onnx", weight_file), "--onnx .* must not be the weight file itself$"),
-        (("export", weight_file, "--onnx", torn / "x"), "torn.onnx: cannot be created"),
+        (("export", weight_file, "--onnx", torn / "x.onnx"), "torn.onnx is not a writable folder"),
         (("export", weight_file), "--onnx"),
         (("evaluate", START, "--player", f"onnx:{torn}"), "torn.onnx: not an ONNX net"),
         (("evaluate", START, "--player", f"onnx:{tmp_path}/no"), "no: no such net"),
@@ -78,6 +78,6 @@ def test_help_has_an_example(motif):
 
 
 def test_json_is_one_object(motif, weight_file, tmp_path):
-    ending = motif("export", weight_file, "--onnx", tmp_path / "a", "--json")
-    assert json.loads(ending.out)["player"] == f"onnx:{tmp_path / 'a'}"
+    ending = motif("export", weight_file, "--onnx", tmp_path / "a.onnx", "--json")
+    assert json.loads(ending.out)["player"] == f"onnx:{tmp_path / 'a.onnx'}"
     assert load_static(str(weight_file)).weights.name == json.loads(ending.out)["name"]

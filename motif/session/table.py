@@ -227,9 +227,10 @@ class Table:
             self._follow(event)
 
     def _ask_dice(self) -> None:
-        """Ask for the dice, or a double by a person on roll."""
+        """Ask for the dice, or a double or resignation by a person on roll."""
         session = self._session
-        may_double = session.can_double and session.seats[session.on_roll].is_person
+        is_person = session.seats[session.on_roll].is_person
+        may_double = session.can_double and is_person
         if may_double:
             self.prompter.draw_once()
 
@@ -245,7 +246,8 @@ class Table:
 
         head = f"Roll of {self._name(session.on_roll)}, such as 31{', or double' * may_double}"
         offers = ["two dice such as 31", *["double"] * may_double]
-        self._ask_until(head, offers, act, hint=self._hint_cube if may_double else None)
+        hint = self._hint_cube if may_double else None
+        self._ask_until(head, offers, act, hint=hint, resigns=is_person)
 
     def _ask_play(self) -> None:
         session = self._session

@@ -268,6 +268,23 @@ def test_dice_of_a_real_board(typing, tmp_path):
     assert actions(path) == [[(1, "double"), (0, "take")]]
 
 
+def test_people_may_resign_before_they_type_the_dice(typing):
+    lines = ["52", "1", "resign", "yes", "no", "hint", "resign single", "yes", "yes", "no"]
+    out = typing(lines, *PEOPLE, "--dice", "manual").out
+    assert re.search(r"Ann declines\.\n", out)
+    assert re.search(r"Ann wins a single game.*Bob resigned", out)
+
+
+def test_the_record_may_be_sgf(typing, tmp_path):
+    lines = ["1", "double", "beaver", "1", "save copy.txt", f"save {tmp_path / 'copy.sgf'}"]
+    path = tmp_path / "a.sgf"
+    out = typing(lines, *PEOPLE, "--beavers", "--save", path).out
+    assert "not saved: copy.txt: the suffix of a match file must be .mat or .sgf\n" in out
+    assert path.read_text().startswith("(;")
+    assert actions(path) == [[(1, "double"), (0, "beaver")]]
+    assert path.read_bytes() == (tmp_path / "copy.sgf").read_bytes()
+
+
 def test_auto_roll_asks_only_where_it_takes_a_thought(typing):
     asked = typing(["", "17", "", "1"], *OPPONENT).out
     assert asked.count("or double") == 2

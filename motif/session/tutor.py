@@ -1,13 +1,14 @@
 """The tutor of `motif play`: warns about errors before they are made and sums them up at the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
-from motif.analysis.match.record_walk import walk
+from motif.analysis.match.record_walk import Moment, walk
 from motif.analysis.position_records import Record
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
@@ -15,6 +16,9 @@ from motif.runtime.errors import PlayerError
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
 from motif.session.prompter import Prompter
+from motif.session.session import SessionRules
+
+_Moment = TypeVar("_Moment", bound=Moment)
 
 
 def decision_lines(decision: CubeDecision) -> list[str]:
@@ -106,11 +110,12 @@ class Tutor:
         session = self._game.session
         rules, record = session.rules, session.record()
         decisions = walk(record, jacoby=rules.jacoby)
-        rolls = [roll for roll in decisions.rolls if roll.play is not None]
+        rolls = [_with_beavers(roll, rules) for roll in decisions.rolls if roll.play is not None]
+        chances = [_with_beavers(chance, rules) for chance in decisions.chances] if rules.cube else []
         evaluator = self._advisor.evaluator
         confirm = confirming_rollout(evaluator)
         judgements = judge_plays(rolls, evaluator, cube=rules.cube, confirm=confirm, jobs=1)
-        acts = judge_cube(decisions.chances if rules.cube else (), evaluator, confirm=confirm)
+        acts = judge_cube(chances, evaluator, confirm=confirm)
         reports = []
         for side in (0, 1):
             if not session.seats[side].is_person:
@@ -151,6 +156,11 @@ class Tutor:
             figures = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
             lines.append(f"  {play.notation:24} {figures}")
         return lines
+
+
+def _with_beavers(moment: _Moment, rules: SessionRules) -> _Moment:
+    """Return `moment` with the rules on beavers, which a record does not contain."""
+    return replace(moment, state=replace(moment.state, beavers=rules.beavers, raccoons=rules.raccoons))
 
 
 def _errors(losses: list[float]) -> Errors:

@@ -76,6 +76,18 @@ def test_wrong_cube_actions_are_objected_to(typing, tmp_path):
     assert " takes.\n" in out
 
 
+@pytest.mark.parametrize("lines", [["double", "yes"], ["1", "yes", "double", "yes", "beaver"]])
+def test_the_sum_counts_a_double_as_the_warning_did(typing, lines):
+    """Also where beavers make a wrong double more expensive."""
+    players = ["motif-v1"] if len(lines) == 2 else ["human", "human"]
+    out = typing([*lines, "quit", "no"], *players, *TUTOR, "--beavers", "--seed", "3").out
+    (warned,) = re.findall(r"doubling costs (\d\.\d{3}) points", out)
+    assert f"1 cube decision ({warned} lost)" in out
+    if len(players) == 2:
+        assert "human 2, " in out
+        assert "1 cube decision (0.000 lost)" in out
+
+
 def test_what_was_taken_back_does_not_count(typing):
     lines = ["", "6/3 6/2", "yes", "undo", "24/20 13/10*"]
     out = typing(lines, *OPPONENT, *TUTOR).out

@@ -10,7 +10,7 @@ decides who starts, so its luck is measured against the mean over both players' 
 
 Every possible double and every answer to a double is judged.  As in gnubg, not doubling counts as a decision
 only if it was close: if doubling would have cost less than `CLOSE` or been right.  Doubles, takes and passes
-always count; a beaver is judged as a take, and raccoons are not judged.
+always count; a beaver is judged as a take unless the state allows beavers, and raccoons are not judged.
 
 Apparent errors are confirmed by rollouts (`motif.analysis.confirmation`).
 """
@@ -57,7 +57,7 @@ from motif.runtime.errors import RecordError
 CLOSE = 0.16
 """Normalised equity: not doubling counts as a decision if a double costs less (gnubg's
 `isCloseCubedecision`)."""
-NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
+NO_DOUBLE, DOUBLE, TAKE, PASS, BEAVER = "no double", "double", "take", "pass", "beaver"
 _MISTAKES = {NO_DOUBLE: "missed double", DOUBLE: "wrong double", TAKE: "wrong take", PASS: "wrong pass"}
 KINDS = tuple(_MISTAKES.values())
 CANDIDATES = 5
@@ -162,7 +162,7 @@ class CubeAct:
     player: int
     """The player who decided."""
     done: str
-    """``no double``, ``double``, ``take`` or ``pass``."""
+    """``no double``, ``double``, ``take``, ``pass`` or, if the state allows it, ``beaver``."""
     error: float
     """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
     source: str = ""
@@ -178,7 +178,8 @@ class CubeAct:
     @property
     def mistake(self) -> str | None:
         """Kind of mistake, one of `KINDS`; None if nothing was lost."""
-        return _MISTAKES[self.done] if self.error > _NEGLIGIBLE else None
+        done = TAKE if self.done == BEAVER else self.done
+        return _MISTAKES[done] if self.error > _NEGLIGIBLE else None
 
     @property
     def is_too_close(self) -> bool:
@@ -406,7 +407,8 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
     """Return the players and their actions."""
     done = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
     if chance.answer is not None:
-        done.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
+        is_beaver = chance.answer == BEAVER and chance.state.beavers
+        done.append((1 - chance.player, PASS if chance.answer == "drop" else BEAVER if is_beaver else TAKE))
     return done
 
 

@@ -1,5 +1,6 @@
 """The command rollout, for positions, the plays of a roll, and cube decisions."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,7 +125,7 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.match)
     _print_result(result)
-    say(f"{result.trials[0]} trials by {_by_whom(question)} in {result.seconds:.1f} s")
+    say(f"{_counted(int(result.trials[0]))} by {_by_whom(question)} in {result.seconds:.1f} s")
 
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
@@ -136,7 +137,17 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.state)
     _print_cube(result, static)
-    say(f"{result.trials} trials of each by {_by_whom(question)} in {result.seconds:.1f} s")
+    say(f"{_counted(result.trials)} of each by {_by_whom(question)} in {result.seconds:.1f} s")
+
+
+def _counted(trials: int, what: str = "") -> str:
+    """Return a number of trials, with a note on a single one."""
+    return f"1 trial{what} (no standard error)" if trials == 1 else f"{trials} trials{what}"
+
+
+def _known(error: float | None, text: str) -> str:
+    """Return `text` about a standard error or p-value; empty after a single trial, when `error` is NaN."""
+    return "" if error is None or math.isnan(error) else text
 
 
 def _by_whom(question: "RolloutQuestion") -> str:
@@ -148,7 +159,8 @@ def _by_whom(question: "RolloutQuestion") -> str:
 def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     chances, errors = result.mean, result.se
     say(
-        f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
+        f"{percent(chances[0])}{_known(errors[0], f' ± {percent(errors[0])}')} wins "
+        f"({percent(chances[1])} gammons), "
         f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), passed games by static evaluation"
     )
     double = "redouble" if result.state.cube_owner == "me" else "double"
@@ -162,7 +174,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
         ("", "equity", "standard error", "static", *match),
         [
             (
-                *(name, f"{equity:+.4f}", f"{se:.4f}", "" if known is None else f"{known:+.3f}"),
+                *(name, f"{equity:+.4f}", _known(se, f"{se:.4f}"), "" if known is None else f"{known:+.3f}"),
                 *(percent(result.mwc(equity) or 0, 2) for _ in match),
             )
             for name, equity, se, known in rows
@@ -171,8 +183,8 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     )
     said = f"{result.action[0].upper()}{result.action[1:]}"
     if result.difference is not None:
-        ahead = f"{result.difference:+.4f} ± {result.difference_se:.4f}"
-        said += f": {double} {ahead} compared with no {double}"
+        ahead = _known(result.difference_se, f" ± {result.difference_se:.4f}")
+        said += f": {double} {result.difference:+.4f}{ahead} compared with no {double}"
     say(f"{said}.  Static: {static.action}.")
 
 
@@ -183,11 +195,15 @@ def _print_result(result: "RolloutResult") -> None:
         RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True
     )
     rows = [
-        (what.replace("_", " "), f"{percent(share, 2)} ± {100 * error:.2f}", percent(spread))
+        (
+            what.replace("_", " "),
+            f"{percent(share, 2)}{_known(error, f' ± {100 * error:.2f}')}",
+            _known(spread, percent(spread)),
+        )
         for what, share, error, spread in figures
     ]
-    rows.append((name, f"{mean:+.4f} ± {se:.4f}", f"{sd:.3f}"))
-    print_table(("player on roll", "mean ± standard error", "SD per trial"), rows)
+    rows.append((name, f"{mean:+.4f}{_known(se, f' ± {se:.4f}')}", _known(sd, f"{sd:.3f}")))
+    print_table(("player on roll", f"mean{_known(se, ' ± standard error')}", "SD per trial"), rows)
 
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
@@ -197,13 +213,15 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     count = len(columns) - (not early)
     rows = []
     for rank, of in enumerate(comparison.plays, 1):
-        behind = f"{of.difference:.4f}", f"{of.difference_se:.4f}", p_text(of.p_value, "")
+        doubt = f"{of.difference_se:.4f}", p_text(of.p_value, "")
+        behind = f"{of.difference:.4f}", *(_known(of.difference_se, text) for text in doubt)
         equity, trials = f"{of.mean[-1]:+.4f}", f"{of.trials}{', dropped' * of.dropped}"
-        cells = equity, f"{of.se[-1]:.4f}", *(behind if rank > 1 else ("", "", "")), trials
+        cells = equity, _known(of.se[-1], f"{of.se[-1]:.4f}"), *(behind if rank > 1 else ("", "", "")), trials
         rows.append((f"{rank}.", str(of.play), *cells)[:count])
     print_table(columns[:count], rows, left=2)
     say(_verdict(comparison))
-    trials = f"{comparison.all_trials} trials in total" if early else f"{comparison.trials} trials per play"
+    each = _counted(comparison.trials, " per play")
+    trials = f"{comparison.all_trials} trials in total" if early and comparison.trials > 1 else each
     say(f"{trials} by {by_whom} in {comparison.seconds:.1f} s")
 
 
@@ -214,7 +232,8 @@ def _verdict(result: "Comparison") -> str:
     if not rivals:
         return f"{name} is the only play compared"
     second = rivals[0]
-    lead = f"{-second.difference:.4f} ± {second.difference_se:.4f} ahead of {second.play}"
+    known = _known(second.difference_se, f" ± {second.difference_se:.4f}")
+    lead = f"{-second.difference:.4f}{known} ahead of {second.play}"
     if result.settled and second.dropped:
         chance = f"probability that a dropped play is best: at most {result.error_rate:g}"
         return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"

@@ -246,7 +246,7 @@ def _rate(text: str) -> float:
 
 def _whole(text: str) -> int:
     number = whole_number(text, _MAX_DIGITS)
-    if number is None or text.startswith("-"):
+    if number is None:
         raise SettingError("the value must be a whole number")
     return number
 

@@ -198,6 +198,29 @@ def test_a_python_without_the_packages_names_the_place_where_they_are():
     assert ending.stderr.startswith("motif: error: typer is not installed: run `make demo` once")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((START,), "1 trial (no standard error) by pubeval"),
+        ((START, "3", "1", "--compare"), "1 trial per play (no standard error) by pubeval"),
+        ((START, "--cubeful"), "1 trial (no standard error) of each by pubeval"),
+    ],
+)
+def test_a_single_trial_has_no_standard_error(motif, words, said):
+    out = motif("rollout", *words, "--player", "pubeval", "--trials", 1, "--jobs", 1).out
+    assert said in out
+    assert "nan" not in out
+    assert "±" not in out
+
+
+def test_columns_of_a_hint_line_up_at_100_percent(motif):
+    out = motif("hint", "nwEAAL82gwAQAA", 2, 1, "--player", "motif-v1").out
+    rows = [line for line in out.splitlines() if re.match(r" \d+\. ", line)]
+    assert " -  100 " in out
+    assert len({line.index(" - ") for line in rows}) == 1
+    assert max(map(len, rows)) <= 80
+
+
 def test_probabilities_are_percentages_wherever_they_are_shown(motif, motif_json):
     rollout = ("rollout", START, "--player", "pubeval", "--trials", 36, "--jobs", 1)
     of = motif_json(*rollout)

@@ -117,7 +117,7 @@ def test_names():
         ("rollout:pubeval,", "invalid option '': it must be one of trials=N, cut=N"),
         ("rollout:pubeval,fast", "invalid option 'fast'"),
         ("rollout:pubeval,trials=many", "'trials=many': the value must be a whole number"),
-        ("rollout:pubeval,trials=-1", "'trials=-1': the value must be a whole number"),
+        ("rollout:pubeval,trials=-1", "trials must be at least 1, not -1"),
         ("rollout:pubeval,trials=" + "9" * 5000, "the value must be a whole number"),
         ("rollout:pubeval,trials=0", "trials must be at least 1, not 0"),
         ("rollout:pubeval,stratified=1", "invalid option 'stratified=1'"),

@@ -180,8 +180,6 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
         return _benchmark(str(path), lines)
     except _BadLineError as fault:
         raise BenchmarkError(f"{where}: line {fault.line or number}: {fault}") from None
-    except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{where}: cannot be read: line {number}: {error}") from None
 
 
 def shipped_lines() -> list[BenchmarkFile]:
@@ -249,7 +247,9 @@ class _Lines:
         }
 
     def add(self, content: bytes, number: int) -> None:
-        """Parse the line `number`; raises `_BadLineError` and `UnicodeDecodeError`."""
+        """Parse the line `number`; raises `_BadLineError`."""
+        if not content.isascii():
+            raise _BadLineError("a benchmark file must contain only ASCII text")
         line = content.decode("ascii")
         words = line.split()
         if words:

@@ -41,7 +41,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     lost = "match winning chances (MWC)" if analysis.length else "points, including the cube"
     sentences = [
         f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
-        f"error. Losses and luck are also given in {lost}.",
+        f"error. Losses and luck are also given in {lost}: what is at stake differs from roll to roll, so "
+        "sums of luck in the two units can even have different signs.",
         "Decisions are unforced plays, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
         f"Errors are as judged by {analysis.analyst}, cubeful.",

@@ -131,8 +131,8 @@ def match_faults(state: MatchState) -> list[str]:
         reasons += [f"each die must be 1 to 6, not {die}" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
             reasons.append("dice cannot be rolled while a double is on offer")
-    reasons += _score_faults(state)
-    return reasons
+    # An impossible length says nothing about the scores.
+    return reasons + _score_faults(state) if 0 <= state.length <= MAX_SCORE else reasons
 
 
 def _score_faults(state: MatchState) -> list[str]:

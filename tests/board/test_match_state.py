@@ -177,6 +177,11 @@ def test_all_faults_are_named_at_once():
         MatchState(cube=5, dice=(7, 7), crawford=True)
 
 
+def test_an_impossible_length_is_the_only_fault():
+    with pytest.raises(PositionError, match=r": the match length must be 0 to 32767, not -3$"):
+        MatchState(length=-3)
+
+
 def test_a_valid_state_has_no_faults():
     assert match_faults(MatchState(length=7, own_score=6, crawford=True)) == []
 

@@ -53,12 +53,15 @@ def make_folder(folder: Path) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; at the end, flush its file to disk and rename it to `path`.
 
-    If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, even one of
+    If `path` is a symbolic link, the file that it names is replaced.  If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, even one of
     the block, becomes a `FileError` that names `path`.
     """
     with refusals(path):
         if not path.name or path.is_dir():
             raise IsADirectoryError(errno.EISDIR, None)
+        if fault := _fault_of_target(path):
+            raise FileError(f"{path}: cannot be written: {fault}")
+        path = Path(os.path.realpath(path)) if path.is_symlink() else path
         make_folder(path.parent)
         # The process ID separates two writers; writers such as matplotlib infer the format from the suffix.
         temporary = path.with_name(f".{path.stem}.{os.getpid()}{TEMPORARY_SUFFIX}{path.suffix}")
@@ -285,6 +288,12 @@ def _temporary_cache() -> Path | None:
     return None
 
 
+def _fault_of_target(path: Path) -> str:
+    """Return why no file may be written at `path`, which must not replace a device; empty if it may."""
+    broken = path.is_symlink() and Path(os.path.realpath(path)).is_symlink()
+    return "it is not a regular file" if broken or (path.exists() and not path.is_file()) else ""
+
+
 def check_target(path: Path, *suffixes: str) -> None:
     """Check before long work that the file `path` can be written, and has one of the `suffixes`, if given.
 
@@ -292,6 +301,8 @@ def check_target(path: Path, *suffixes: str) -> None:
     """
     if path.is_dir():
         raise SettingError(f"{path}: is a folder, not a file")
+    if fault := _fault_of_target(path):
+        raise SettingError(f"{path}: cannot be written: {fault}")
     if suffixes and path.suffix.lower() not in suffixes:
         raise SettingError(f"{path}: the name must end in {' or '.join(suffixes)}")
     parent = next(folder for folder in path.absolute().parents if folder.exists())

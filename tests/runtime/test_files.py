@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from motif.runtime.errors import FileError
-from motif.runtime.files import clear_temporaries, is_temporary, make_folder, replacing, write_text
+from motif.runtime.errors import FileError, SettingError
+from motif.runtime.files import (
+    check_target,
+    clear_temporaries,
+    is_temporary,
+    make_folder,
+    replacing,
+    write_text,
+)
 
 
 def names(folder):
@@ -138,3 +145,29 @@ def test_a_folder_is_no_file_to_write(tmp_path, monkeypatch):
         with pytest.raises(FileError, match="cannot be written: Is a directory"):
             write_text(path, "")
     assert names(tmp_path) == ["runs"]
+
+
+def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path):
+    link, target = tmp_path / "link.csv", tmp_path / "data" / "there.csv"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        check_target(link)
+        write_text(link, text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+    assert names(tmp_path / "data") == ["there.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_only_regular_files_are_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("pipe", "link", "loop"):
+        path = tmp_path / name
+        with pytest.raises(FileError, match=f"{name}: cannot be written: it is not a regular file"):
+            write_text(path, "")
+        with pytest.raises(SettingError, match=f"{name}: cannot be written: it is not a regular file"):
+            check_target(path)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert names(tmp_path) == ["link", "loop", "pipe"]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
+from motif.board.parsing import parse_position
 from motif.serve.analysis_store import AnalysisStore
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.costs import RequestKind
@@ -147,7 +148,8 @@ async def answered(question: CardAnswer, request: Request) -> Response:
         return due | judgement._asdict() | {"right": judgement.is_right}
 
     kind = RequestKind.EXPLANATION if asked.is_play else RequestKind.CUBE
-    return await computed(request, stored, cost=service.cost(kind, None))
+    position = parse_position(asked.id)[0]
+    return await computed(request, stored, cost=service.cost(kind, None, position=position))
 
 
 @router.post("/turn")

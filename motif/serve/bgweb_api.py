@@ -136,7 +136,8 @@ class Move(BaseModel):
 async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; empty if no move is legal."""
     service = service_of(request)
-    cost = service.cost(RequestKind.PLAYS, None)
+    position = question.board.position(question.player)
+    cost = service.cost(RequestKind.PLAYS, None, position=position)
     return await computed(request, _moves, service, question, cost=cost)
 
 

@@ -7,19 +7,26 @@ They choose the lane of a request and check its budget; the real time is measure
 from enum import Enum
 from functools import lru_cache
 
+import numpy as np
+
+from motif.board.position import Position
+from motif.evaluators import Evaluator
+from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import Kind, entry_of, own_name, without_plies
 
-_STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED = range(4)
+_STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED, _PLAYED_OUT = range(5)
+_MOST_OFF = 4
+"""Most checkers that a play bears off."""
 
 
 class RequestKind(Enum):
-    """Kinds of requests, with the seconds at 0, 1 and 2 plies and with rollouts."""
+    """Kinds of requests: seconds at 0, 1 and 2 plies, with rollouts, and for endings that are played out."""
 
-    EVALUATION = (4e-6, 5e-4, 6e-3, 0.06)
-    PLAYS = (4e-4, 6e-3, 0.05, 0.4)
-    CUBE = (2e-3, 5e-3, 0.03, 0.1)
-    EXPLANATION = (0.03, 0.05, 0.25, 1.3)
-    REVIEW = (4e-3, 0.02, 0.15, 1.0)
+    EVALUATION = (4e-6, 5e-4, 6e-3, 0.06, 0.35)
+    PLAYS = (4e-4, 6e-3, 0.05, 0.4, 4.5)
+    CUBE = (2e-3, 5e-3, 0.03, 0.1, 0.7)
+    EXPLANATION = (0.03, 0.05, 0.25, 1.3, 4.5)
+    REVIEW = (4e-3, 0.02, 0.15, 1.0, 5.0)
     """A roll of a match: the play, the cube, the luck, and rollouts of possible errors."""
 
 
@@ -30,11 +37,31 @@ _NET = 20.0
 
 
 @lru_cache(maxsize=1024)
-def cost_of(ask: RequestKind, name: str) -> float:
-    """Return the seconds of a core that a player, such as ``motif-v17@2:wide``, takes per position."""
+def cost_of(ask: RequestKind, name: str, played_out: bool = False) -> float:
+    """Return the seconds of a core that a player, such as ``motif-v17@2:wide``, takes per position.
+
+    Late endings that are `played_out` take the same time at any depth.
+    """
+    if played_out:
+        return ask.value[_PLAYED_OUT]
     base = without_plies(own_name(name))
     plies, _, depth = own_name(name).removeprefix(base).removeprefix("@").partition(":")
     level = _ROLLED if depth == "rollout" else min(int(plies or 0), _TWO_PLIES)
     entry = entry_of(base)
     slower = _NET if entry is not None and entry.kind is Kind.NET else 1.0
     return ask.value[level] * _DEPTHS.get(depth, 1.0) * slower
+
+
+def plays_endings(evaluator: Evaluator) -> bool:
+    """Return whether `evaluator` plays late endings to the end."""
+    return isinstance(evaluator, LookaheadEvaluator) and evaluator.takes_endings
+
+
+def may_play_out(evaluator: Evaluator, position: Position) -> bool:
+    """Return whether `evaluator` plays out `position`, or may do so after a play that bears off checkers."""
+    if not isinstance(evaluator, LookaheadEvaluator):
+        return False
+    own = np.maximum(position.board, 0)
+    off = np.clip(_MOST_OFF - (np.cumsum(own) - own), 0, own)
+    boards = np.stack([position.board, position.board - off]).astype(np.int8)
+    return bool(evaluator.plays_out(boards).any())

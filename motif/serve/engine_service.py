@@ -31,7 +31,7 @@ from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import heard_by
-from motif.serve.costs import RequestKind, cost_of
+from motif.serve.costs import RequestKind, cost_of, may_play_out, plays_endings
 from motif.serve.lanes import BusyError, Cancellation, Lane, MemoryLimit, while_wanted
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.upload import Upload, UploadReader
@@ -46,7 +46,7 @@ _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
 """Longest request of the quick lane, in seconds of a core."""
 _LOADING = 1.0
-"""Estimated seconds to load a player, whose kernels may have to be compiled."""
+"""Estimated seconds to load a player, whose kernels may have to be compiled; or to play out an ending."""
 _FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
 """The folder before a file name, in a player's name."""
 _BODIES = 2
@@ -225,24 +225,34 @@ class EngineService:
         return self._cached((name, fast, deep), lambda: judge_of(name, fast, deep))
 
     def cost(
-        self, ask: RequestKind, player: str | None, fast: bool = False, deep: bool = False, count: int = 1
+        self,
+        ask: RequestKind,
+        player: str | None,
+        fast: bool = False,
+        deep: bool = False,
+        count: int = 1,
+        position: Position | None = None,
     ) -> float:
-        """Return the estimated seconds of a core for `count` positions.
+        """Return the estimated seconds of a core for `count` positions, or for one known `position`.
 
         Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
         """
         name = self._checked(player) or self.settings.player
         if ask is RequestKind.EVALUATION:
             name = name or self._default
-        cost = count * cost_of(ask, judge_name(name, fast, deep))
+        key = name if ask is RequestKind.EVALUATION else (name, fast, deep)
+        evaluator = self._loaded[key][1] if key in self._loaded else None
+        late = evaluator is not None and position is not None and may_play_out(evaluator, position)
+        cost = count * cost_of(ask, judge_name(name, fast, deep), late)
         if cost > (budget := self.settings.budget):
             what = f"{count} position{'s' * (count != 1)} at this depth"
             raise SettingError(
                 f"a request may take {budget} s of computing time, but {what} would take about "
                 f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
             )
-        key = name if ask is RequestKind.EVALUATION else (name, fast, deep)
-        return cost if key in self._loaded else max(cost, _LOADING)
+        if evaluator is None or (position is None and plays_endings(evaluator)):
+            return max(cost, _LOADING)
+        return cost
 
     def static(self, player: str | None) -> StaticEvaluator:
         """Return the evaluator of a rollout; raises `PlayerError` for one with lookahead."""

@@ -20,6 +20,8 @@ router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=
 _LONGEST_FILE = 2_000_000
 _SECONDS_TO_READ = 20.0
 """Estimated time for a large .mat file."""
+_SECONDS_TO_JUDGE = 4.5
+"""Longest estimated time for the tutor, which plays out late endings."""
 Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
 Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
 
@@ -108,7 +110,8 @@ async def decide(game: str, question: DecisionQuestion, request: Request) -> Res
     """Roll, play, turn the cube, resign or undo; return the game after the opponent's reply."""
     detail = question.play if question.do == "play" else question.lose
     decision = question.revision, question.do, detail, question.tutor
-    return await computed(request, _games(request).decide, game, *decision)
+    cost = 0.0 if question.tutor is None else _SECONDS_TO_JUDGE
+    return await computed(request, _games(request).decide, game, *decision, cost=cost)
 
 
 @router.get("/{game}/mat")

@@ -117,7 +117,8 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     answer = quick_evaluation(service, question)
     if answer is not None:
         return answer
-    cost = service.cost(RequestKind.EVALUATION, question.player)
+    position = question.position()[0]
+    cost = service.cost(RequestKind.EVALUATION, question.player, position=position)
     return await computed(request, _loaded_evaluation, service, question, cost=cost)
 
 
@@ -157,7 +158,8 @@ async def _answered(
     request: Request, kind: RequestKind, work: Callable[..., Record], question: HintQuestion | CubeQuestion
 ) -> Response:
     service = service_of(request)
-    cost = service.cost(kind, question.player, question.fast, question.deep)
+    position = question.position()[0]
+    cost = service.cost(kind, question.player, question.fast, question.deep, position=position)
     return await computed(request, work, service, question, cost=cost)
 
 

@@ -203,7 +203,7 @@ async def get_move(request: Request) -> Response:
         raise PlayError("Dice values must be between 1 and 6.")
     service = service_of(request)
     roll = max(dice), min(dice)
-    cost = service.cost(RequestKind.PLAYS, None)
+    cost = service.cost(RequestKind.PLAYS, None, position=position)
     return await computed(request, _move, service, position, roll, _state(*score), cost=cost)
 
 
@@ -232,9 +232,10 @@ async def get_eval(request: Request) -> Response:
     """wildbg: probabilities of a position before the roll, whether to double and whether to take."""
     query = _Query(request)
     counts, score = _counts(query), _score(query)
+    position = _position(counts)
     service = service_of(request)
-    cost = service.cost(RequestKind.CUBE, None)
-    return await computed(request, _eval, service, _position(counts), _state(*score), cost=cost)
+    cost = service.cost(RequestKind.CUBE, None, position=position)
+    return await computed(request, _eval, service, position, _state(*score), cost=cost)
 
 
 def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:

@@ -20,7 +20,9 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import load_evaluator
 from motif.runtime.progress import checkpoint, stopped_by
 from motif.serve.costs import RequestKind, cost_of
+from motif.serve.engine_service import EngineService
 from motif.serve.lanes import BusyError, Cancellation, Lane, OverdueError, WorkCancelledError
+from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, QUICK, running, started
 
 DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
@@ -180,3 +182,29 @@ def test_deeper_costs_more():
         costs = [cost_of(ask, name) for name in names]
         assert costs == sorted(set(costs))
     assert cost_of(RequestKind.PLAYS, "wildbg") > cost_of(RequestKind.PLAYS, "pubeval")
+
+
+@pytest.mark.parametrize(
+    ("checkers", "is_late"),
+    [
+        ({24: 2, 19: -5, 13: 5, 6: 5, 1: -2}, True),
+        ({24: 1, 6: 5, 5: 5, 1: -15}, True),  # after a double
+        ({24: 2, 13: 5, 8: 3, 6: 5, 1: -2, 12: -5, 17: -3, 19: -5}, False),
+        ({6: 3, 5: 3, 19: -4}, False),  # in the bearoff tables
+    ],
+)
+def test_late_endings_are_slow(checkers, is_late):
+    service, position = EngineService(ServeSettings()), Position.start()
+    board = position.board * 0
+    for point, count in checkers.items():
+        board[point] = count
+    try:
+        service.judge(), service.judge(fast=True)
+        for ask in RequestKind:
+            if ask is not RequestKind.EVALUATION:  # without lookahead
+                assert (service.cost(ask, None, position=Position(board)) > 0.3) == is_late
+        assert service.cost(RequestKind.CUBE, None, position=position) < 0.3
+        assert service.cost(RequestKind.CUBE, None) > 0.3  # of an unknown position
+        assert service.cost(RequestKind.CUBE, None, fast=True, position=Position(board)) < 0.3
+    finally:
+        service.close()

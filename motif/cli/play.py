@@ -134,7 +134,7 @@ def play(
     seed: Annotated[
         int | None,
         option(
-            "Seed of the dice; with --dice manual, only of the plays of random.",
+            "Dice seed; with --dice manual, it affects only the plays of random.",
             callback=checked_seed,
             show_default="random",
         ),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from motif.analysis.judge import evaluator_of
-from motif.analysis.phrases import LANGUAGE, phrases
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -69,7 +69,11 @@ class TermSource:
     ] = None
 
     def statistics(
-        self, weights: "WeightFile", place: tuple[str, str], find_boards: "Callable[[], Board]"
+        self,
+        weights: "WeightFile",
+        place: tuple[str, str],
+        find_boards: "Callable[[], Board]",
+        words: Phrases,
     ) -> "tuple[HeadTerms, str, Board]":
         """Return the statistics of the head at `place` (class, head), their source, and positions."""
         from motif.analysis.term_report import board_terms, dataset_terms, table_terms
@@ -78,11 +82,10 @@ class TermSource:
             return table_terms(self.table, weights, *place), str(self.table), find_boards()
         if self.data is not None:
             known, count = dataset_terms(self.data, weights, *place)
-            return known, f"{count:,} positions in {self.data}", find_boards()
+            return known, _origin(words, count, self.data), find_boards()
         boards = find_boards()
         known, count = board_terms(boards, weights, *place)
-        origin = f"positions in {self.positions}" if self.positions else "self-play positions"
-        return known, f"{count:,} {origin}", boards
+        return known, _origin(words, count, self.positions), boards
 
     def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
         """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
@@ -95,6 +98,12 @@ class TermSource:
         if self.positions is not None:
             return read_positions(self.positions)
         return game_boards(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
+
+
+def _origin(words: Phrases, count: int, place: object) -> str:
+    """Return the number of positions and the file or folder with them; self-play positions for None."""
+    key = "self_play" if place is None else "positions"
+    return words.say("term_report", key, number=words.count(count), place=place)
 
 
 @dataclass(frozen=True)
@@ -139,8 +148,8 @@ def terms(
 
     Shows the effects of the parameters on the value in typical positions, then the most important terms, then
     any hidden units.  --terms and --data add the standard error of each weight.  --unit shows only the boards
-    on which one hidden unit is largest and smallest.  --language is that of the sentences on parameters and
-    terms.
+    on which one hidden unit is largest and smallest.  Descriptions of hidden units are in English in every
+    --language.
     """
     from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
@@ -148,7 +157,7 @@ def terms(
     from motif.evaluators.static import weights_of
     from motif.reports.term_pages import reading
 
-    phrases(language)  # An unknown language should fail before positions are sampled.
+    words = phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     evaluator = load_static(weights)
     file = weights_of(evaluator)
@@ -158,21 +167,21 @@ def terms(
         _show_unit(file, class_name, shown.unit, find_boards, shown.boards_shown, json)
         return
     place = class_name, chosen_head(file, class_name, head)
-    statistics, origin, found = source.statistics(file, place, find_boards)
+    statistics, origin, found = source.statistics(file, place, find_boards, words)
     seen = observed_positions(file, found, *place)
     effects = effect_summaries(seen, top, language)
     sentences = term_summaries(file, statistics, seen, top, language)
     every = unit_summaries(file, *place, seen.boards)
-    report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top)
+    report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top, words)
     if html is not None:
         report.write(html, seen)
     if printed_json(json, {**report.to_dict(), "html": html}):
         return
     say(f"{report.title}\n{report.opening}")
-    _print_terms(effects, sentences, place[1])
-    say("\n".join(reading(sentences, place[1])))
+    _print_terms(effects, sentences, place[1], words)
+    say("\n".join(reading(sentences, place[1], language)))
     if every:
-        _print_units(report.units)
+        _print_units(report.units, words)
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,7 @@ class TermReport:
     terms: "Sequence[TermSummary]"
     every_unit: "Sequence[UnitSummary]"
     top: int
+    words: Phrases
 
     @property
     def units(self) -> "Sequence[UnitSummary]":
@@ -197,17 +207,22 @@ class TermReport:
     @property
     def title(self) -> str:
         """Title of the report."""
-        return f"{self.weights}: terms in {self.place[0]} positions"
+        kind = self.words.say("classes", self.place[0])
+        return self.words.say("term_report", "title", weights=self.weights, kind=kind)
 
     @property
     def opening(self) -> str:
         """First sentences of the report."""
-        count = len(self.statistics.names) - 1
-        units = f" and {len(self.every_unit)} hidden units" if self.every_unit else ""
-        return (
-            f"The {len(self.effects)} parameters with the largest effect on the {self.place[1]} head, and "
-            f"the {len(self.terms)} most important of its {count:,} terms{units}, from {self.source}. "
-            "Values are those of the player on roll."
+        words = self.words
+        count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
+        units = words.say("term_report", "units", number=len(self.every_unit)) if self.every_unit else ""
+        return words.say(
+            "term_report",
+            "opening",
+            effects=words.say("term_report", "effects", count=len(self.effects), head=head),
+            terms=words.say("term_report", "terms", count=len(self.terms), number=count),
+            units=units,
+            source=self.source,
         )
 
     def to_dict(self) -> Row:
@@ -226,10 +241,10 @@ class TermReport:
         from motif.reports.term_pages import reading, terms_page
         from motif.runtime.files import write_text
 
-        head = self.place[1]
+        head, language = self.place[1], self.words.language
         plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        page = (self.title, self.opening, reading(self.terms, head), self.terms, self.effects, plot, head)
-        write_text(path, terms_page(*page, self.units))
+        page = (self.title, self.opening, reading(self.terms, head, language), self.terms, self.effects)
+        write_text(path, terms_page(*page, plot, head, self.units, language))
 
 
 def _only_one(options: Mapping[str, object]) -> None:
@@ -239,16 +254,18 @@ def _only_one(options: Mapping[str, object]) -> None:
         raise SettingError(f"{' and '.join(named)} cannot be combined")
 
 
-def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str) -> None:
+def _print_terms(
+    effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str, words: Phrases
+) -> None:
     """Print the effects of parameters, and the terms of a head."""
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
     print_table(
-        ("effect of a parameter", "moves"),
+        _titles(words, "effect", "moves"),
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head)) for effect in effects],
     )
-    say(effects_reading(head))
-    titles = ("term", "moves", *(["z of effect"] if errors_known(terms) else []))
+    say(effects_reading(head, words.language))
+    titles = _titles(words, "term", "moves", *(["z"] if errors_known(terms) else []))
     above = {effect.name for effect in effects}
     rows = [
         (
@@ -261,15 +278,19 @@ def _print_terms(effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummar
     print_table(titles, rows)
 
 
-def _print_units(units: "Sequence[UnitSummary]") -> None:
-    from motif.reports.term_pages import signed, units_reading
+def _titles(words: Phrases, *names: str) -> list[str]:
+    return [words.say("term_report", f"{name}_column") for name in names]
+
+
+def _print_units(units: "Sequence[UnitSummary]", words: Phrases) -> None:
+    from motif.reports.term_pages import signed
 
     rows = [
         (f"{of.words}\n{of.name}", f"{of.moves:.3f}", signed(of.high, 3), signed(of.low, 3), f"{of.on:.0%}")
         for of in units
     ]
-    print_table(("hidden unit: where it is large", "moves", "largest", "smallest", "on"), rows)
-    say(units_reading())
+    print_table(_titles(words, "unit", "moves", "largest", "smallest", "on"), rows)
+    say(words.say("term_report", "units_note"))
 
 
 def _show_unit(

@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.match_state import MatchState
-from motif.evaluators.weight_file import HEAD_NAMES
 from motif.reports.document import Picture, html_page, rendered
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def terms_page(
     picture: Picture,
     head: str,
     units: Sequence["UnitSummary"] = (),
+    language: str = LANGUAGE,
 ) -> str:
     """Return the page of the `effects`, `terms` and hidden `units` of a head, with texts."""
     return html_page(
@@ -78,7 +79,9 @@ def terms_page(
         opening=opening,
         notes=notes,
         effects_picture=picture,
-        **effects_and_terms(effects, terms, units, head),
+        language=language,
+        words=phrases(language),
+        **effects_and_terms(effects, terms, units, head, language),
     )
 
 
@@ -87,83 +90,63 @@ def effects_and_terms(
     terms: Sequence["TermSummary"],
     units: Sequence["UnitSummary"],
     head: str,
+    language: str = LANGUAGE,
 ) -> dict[str, object]:
     """Return the facts of the template parts about `effects`, `terms` and hidden `units` of a head."""
+    words = phrases(language)
     return {
-        "effects": effect_rows(effects, head),
-        "effects_note": effects_reading(head),
+        "effects": effect_rows(effects, head, language),
+        "effects_note": effects_reading(head, language),
         "terms": [
-            {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
+            {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term, words))}
             for term in terms
         ],
         "units": [
             {
                 "number": f"{unit.moves:.3f}",
                 "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
-                "facts": f"{unit.name}; {_in_numbers(unit)}",
+                "facts": f"{unit.name}; {_in_numbers(unit, words)}",
             }
             for unit in units
         ],
-        "units_note": units_reading(),
+        "units_note": words.say("term_report", "units_note"),
     }
 
 
-def effect_rows(effects: Sequence["EffectSummary"], head: str) -> list[dict[str, str]]:
+def effect_rows(
+    effects: Sequence["EffectSummary"], head: str, language: str = LANGUAGE
+) -> list[dict[str, str]]:
     """Return the table rows of `effects` on `head`."""
+    words = phrases(language)
     return [
         {
             "number": moved(effect, head),
             "sentence": effect.sentence,
-            "facts": f"{place}. {effect.name}; held constant: {effect.held}",
+            "facts": f"{place}. {effect.name}; {words.say('term_report', 'held', things=effect.held)}",
         }
         for place, effect in enumerate(effects, 1)
     ]
 
 
-def effects_reading(head: str) -> str:
+def effects_reading(head: str, language: str = LANGUAGE) -> str:
     """Explain a list of effects on `head`."""
-    return (
-        f"The effect of a parameter is the change in the {HEAD_NAMES[head]} over positions from play, with "
-        "the listed quantities held constant and everything else varying as usual. It differs from the "
-        "parameter's weight, which other weights may offset. Parameters are sorted by the effect of one "
-        "standard deviation."
-    )
+    words = phrases(language)
+    return words.say("term_report", "effects_note", head=words.say("terms", "heads", head))
 
 
-def _in_numbers(unit: "UnitSummary") -> str:
-    return (
-        f"largest tenth {signed(unit.high, 3)}, smallest tenth {signed(unit.low, 3)}; "
-        f"on {unit.on:.0%}, off {unit.off:.0%} of the positions; "
-        f"output weight {signed(unit.amount, 3)}; explained {unit.share:.0%}"
-    )
+def _in_numbers(unit: "UnitSummary", words: Phrases) -> str:
+    numbers = {name: signed(getattr(unit, name), 3) for name in ("high", "low", "amount")}
+    shares = {name: f"{getattr(unit, name):.0%}" for name in ("on", "off", "share")}
+    return words.say("term_report", "unit_facts", **numbers, **shares)
 
 
-def units_reading() -> str:
-    """Explain a list of hidden units."""
-    return (
-        "A hidden unit is a tanh-like function of a weighted sum of features and checkers on points; it adds "
-        "to the raw sum of each probability. The description names the inputs that explain most of the unit "
-        'over typical positions; "explained" is their R². A unit is on from 0.5 up, off from -0.5 down. Its '
-        "effects on the tenths of positions where it is largest and smallest are in points, relative to its "
-        'mean; "moves" is the standard deviation of its effect on the equity.'
-    )
-
-
-def reading(terms: Sequence["TermSummary"], head: str) -> list[str]:
+def reading(terms: Sequence["TermSummary"], head: str, language: str = LANGUAGE) -> list[str]:
     """Return sentences that explain a list of `terms` of `head`."""
-    unit = ", in points" if head == "equity" else ""
-    notes = [
-        f'"Moves" is the standard deviation of a term\'s contribution to the {HEAD_NAMES[head]} over these '
-        f"positions{unit}. Terms overlap, so a single weight shows only a part of an effect and may offset "
-        "another weight. A sentence describes the effect of all weights together; for a pair, it says how "
-        "the effect of the first parameter changes with the second."
-    ]
+    words = phrases(language)
+    unit = words.say("term_report", "in_points") if head == "equity" else ""
+    notes = [words.say("term_report", "moves_note", head=words.say("terms", "heads", head), unit=unit)]
     if errors_known(terms):
-        notes.append(
-            "± is one standard error, clustered by game; z is a number divided by its standard error. The "
-            "effect is the effect of only this term around an average position; the weight is its effect "
-            "around a position with all features 0, which does not exist. Judge a term by its effect's z."
-        )
+        notes.append(words.say("term_report", "errors_note"))
     return notes
 
 
@@ -182,13 +165,13 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}" if math.isfinite(value) else ""
 
 
-def _facts(term: "TermSummary") -> list[str]:
+def _facts(term: "TermSummary", words: Phrases) -> list[str]:
     """Return the term's name with the scale of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     return [
         name,
-        _with_z("effect", term.effect, term.effect_se, term.effect_z),
-        _with_z("weight", term.weight, term.se, term.z),
+        _with_z(words.say("term_report", "effect"), term.effect, term.effect_se, term.effect_z),
+        _with_z(words.say("term_report", "weight"), term.weight, term.se, term.z),
     ]
 
 

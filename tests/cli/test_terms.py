@@ -1,5 +1,7 @@
 """The command terms."""
 
+import re
+
 import pytest
 
 from motif.analysis.term_report import dataset_terms
@@ -154,6 +156,20 @@ def test_other_languages(motif_json, layered):
     assert (
         "Punkte Equity" in german["parameters"][0]["sentence"] or "%" in german["parameters"][0]["sentence"]
     )
+
+
+def test_headings_and_notes_are_in_the_language_too(motif, layered, tmp_path):
+    file, positions = layered
+    page = tmp_path / "page.html"
+    words = ("terms", file, "--positions", positions, "--language", "de", "--html", page)
+    out = " ".join(motif(*words, "--top", 1).out.split())
+    assert "Der Parameter mit der größten Wirkung auf die " in out
+    shown = page.read_text("utf-8")
+    assert '<html lang="de">' in shown
+    text = re.sub(r"(?s)<style>.*?</style>|<figure>.*?</figure>", "", shown)
+    for english in ("effect", "moves", "hidden unit", "largest", "standard deviation", "held constant"):
+        assert english not in out
+        assert english not in text
 
 
 def test_a_page(motif_json, weight_file, tmp_path):

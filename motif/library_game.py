@@ -29,7 +29,7 @@ class Game:
     length : int
         Match length in points, 1 to 64; 0 for money play.
     cube : bool
-        Whether there is a doubling cube.
+        Whether there is a doubling cube; without one, plays are valued without a cube.
     jacoby, beavers, raccoons : bool
         Whether these rules apply, in money play with a cube.
     names : tuple of str

@@ -19,7 +19,7 @@ from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import WeightFileError, shown
+from motif.runtime.errors import WeightFileError, plain_text, shown
 from motif.runtime.files import write_text
 
 FORMAT = "motif-weights/1"
@@ -51,6 +51,12 @@ WORDS_KEY = "words"
 """Key of the sentences of each class."""
 HIDDEN_KEY = "hidden"
 """Key of a class's hidden units, by name."""
+LINE_WANTED = "must be a line of 1 to 1000 printable characters"
+
+
+def is_line(text: str) -> bool:
+    """Return whether a name or a sentence is one line that can be printed as it is."""
+    return bool(text) and plain_text(text) == text
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,10 @@ class WeightFile:
         return tuple(head for head in HEADS if head in present)
 
     def save(self, path: Path | str) -> None:
-        """Write the file atomically."""
+        """Write the file atomically; raises `WeightFileError` for a name that is not one line."""
+        for key, name in (("name", self.name), ("parent", self.parent)):
+            if name is not None and not is_line(name):
+                raise WeightFileError(f"{key}: {LINE_WANTED}, not {shown(name)}")
         write_text(Path(path), "".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:

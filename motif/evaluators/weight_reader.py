@@ -16,6 +16,7 @@ from motif.evaluators.weight_file import (
     FILTER_STEPS,
     FORMAT,
     HIDDEN_KEY,
+    LINE_WANTED,
     PAIR,
     SIDES,
     WORDS_KEY,
@@ -23,6 +24,7 @@ from motif.evaluators.weight_file import (
     HiddenLayer,
     PreFilter,
     WeightFile,
+    is_line,
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES
@@ -46,8 +48,8 @@ _TOP_KEYS = (
     "fit",
 )
 _REQUIRED_CLASSES = ("contact", "race")
-# Numbers from here on round to an infinite float32.
-_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+_BEYOND = 1e6
+"""Magnitude that no number reaches, so that scores are finite; the largest of motif's own weights is 78."""
 _COMPRESSED = b"\xfd7zXZ\0"
 """First bytes of a file compressed by xz."""
 _STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
@@ -110,10 +112,12 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         for class_name, content in document["classes"].items()
         if HIDDEN_KEY in content.value
     }
+    parent = document.get("parent")
+    parent.of(str, type(None), wanted="text or null")
     return WeightFile(
-        document["name"].text(),
+        _line(document["name"]),
         document["version"].whole(0),
-        document.get("parent").of(str, type(None), wanted="text or null"),
+        None if parent.value is None else _line(parent),
         parameters,
         classes,
         _filter(document["filter"]) if "filter" in document.value else None,
@@ -123,10 +127,17 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         _calibration(document.get("calibration", {})),
         hidden_layers,
         {
-            str(class_name): tuple(sentence.text() for sentence in sentences.entries())
+            str(class_name): tuple(_line(sentence) for sentence in sentences.entries())
             for class_name, sentences in document.get(WORDS_KEY, {}).items()
         },
     )
+
+
+def _line(entry: Entry) -> str:
+    """Return the text of an entry, which is shown as it is."""
+    if not is_line(entry.text()):
+        entry.fail(f"{LINE_WANTED}, not {shown(entry.value)}")
+    return entry.text()
 
 
 def _names_in(value: object) -> set[str]:
@@ -180,14 +191,14 @@ def _head(entry: Entry, parameters: ParameterSet) -> HeadWeights:
     index = {name: k for k, name in enumerate(parameters.names)}
     linear = np.zeros(len(parameters), np.float32)
     given = entry["linear"]
-    for name, weight in given.numbers(_BEYOND_FLOAT32).items():
+    for name, weight in given.numbers(_BEYOND).items():
         if name not in index:
             given[name].fail(f"no such parameter in the set {parameters.name}")
         linear[index[name]] = weight
     given.mapping(needed=parameters.names)
     terms = entry.get("quadratic", {})
     pairs: dict[tuple[int, int], float] = {}
-    for term, weight in terms.numbers(_BEYOND_FLOAT32).items():
+    for term, weight in terms.numbers(_BEYOND).items():
         names = str(term).split(PAIR)
         if len(names) != 2:
             terms[term].fail(f"must be two parameters joined by {PAIR}")
@@ -198,7 +209,7 @@ def _head(entry: Entry, parameters: ParameterSet) -> HeadWeights:
         if (first, second) in pairs:
             terms[term].fail("the pair is given twice")
         pairs[first, second] = weight
-    bias = np.float32(entry["bias"].number(_BEYOND_FLOAT32))
+    bias = np.float32(entry["bias"].number(_BEYOND))
     indices = np.array(list(pairs), np.int64).reshape(-1, 2)
     quadratic = np.array(list(pairs.values()), np.float32)
     return HeadWeights(float(bias), linear, indices, quadratic)
@@ -208,15 +219,17 @@ def _hidden_layer(entry: Entry, parameters: ParameterSet) -> HiddenLayer:
     names = tuple(map(str, entry.mapping()))
     if not 0 < len(names) <= MAX_UNITS:
         entry.fail(f"must be 1 to {MAX_UNITS} hidden units, not {len(names)}")
+    for name in names:
+        _line(entry.child(name, "name of a hidden unit"))
     size = len(parameters)
     lengths = {"outputs": len(OUTPUTS), "inputs": size, **dict.fromkeys(SIDES, _STEPS_OF_SIDE)}
     rows = {key: np.zeros((len(names), length), np.float32) for key, length in lengths.items()}
     bias = np.zeros(len(names), np.float32)
     for k, (_, unit) in enumerate(entry.items()):
         unit.mapping(("bias", *lengths), needed=("bias", *lengths))
-        bias[k] = unit["bias"].number(_BEYOND_FLOAT32)
+        bias[k] = unit["bias"].number(_BEYOND)
         for key, length in lengths.items():
-            rows[key][k] = unit[key].row(length, f"{length} numbers", _BEYOND_FLOAT32)
+            rows[key][k] = unit[key].row(length, f"{length} numbers", _BEYOND)
     points = np.stack([rows[side] for side in SIDES], axis=1)
     return HiddenLayer(
         names,
@@ -248,9 +261,7 @@ def _knots(entry: Entry) -> KnotRows:
     if not isinstance(value, list) or not value:
         entry.fail(f"must be a list of knots [score, chance], not {shown(value)}")
     knots = [entry.child(row, str(number)) for number, row in enumerate(value, 1)]
-    rows = np.array(
-        [knot.row(2, "two numbers [score, chance]", _BEYOND_FLOAT32) for knot in knots], np.float32
-    )
+    rows = np.array([knot.row(2, "two numbers [score, chance]", _BEYOND) for knot in knots], np.float32)
     if fault := knot_fault(rows):
         knots[fault[0]].fail(fault[1])
     return rows
@@ -265,6 +276,6 @@ def _steps(entry: Entry) -> npt.NDArray[np.float32]:
         rows = entry.get(name)
         rows.mapping(points)
         for point in points:
-            row = rows.get(point).row(FILTER_STEPS, f"{FILTER_STEPS} numbers", _BEYOND_FLOAT32)
+            row = rows.get(point).row(FILTER_STEPS, f"{FILTER_STEPS} numbers", _BEYOND)
             steps[side, point - 1] = row
     return steps

@@ -20,7 +20,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.static import prepared, simple
-from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PreFilter, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitResult
 from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solve import solver
@@ -52,7 +52,7 @@ from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import ALL
-from motif.runtime.errors import FailedFitError, FitError
+from motif.runtime.errors import FailedFitError, FitError, shown
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
@@ -102,6 +102,8 @@ def fit_dataset(
     file cannot be written.
     """
     settings.check()
+    if not is_line(name):
+        raise FitError(f"name {LINE_WANTED}, not {shown(name)}", "name")
     if start is not None:
         check_start(start, settings)
     if settings.hidden and term_table is not None:

@@ -143,8 +143,10 @@ class Entry:
             number = float(value)
         except OverflowError:  # an int of more than 308 digits
             number = math.inf
-        if not abs(number) < below:
+        if not abs(number) < math.inf:
             self.fail(f"must be a finite number, not {shown(value)}")
+        if not abs(number) < below:
+            self.fail(f"must be a number below {below:g} in magnitude, not {shown(value)}")
         return number
 
     def numbers(self, below: float = math.inf) -> dict[str, float]:

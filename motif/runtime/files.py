@@ -53,8 +53,9 @@ def make_folder(folder: Path) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; at the end, flush its file to disk and rename it to `path`.
 
-    If `path` is a symbolic link, the file that it names is replaced.  If the block raises, the temporary file is removed and `path` is unchanged.  An `OSError`, even one of
-    the block, becomes a `FileError` that names `path`.
+    If `path` is a symbolic link, the file that it names is replaced.  If the block raises, the temporary file
+    is removed and `path` is unchanged.  An `OSError`, even one of the block, becomes a `FileError` that names
+    `path`.
     """
     with refusals(path):
         if not path.name or path.is_dir():

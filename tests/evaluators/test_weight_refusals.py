@@ -57,6 +57,14 @@ WRONG: list[tuple[str, str, str]] = [
     (r"format: .*\n", "", "format: must be 'motif-weights/1', not None"),
     (r"name: .*\n", "", "name: missing"),
     (r"name: .*", "name: 3", "name: must be text, not 3"),
+    (r"name: .*", "name: ''", "name: must be a line of 1 to 1000 printable characters, not ''"),
+    (
+        r"name: .*",
+        r'name: "\\e[31m"',
+        r"name: must be a line of 1 to 1000 printable characters, not '\x1b[31m'",
+    ),
+    (r"parent: .*", r'parent: "\\n"', r"parent: must be a line of 1 to 1000 printable characters, not '\n'"),
+    (r"      p1:", r'      "p\\e1":', "classes.contact.hidden.name of a hidden unit: must be a line of"),
     (r"version: .*\n", "", "version: missing"),
     (r"version: 1", "version: 1.0", "version: must be a whole number from 0, not 1.0"),
     (r"version: 1", "version: -1", "version: must be a whole number from 0, not -1"),
@@ -91,12 +99,12 @@ WRONG: list[tuple[str, str, str]] = [
     (
         r"      bias: .*",
         "      bias: 1.0e+39",
-        "classes.contact.win.bias: must be a finite number, not 1e+39",
+        "classes.contact.win.bias: must be a number below 1e+06 in magnitude, not 1e+39",
     ),
     (
         r"      bias: .*",
-        "      bias: 3.4028236e+38",
-        "classes.contact.win.bias: must be a finite number, not 3.4028236e+38",
+        "      bias: -1.0e+6",
+        "classes.contact.win.bias: must be a number below 1e+06 in magnitude, not -1000000.0",
     ),
     (
         r"      bias: .*",

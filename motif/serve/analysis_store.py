@@ -21,10 +21,12 @@ from motif.analysis.position_records import Record
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError
 from motif.serve.database import Database, in_transaction
+from motif.serve.game_database import NoRoomError
 
 DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
 MAX_ANALYSES = 1000
+MAX_CARDS = 20_000
 DAYS = (0, 1, 3, 7, 14, 30, 90)
 """Days until a card is due again, by its box."""
 MIN_ERROR = 20.0
@@ -81,9 +83,10 @@ class AnalysisStore(Database):
     TABLES = _TABLES
     COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
 
-    def __init__(self, folder: Path, most: int = MAX_ANALYSES) -> None:
+    def __init__(self, folder: Path, most: int = MAX_ANALYSES, most_cards: int = MAX_CARDS) -> None:
         super().__init__(folder)
         self._most = most
+        self._most_cards = most_cards
 
     # --- Analyses
 
@@ -217,8 +220,16 @@ class AnalysisStore(Database):
     def answer(
         self, connection: sqlite3.Connection, key: str, kind: str, question: Record, is_right: bool
     ) -> Record:
-        """Store an answer, and return when its card is due again."""
+        """Store an answer, and return when its card is due again; raises `NoRoomError` for one card too many.
+
+        The errors of analyses count, too, but are always stored.
+        """
         row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
+        ((count,),) = connection.execute("SELECT count(*) FROM cards")
+        if row is None and count >= self._most_cards:
+            raise NoRoomError(
+                f"{count} questions are stored already, the limit: delete analyses, or everything"
+            )
         new = {"kind": kind, "analysis": None, "question": json.dumps(question)}
         card: Record = dict(row or new | dict.fromkeys(("box", "asked", "known"), 0))
         box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0

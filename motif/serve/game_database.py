@@ -59,7 +59,7 @@ class GameWentOn(MotifError):  # noqa: N818
 
 
 class NoRoomError(MotifError):
-    """No room for a new game, as all stored games are in progress."""
+    """No room for a new game, as all stored games are in progress, or for a new card."""
 
 
 class GameRow(NamedTuple):

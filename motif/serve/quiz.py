@@ -1,8 +1,10 @@
 """Judging of answers to quiz questions."""
 
-from typing import NamedTuple
+import json
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from motif.analysis.confirmation import DIGITS, compare_with_best, cube_source, difference_shown
 from motif.analysis.cube_records import as_shown, cube_answers
@@ -16,19 +18,22 @@ from motif.evaluators import Evaluator
 from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError
 from motif.serve.analysis_store import MIN_ERROR
-from motif.serve.questions import Id
+from motif.serve.questions import Id, Known, Notation, Source
 
 _DOUBLES = "no double", "double, take", "double, pass"
+_MOST_CANDIDATES = 100
+_LONGEST_QUESTION = 10_000
+"""Largest size of a question as JSON, in characters; those of analyses have about 1,500."""
 
 
 class JudgedAnswer(BaseModel):
     """A play or a cube action, with the equity that an analysis found."""
 
-    done: str
-    equity: float
-    source: str = ""
-    se: float | None = None
-    lookahead: float | None = None
+    done: Notation
+    equity: Known
+    source: Source = ""
+    se: Known | None = None
+    lookahead: Known | None = None
 
 
 class AskedQuestion(BaseModel):
@@ -37,12 +42,23 @@ class AskedQuestion(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     id: Id
     is_play: bool
-    done: str | None = None
-    best: str | None = None
-    error_se: float | None = None
+    done: Notation | None = None
+    best: Notation | None = None
+    error_se: Known | None = None
     """Standard error of the cost of `done`, in millipoints."""
-    action: str | None = None
-    candidates: tuple[JudgedAnswer, ...] = ()
+    action: Notation | None = None
+    candidates: Annotated[tuple[JudgedAnswer, ...], Field(max_length=_MOST_CANDIDATES)] = ()
+
+    @model_validator(mode="after")
+    def _check_size(self) -> Self:
+        """Limit the other fields, which are stored as they are."""
+        try:
+            size = len(json.dumps(self.model_dump(), allow_nan=False))
+        except ValueError:
+            raise PydanticCustomError("number", "numbers must be finite") from None
+        if size > _LONGEST_QUESTION:
+            raise PydanticCustomError("size", f"must have at most {_LONGEST_QUESTION} characters")
+        return self
 
 
 class QuizVerdict(NamedTuple):

@@ -1,6 +1,7 @@
 """Stored analyses, and the questions made from them."""
 
 import json
+import math
 import sqlite3
 from base64 import b64encode
 
@@ -13,6 +14,7 @@ from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
 from motif.serve.analysis_store import DATABASE, DAYS, AnalysisStore, Source, UnknownAnalysis
 from motif.serve.database import StorageError
+from motif.serve.game_database import NoRoomError
 from motif.serve.levels import levels
 from motif.serve.trainers import KINDS, new_question
 from motif.session.kept_game import check_opponent
@@ -256,6 +258,32 @@ def test_answers_to_an_error_are_judged_by_its_analysis(client):
     assert judged(doubled, "no double")["cost"] == pytest.approx(0.2)
     assert judged(doubled, "double, pass")["cost"] == pytest.approx(0.3)
     assert "answer must be one of take, pass, no double" in judged(doubled, "redouble")["message"]
+
+
+def test_questions_are_small_and_finite(client):
+    question = {"id": ID, "is_play": False, "board": [0] * 26, "candidates": []}
+
+    def refusal(**fields):
+        asked = {"key": "a:0", "kind": "error", "question": question | fields, "answer": "take"}
+        answer = client.post("/api/v1/learn", content=json.dumps(asked))
+        assert answer.status_code == 400
+        return answer.json()["message"]
+
+    assert refusal(board=["x" * 10_000]) == "question: must have at most 10000 characters"
+    assert refusal(error_se=math.nan).startswith("question.error_se: ")
+    for equity in (math.nan, math.inf, 1e300):
+        assert refusal(candidates=[{"done": "take", "equity": equity}]).startswith("question.candidates.0")
+    assert refusal(board=[math.inf]) == "question: numbers must be finite"
+    assert client.get("/api/v1/learn").json()["progress"]["error"]["cards"] == 0
+
+
+def test_there_is_room_for_so_many_questions(tmp_path):
+    store = AnalysisStore(tmp_path, most_cards=2)
+    for key in ("a", "b", "a"):
+        store.answer(key, "opening", {}, is_right=True)
+    with pytest.raises(NoRoomError, match="2 questions are stored already"):
+        store.answer("c", "opening", {}, is_right=True)
+    assert store.progress()["opening"]["asked"] == 3
 
 
 def test_openings_are_fifteen():

@@ -80,6 +80,11 @@ class RolledPair(NamedTuple):
         """Whether the first play is significantly better."""
         return self.difference > CERTAIN * self.se
 
+    @property
+    def turned(self) -> "RolledPair":
+        """The same pair with the second play first."""
+        return RolledPair(self.equities[::-1], self.equity_se[::-1], -self.difference, self.se, self.trials)
+
 
 class RolledCube(NamedTuple):
     """A cube decision that was rolled out."""
@@ -213,7 +218,7 @@ def compare_ranked(
 ) -> ComparedPair:
     """Compare two plays of a `ranking`, by a confirming rollout if they differ by `DOUBTFUL` or more.
 
-    By default, compare the best play with the second best.
+    By default, compare the best two plays; the better one by the rollout comes first.
     """
     confirm = confirming_rollout(evaluator)
     first = ranking[0] if better is None else ranking.of(better)
@@ -226,6 +231,8 @@ def compare_ranked(
     pair = np.array([[first.play.position.board, second.play.position.board]])
     before = ranking.position.board[None]
     (rolled,) = roll_out_pairs(before, pair, [context.cube_model], evaluator, confirm, jobs=1)
+    if better is None and worse is None and rolled.difference < 0:
+        return ComparedPair(second, first, rolled.turned)
     return ComparedPair(first, second, rolled)
 
 

@@ -22,7 +22,7 @@ from motif.cli.options import (
     picture_option,
 )
 from motif.cli.printing import percent, print_board, print_table, printed_json, say
-from motif.evaluators.named import static_words
+from motif.evaluators.named import static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Row
 
@@ -224,7 +224,7 @@ def _print_bras(bras: Row) -> None:
     measured = bras.get("measured")
     say(f"\nThe BRAS score S of the player on roll is {bras['S']:.1f}.")
     say(
-        f"The article doubles from about {low:.0f} to {high:.0f} and drops from {bras['drop_from']:.0f}: "
+        f"The article doubles from about {low:.0f} to {high:.0f} and passes from {bras['drop_from']:.0f}: "
         f"{bras['action']}."
     )
     if measured is None:
@@ -232,8 +232,8 @@ def _print_bras(bras: Row) -> None:
         return
     say(
         f"In contact positions {measured['player']} doubles from {measured['double_from']:.1f} "
-        f"(+-{measured['double_se']:.1f}) and drops from {measured['drop_from']:.1f} "
-        f"(+-{measured['drop_se']:.1f}): {bras['measured_action']}."
+        f"(±{measured['double_se']:.1f}) and passes from {measured['drop_from']:.1f} "
+        f"(±{measured['drop_se']:.1f}): {bras['measured_action']}."
     )
 
 
@@ -257,6 +257,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
             (f"no {double}", decision.no_double, decision.mwc_no_double),
             (f"{double}, take", decision.double_take, decision.mwc_double_take),
             (f"{double}, pass", decision.double_pass, decision.mwc_double_pass),
+            (f"{double}, beaver", decision.doubled if decision.should_beaver else None, None),
         )
         if equity is not None
     ]
@@ -268,6 +269,8 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         # The model's windows would contradict exact equities.
         if windows and not decision.exact:
             print_table((*columns, "too good from"), [_window_row(window) for window in windows])
+    if decision.windows and not decision.exact and without_plies(player) != player:
+        say("The windows are those of the cube model without lookahead; the equities look ahead.\n")
     say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
 
 
@@ -278,4 +281,7 @@ def _window_row(window: "MarketWindow") -> tuple[str, ...]:
 
 
 def _beside(equity: float, best: float) -> str:
-    return "" if abs(equity - best) < 5e-4 else f"{equity - best:+.3f}"
+    from motif.analysis.confirmation import difference_shown
+
+    difference = difference_shown(equity, best)
+    return f"{difference:+.3f}" if difference else ""

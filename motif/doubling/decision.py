@@ -73,7 +73,7 @@ class MarketWindow:
     cash_point: float
     """Lowest win probability of a correct pass; 1 if there is none."""
     too_good_point: float | None
-    """Lowest win probability at which playing for a gammon beats cashing; None if there is none."""
+    """Lowest win probability at which playing for a gammon beats cashing; None if it never gains 0.001."""
 
     @property
     def take_point(self) -> float:
@@ -448,7 +448,8 @@ def _window(
         double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
     doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
     late = places >= cash
-    good = _first_reached(places[late], no_double[late] - curves.double_pass, ALMOST)
+    gains = no_double[late] - curves.double_pass
+    good = _first_reached(places[late], gains, ALMOST) if gains.max(initial=0) >= _SHOWN else None
     return MarketWindow(name, x, doubled, cash, good)
 
 

@@ -2,15 +2,21 @@
 
 import pytest
 
+from motif.analysis.confirmation import RolledPair
 from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import _certainty
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
+from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import load_static
+from motif.players import load
+from motif.players.ranking import MONEY, CubeContext, rank_plays
 
 NEWEST = load_static("latest")
+JUDGE = load("latest@2").require_evaluator()
 START = {24: 2, 13: 5, 8: 3, 6: 5}
 BLITZ = {13: 4, 8: 3, 6: 3, 5: 2, 4: 3}, {25: 1, 22: 1, 13: 5, 8: 3, 6: 5}
 SPLIT = START, {24: 1, 18: 1, 13: 4, 10: 1, 8: 3, 6: 5}
@@ -84,3 +90,61 @@ def test_german_says_the_same():
     english, german = (told(*FIRST["a prime is kept"][:4], language=language) for language in ("en", "de"))
     assert "Hält die 6er-Prime." in german.sentences
     assert [row.contribution for row in english.reasons] == [row.contribution for row in german.reasons]
+
+
+LEAVING = [
+    # The mover loses no gammon: the opponent is on the bar.
+    ("/wcAAGjftgEAAA", "32", "3/1 3/off", "6/4 6/3", "bears off one more checker", "save"),
+    # The other play empties a point that was not empty before.
+    ("pwwAANT3AAAAAA", "42", "6/off", "5/3 4/off", "keeps a checker on the 4 point", "gap"),
+    ("LQIAQEwAAAAAAA", "43", "6/3 4/off", "4/1 4/off", "fills the gap on the 3 point", "4 point"),
+    # No checker of the opponent is left to build against.
+    ("nwEAAL82gwAQAA", "21", "11/8", "23/21 11/10", "8 point", "builder"),
+    ("4HPwATDgc/ABMA", "66", "24/18(2) 13/7(2)", "24/18 13/7(3)", "makes the opponent's bar point", "anchor"),
+]
+
+
+@pytest.mark.parametrize(("identifier", "roll", "better", "worse", "words", "never"), LEAVING)
+def test_a_reason_says_what_the_play_does_to_the_position_before(
+    identifier, roll, better, worse, words, never
+):
+    position = Position.from_id(identifier)
+    dice = int(roll[0]), int(roll[1])
+    pair = (find_play(text, legal_plays(position, dice)) for text in (better, worse))
+    said = [row.sentence for row in explain_play(NEWEST, position, dice, *pair).reasons]
+    assert any(words in sentence.lower() for sentence in said)
+    assert not any(never in sentence for sentence in said)
+
+
+def test_a_symmetric_score_names_the_gammons_that_differ():
+    state = MatchState(length=5, own_score=2, opponent_score=2)
+    position = Position.from_id("bJuRgBGY24kDQA")
+    plays = legal_plays(position, (6, 2))
+    pair = (find_play(text, plays) for text in ("bar/23 10/4", "bar/23 8/2*"))
+    reasons = explain_play(NEWEST, position, (6, 2), *pair, context=CubeContext(state)).reasons
+    (score,) = (row.sentence for row in reasons if row.concept == "score")
+    assert score == "Score and cube favour bar/23 10/4: a gammon lost costs more than in a money game."
+
+
+def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
+    """The two best openings of 6-4 by lookahead differ by little, and the rollout prefers the other one."""
+    ranked = rank_plays(Position.start(), (6, 4), JUDGE, MONEY)
+    told = explain_play(JUDGE, Position.start(), (6, 4))
+    assert {told.better.notation, told.worse.notation} == {one.play.notation for one in ranked[:2]}
+    rolled = told.evidence.pair.rolled
+    assert rolled is not None
+    assert rolled.difference >= 0
+    assert told.summary.startswith(f"{told.better.notation} is better than")
+    expected = (
+        "Too close to call: the standard error of the rollout" if rolled.difference < 2 * rolled.se else ""
+    )
+    assert told.certainty.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("difference", "se", "words"),
+    [(0.05, 0.03, "Too close to call"), (0.05, 0.02, "Likely"), (0.05, 0.01, "Clear")],
+)
+def test_certainty_allows_for_the_standard_error_of_a_rollout(difference, se, words):
+    pair = RolledPair((difference, 0.0), (se, se), difference, se, 36)
+    assert _certainty("motif-v17@2", difference, pair, phrases("en")).startswith(words)

@@ -141,7 +141,7 @@ def test_bras_shows_its_own_windows(motif, motif_json):
     assert found["action"] == found["measured_action"] == "no double, take"
     text = motif("cube", "4HPwATDgc/ABMA", "--player", "bras").out
     assert "The BRAS score S of the player on roll is 50.0." in text
-    assert "drops from 80: no double, take." in text
+    assert "passes from 80: no double, take." in text
     assert "bras" not in motif_json("cube", RACE, "--player", "pubeval")
 
 

@@ -44,8 +44,8 @@ _PHRASES = {
     "prime": "prime keep_prime",
     "containing": "contain",
     "block": "bar_point block bar_point_contains block_contains keep_block keep_bar_point",
-    "anchor": "anchor",
-    "keep_anchor": "keep_anchor",
+    "anchor": "anchor other_bar_point",
+    "keep_anchor": "keep_anchor keep_other_bar_point",
     "escape": "escape run_on pass place_bar",
     "clear_rear": "clear even",
     "distribution": "in_play bring_home fill_gap lighter hold place move keep_from_off",
@@ -214,6 +214,8 @@ class EventView:
                 yield BoardFact("block", {"point": point})
             elif point == MIDPOINT:
                 yield BoardFact("midpoint", {})
+            elif point == BACK:
+                yield BoardFact("other_bar_point", {})
             else:
                 yield BoardFact("landing_point" if point < BACK else "anchor", {"point": point})
 
@@ -248,7 +250,9 @@ class EventView:
                 yield BoardFact("keep_prime", {"length": length})
             elif point in (_BAR_POINT, MIDPOINT):
                 yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
-            elif point >= BACK:
+            elif point == BACK:
+                yield BoardFact("keep_other_bar_point", {})
+            elif point > BACK:
                 yield BoardFact("keep_anchor", {"point": point})
             else:
                 yield BoardFact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
@@ -350,7 +354,8 @@ class EventView:
     def _brought(self) -> Iterator[BoardFact]:
         for at, to in self.event.moves:
             is_new, more = self._own[to] > self._had[to], self._own[to] > self._other[to]
-            if to in _BUILDERS and more and self._contact and not (is_new and at < to):
+            aims = bool((self.board[:to] < 0).any())
+            if to in _BUILDERS and more and aims and not (is_new and at < to):
                 yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
                 yield BoardFact("step_up", {"point": to})
@@ -398,7 +403,8 @@ class EventView:
         filled = [point for point in points if self._own[point] > 0 == self._other[point]]
         empty = [point for point in points if self._own[point] == 0 < self._other[point]]
         if len(filled) > len(empty):
-            yield BoardFact("fill_gap", {"point": filled[0]})
+            new = [point for point in filled if self._had[point] == 0]
+            yield BoardFact("fill_gap" if new else "hold", {"point": (new or filled)[0]})
         differing = [point for point in points if self._own[point] != self._other[point]]
         if differing and self._own[differing[0]] < self._other[differing[0]]:
             point = differing[0]

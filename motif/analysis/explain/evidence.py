@@ -109,11 +109,10 @@ class Evidence:
         side = 1 if change >= 0 else -1
         if max(worth) < LITTLE and side * (more[0] - more[1]) < 0:
             return "score_no_gammons" if self.is_match else "cube_no_gammons"
-        if max(worth) > _MUCH:
-            if worth[0] >= worth[1] and side * more[0] > 0:
-                return "score_gammon_go"
-            if worth[0] < worth[1] and side * more[1] < 0:
-                return "score_gammon_save"
+        gains = side * worth[0] * more[0], -side * worth[1] * more[1]
+        which = int(gains[1] > gains[0])
+        if worth[which] > _MUCH and gains[which] > 0:
+            return ("score_gammon_go", "score_gammon_save")[which]
         return "score" if self.is_match else "cube"
 
     def ahead_in_words(

@@ -15,7 +15,7 @@ from html import escape
 
 import numpy as np
 
-from motif.analysis.confirmation import ComparedPair, compare_plays
+from motif.analysis.confirmation import CERTAIN, ComparedPair, RolledPair, compare_plays
 from motif.analysis.explain.concepts import Contribution, parts_between
 from motif.analysis.explain.evidence import LITTLE, Evidence, gammon_worth, gather_evidence
 from motif.analysis.explain.exposure import Exposure, risky_rolls
@@ -46,7 +46,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
-from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
+from motif.evaluators.probabilities import LOSE_GAMMON, OUTPUTS, switched_equities, turned
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -55,11 +55,14 @@ from motif.runtime.streams import THROWS
 
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 """Minimum points of equity due to gammons, and their minimum share of a difference, for a sentence on
-gammons."""
+gammons.
+"""
 _SUMMED_UP = 5
 """Maximum number of groups in the summary of a position."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
 """Minimum ratio of a difference to the average error for each word (docs/how-to/explain.md)."""
+_OPEN = 2.0
+"""Minimum ratio of a difference to its standard error by a rollout; below, the better play is unknown."""
 
 
 @dataclass(frozen=True)
@@ -315,7 +318,7 @@ def explain_play(
     plays = better, worse = choice.better.play, choice.worse.play
     names = _named(plays, words)
     after = better.position.switch_sides().board, worse.position.switch_sides().board
-    situation = Situation(position.board, after, gammons_cost=gammon_worth(cube_model)[1] >= LITTLE)
+    situation = Situation(position.board, after, gammons_cost=_gammons_cost(static, plays, cube_model))
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
     replied = best_replies(static, plays, cube_model)
     evidence = gather_evidence(evaluator, choice, context, replied, risks)
@@ -339,7 +342,7 @@ def explain_play(
         parts=parts,
         summary=_verdict(names, difference if in_chances else choice.shown_difference, in_chances, words),
         gammons=_gammons(evaluator, plays, names, cube_model, difference, words),
-        certainty=_certainty(evaluator.name, difference, words),
+        certainty=_certainty(evaluator.name, difference, choice.rolled, words),
         words=words,
     )
 
@@ -385,6 +388,14 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
     return better, worse
 
 
+def _gammons_cost(static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel) -> bool:
+    """Return whether a gammon can be lost after a play, and costs more than a single game."""
+    if gammon_worth(cube_model)[1] < LITTLE:
+        return False
+    chances = static.evaluate_many(np.array([play.position.board for play in plays]))
+    return bool(turned(chances)[:, LOSE_GAMMON].max() >= _MIN_GAMMONS)
+
+
 def _gammons(
     evaluator: Evaluator,
     plays: tuple[Play, Play],
@@ -419,13 +430,17 @@ def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words:
     return words.say(*table, key, better=names[0], worse=names[1], difference=amount)
 
 
-def _certainty(player: str, difference: float, words: Phrases) -> str:
-    """Return a sentence that compares a `difference` with the player's average error."""
+def _certainty(player: str, difference: float, rolled: RolledPair | None, words: Phrases) -> str:
+    """Return a sentence that compares a `difference` with its standard error and the average error."""
+    if rolled is not None and abs(difference) < _OPEN * rolled.se:
+        return words.say("certainty", "noisy", error=words.amount(rolled.se))
     rate = known_error_rate(player)
     if rate is None:
         return words.say("certainty", "unknown")
     error = rate / MILLIPOINTS
     key = next((key for key, times in _SURE if abs(difference) >= times * error), "open")
+    if key == "clear" and rolled is not None and abs(difference) < CERTAIN * rolled.se:
+        key = "likely"
     return words.say("certainty", key, player=player, error=words.amount(error))
 
 

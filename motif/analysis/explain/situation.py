@@ -37,7 +37,7 @@ class Situation:
     before: Board
     after: tuple[Board, Board]
     gammons_cost: bool = True
-    """Whether losing a gammon costs more than losing a single game."""
+    """Whether a gammon may be lost, and costs more than a single game."""
 
     @cached_property
     def is_race(self) -> bool:
@@ -46,17 +46,17 @@ class Situation:
 
     @cached_property
     def may_lose_gammon(self) -> bool:
-        """Whether the mover has no checker off and the opponent is bearing off or about to."""
+        """Whether the mover may lose a gammon that counts: the opponent bears off, or is about to."""
         opponent = np.maximum(-self.before, 0)
         begun = opponent.sum() < CHECKERS or opponent[BACK + 1 : OWN_BAR].sum() == CHECKERS
-        return bool(begun and own_checkers(self.before)[OFF] == 0)
+        return bool(self.gammons_cost and begun and own_checkers(self.before)[OFF] == 0)
 
     @cached_property
     def is_saving_gammon(self) -> bool:
-        """Whether the mover may lose a gammon that counts."""
+        """Whether the mover has to hurry home, or lose a gammon that counts."""
         rolls = pips_to_home(own_checkers(self.before)) / PIPS_A_ROLL + 1
         others = min(_rolls_to_bear_off(-board[::-1]) for board in self.after)
-        return self.gammons_cost and self.may_lose_gammon and bool(rolls > _NEAR * others)
+        return self.may_lose_gammon and bool(rolls > _NEAR * others)
 
     @cached_property
     def is_back_game(self) -> bool:

@@ -126,6 +126,14 @@ def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str
         return content
 
 
+def check_regular(path: Path, failure: type[MotifError], limit: Limit) -> None:
+    """Raise a `failure` for a file beyond `limit`, or one that may never end, such as a pipe or a device."""
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise failure(f"{plain_text(str(path))}: not a regular file")
+    limit.check(facts.st_size, plain_text(str(path)), failure)
+
+
 def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
     """Return the UTF-8 text of a file; like `content_of`."""
     content = content_of(path, failure, limit, missing)

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from motif.runtime.errors import MotifError
+from motif.runtime.files import check_regular
 from motif.runtime.limits import (
     PARQUET_FILE,
     PARQUET_GROUPS,
@@ -48,7 +49,7 @@ def bounded_parquet(
     Raises `error` for a file beyond the limits, and pyarrow's exceptions for a damaged one.
     """
     where = str(path)
-    PARQUET_FILE.check(path.stat().st_size, where, error)
+    check_regular(path, error, PARQUET_FILE)
     with pq.ParquetFile(path) as plain, open(path, "rb") as handle:
         schema = plain.schema_arrow
         metadata = plain.metadata

@@ -3,9 +3,9 @@
 Each part is written under a temporary name, flushed and renamed, and contains the settings with which it
 was made.  The manifest is replaced after each part, so it never lists a part that is not on disk.
 
-A resumed run keeps a part if its checksum is the one in the manifest.  Without a valid manifest, a part is
-kept if its settings match, it can be read completely, and it contains the right games.  This check detects
-parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
+A resumed run keeps a part if its checksum and its number of rows are those in the manifest.  Without a valid
+manifest, a part is kept if its settings match, it can be read completely, and it contains the right games.
+This check detects parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import DatasetError, shown
-from motif.runtime.files import content_of, contents, reason, replacing, write_text
-from motif.runtime.limits import JSON_FILE, PART_ROWS
+from motif.runtime.files import check_regular, content_of, contents, reason, replacing, write_text
+from motif.runtime.limits import JSON_FILE, PARQUET_FILE, PART_ROWS
 from motif.runtime.parquet import bounded_parquet
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
 """Name of the manifest; Parquet readers ignore files whose names begin with _."""
 _FORMER_MANIFEST = "manifest.json"
-_PART_NAME = re.compile(r"part-\d{5,}\.parquet")
+_PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 _Value = TypeVar("_Value")
 
@@ -57,7 +57,8 @@ def part_name(number: int) -> str:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a part, in hexadecimal; raises `DatasetError` as `check_regular` does."""
+    check_regular(path, DatasetError, PARQUET_FILE)
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -123,8 +124,8 @@ def _part(entry: Entry) -> DatasetPart:
     part = DatasetPart(_of(name, str), _of(rows, int), _of(sha256, str))
     if not _PART_NAME.fullmatch(part.name):
         name.fail(f"{shown(part.name)} is not the name of a part")
-    if part.rows < 0:
-        rows.fail(f"must be at least 0, not {shown(part.rows)}")
+    if not 0 <= part.rows <= PART_ROWS.size:
+        rows.fail(f"must be 0 to {PART_ROWS.size}, not {shown(part.rows)}")
     if not _CHECKSUM.fullmatch(part.sha256):
         sha256.fail(f"{shown(part.sha256)} is not a checksum")
     return part
@@ -293,8 +294,11 @@ def _said(value: object) -> str:
 def _is_whole(folder: Path, part: DatasetPart) -> bool:
     path = folder / part.name
     try:
-        return checksum(path) == part.sha256
-    except (FileNotFoundError, IsADirectoryError):
+        if checksum(path) != part.sha256:
+            return False
+        with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, _):
+            return bool(file.metadata.num_rows == part.rows)
+    except (FileNotFoundError, DatasetError, ValueError, pa.ArrowException):
         return False
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None

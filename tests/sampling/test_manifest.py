@@ -1,11 +1,12 @@
 """The manifest: its faults are reported when it is read, and fixed when sampling resumes."""
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
 
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, FileError, shown
 from motif.sampling.dataset import read_manifest
 from motif.sampling.samples import read_dataset
 from tests.sampling.folders import QUICK, differences, files, made
@@ -90,7 +91,13 @@ CHANGES = [
     (lambda document: document["parts"].append(document["parts"][0]), "parts: a part is listed twice"),
     (lambda document: document.pop("parts"), "parts: missing"),
     (lambda document: document["parts"][1].pop("sha256"), "parts[1].sha256: missing"),
-    (change_part("rows", -3), "parts[1].rows: must be at least 0, not -3"),
+    (change_part("rows", -3), "parts[1].rows: must be 0 to 1000000, not -3"),
+    (change_part("rows", 10**9), "parts[1].rows: must be 0 to 1000000, not 1000000000"),
+    (change_part("rows", 10**4000), f"parts[1].rows: must be 0 to 1000000, not {shown(10**4000)}"),
+    (
+        change_part("name", "part-0000\u0661.parquet"),
+        "parts[1].name: 'part-0000\u0661.parquet' is not the name of a part",
+    ),
     (change_part("rows", "3"), "parts[1].rows: must be of type int, not '3'"),
     (change_part("rows", True), "parts[1].rows: must be of type int, not True"),
     (change_part("rows", 3.0), "parts[1].rows: must be of type int, not 3.0"),
@@ -194,3 +201,25 @@ def test_only_damaged_parts_are_made_again(whole, folder, tmp_path, fault):
     after = modified(folder)
     assert {part for part in after if before.get(part) != after[part]} == damaged
     assert differences(folder, whole) == []
+
+
+def test_a_false_number_of_rows_is_mended(whole, folder):
+    path = folder / "_manifest.json"
+    document = json.loads(path.read_text())
+    document["parts"][0]["rows"] += 1
+    path.write_text(json.dumps(document))
+    assert "rows of the expected columns" in refusal(folder)
+    assert differences(resumed(folder), whole) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_part_that_never_ends_is_not_read(folder):
+    part = folder / "part-00000.parquet"
+    part.unlink()
+    os.mkfifo(folder / "pipe")
+    part.symlink_to("pipe")
+    assert refusal(folder) == f"{part}: not a regular file"
+    for lost in (folder / "nothing.json", folder / "_manifest.json"):
+        lost.unlink(missing_ok=True)
+        with pytest.raises(FileError, match="cannot be written: it is not a regular file"):
+            resumed(folder)

@@ -43,7 +43,8 @@ from motif.parameters.registry import GROUPS, OPPONENT_SUFFIX, ParameterSet, Set
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError, MotifError, ParameterError, plain_text, shown
-from motif.runtime.files import reading, write_text
+from motif.runtime.files import text_of, write_text
+from motif.runtime.limits import PARAMETER_FILE
 
 _BOARDS = 60
 _BAR = BOARD_SIZE - 1
@@ -300,8 +301,9 @@ def _text(path: Path) -> str:
         raise ParameterError(
             f"{where}: the name of a parameter file must be NAME{SUFFIX}, with letters, digits, _ and -"
         )
-    with reading(path, ParameterError, "no such parameter file"):
-        return path.read_text(encoding="utf-8")
+    text = text_of(path, ParameterError, PARAMETER_FILE, "no such parameter file")
+    # The hash of a file is the same on every system.
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _built_in(name: str, known: Collection[str] = tuple(PARAMETER_SETS)) -> ParameterSet:

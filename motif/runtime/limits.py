@@ -68,6 +68,7 @@ YAML_BREAKS = Limit(500_000, "lines and commas")
 YAML_VALUES = Limit(600_000, "values")
 """Lists, mappings, keys and scalars; the largest weight file has 424,000."""
 
+PARAMETER_FILE = _megabytes(1)
 BENCHMARK_FILE = _megabytes(128)
 BENCHMARK_UNPACKED = _megabytes(128, "MB unpacked")
 BENCHMARK_LINES = Limit(1_000_000, "lines")

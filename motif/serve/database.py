@@ -9,6 +9,7 @@ https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
 
 import os
 import sqlite3
+import stat
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -192,7 +193,10 @@ class Database:
         # An existing file is not opened: closing it would release locks of this process's other connections.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        if path.stat().st_mode & 0o077:
+        facts = path.lstat()
+        if not stat.S_ISREG(facts.st_mode):  # another's file, to which a link leads, is left alone
+            raise StorageError(f"{self.KEPT} cannot be stored: {path.name} is not a regular file")
+        if facts.st_mode & 0o077:
             path.chmod(0o600)
         connection = sqlite3.connect(
             path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False

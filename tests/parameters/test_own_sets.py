@@ -328,6 +328,18 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
         parameter_set(str(tmp_path / name))
 
 
+def test_a_large_file_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"towers\.py: the file holds more than 1 MB, the limit"):
+        parameter_set(str(written(tmp_path, "#" * (1 << 21))))
+
+
+def test_line_ends_do_not_matter(tmp_path):
+    text = HEAD + DECLARED + "def own(board):\n    return 1.0\n"
+    fingerprint = parameter_set(str(written(tmp_path, text))).fingerprint
+    (tmp_path / FILE).write_bytes(text.replace("\n", "\r\n").encode())
+    assert parameter_set(str(tmp_path / FILE)).fingerprint == fingerprint
+
+
 def test_a_non_finite_value_is_reported_by_a_fit_and_is_zero_in_play(tmp_path):
     # No trial board has five checkers on the bar.
     text = HEAD + DECLARED + "def own(board):\n    return 1e300 * 1e300 if board[25] == 9 else 1.0"

@@ -541,6 +541,18 @@ def test_a_database_that_others_could_read_is_closed_to_them(folder, store):
     assert stat.S_IMODE((folder / DATABASE).stat().st_mode) == 0o600
 
 
+def test_a_link_in_place_of_the_database_leaves_its_file_alone(tmp_path, folder, store):
+    other = tmp_path / "other"
+    other.write_text("not a game")
+    other.chmod(0o644)
+    folder.mkdir()
+    (folder / DATABASE).symlink_to(other)
+    with pytest.raises(StorageError, match="is not a regular file"):
+        begun(store)
+    assert stat.S_IMODE(other.stat().st_mode) == 0o644
+    assert other.read_text() == "not a game"
+
+
 @pytest.mark.parametrize("below", ["games", "more/games"])
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, below):
     (tmp_path / "file").touch()

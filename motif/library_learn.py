@@ -13,7 +13,7 @@ import numpy.typing as npt
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator, StaticEvaluator
-from motif.evaluators.named import LATEST, check_weight_path
+from motif.evaluators.named import LATEST, WRITTEN_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
@@ -23,6 +23,7 @@ from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.errors import DatasetError, MotifError, SettingError, changed, settings_of, shown
+from motif.runtime.files import check_target
 from motif.runtime.frames import Row
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
@@ -179,7 +180,7 @@ class Fit(FittedWeights):
         SettingError, FileError
             For a name that is not that of a weight file, or a file that cannot be written.
         """
-        check_weight_path(Path(path))
+        check_target(Path(path), *WRITTEN_SUFFIXES)
         with_words(self.weights).save(Path(path))
         return Path(path)
 
@@ -273,7 +274,7 @@ def fit(
     >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
     if out is not None:
-        check_weight_path(Path(out))
+        check_target(Path(out), *WRITTEN_SUFFIXES)
     with _folders(data) as folders:
         chosen = settings_of(FitSettings, settings, changes)
         fitted = fit_dataset(

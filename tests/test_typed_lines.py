@@ -113,7 +113,7 @@ SAYS = {
     "motif.fit(data.X(), data.y())": "data must be datasets or their folders, not array(",
     "motif.fit(data.to_frame())": "data must be datasets or their folders, not ",
     "motif.fit(data[:0])": "the dataset: the dataset is empty",
-    "motif.fit(data, out='x.txt')": "out x.txt: a weight file's name must end in .yaml or .yml",
+    "motif.fit(data, out='x.txt')": "x.txt: the name must end in .yaml or .yml",
     "data.split('0.1')": "validation must be at least 0 and below 1, not '0.1'",
     "data.write(path)": "already contains a dataset; name a new folder",
     "motif.play_tournament([result, result])": "duplicate player 'fit': each player may be listed once; fit",

@@ -24,6 +24,7 @@ from motif.cli.options import (
     option,
     picture_option,
     several_values,
+    weights_option,
 )
 from motif.cli.printing import counted, error_text, note, print_table, printed_json, say, tell
 from motif.runtime.errors import SettingError
@@ -114,7 +115,7 @@ _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "toleranc
 def fit(
     context: typer.Context,
     folders: Annotated[list[Path], argument("Datasets made by `motif sample`.", "DIR...")],
-    out: Annotated[Path, file_option("Weight file to write, NAME.yaml.")],
+    out: Annotated[Path, weights_option("Weight file to write, NAME.yaml.")],
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
@@ -137,13 +138,12 @@ def fit(
 ) -> None:
     """Fit weights to one dataset, or to several datasets pooled."""
     from motif.analysis.term_report import with_words
-    from motif.evaluators.named import check_weight_path, weights_called
+    from motif.evaluators.named import weights_called
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
 
     check_size("prune_z", prune_z)
-    check_weight_path(out)
     if config is not None:
         settings = _configured(config, settings, context)
     if prune or prune_z is not None:

@@ -212,10 +212,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     useful weights, closed output, a killed worker process or an internal error.  Failures print one line on
     stderr.  If the environment variable MOTIF_TRACEBACK is set, an internal error shows its traceback.
     """
+    _open_missing_streams()
     code = _run(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
         gc.freeze()  # The process is about to end; collecting the garbage of all modules would take 0.1 s.
     return code
+
+
+def _open_missing_streams() -> None:
+    """Open the null device for standard streams that are closed, so that no other file gets their number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -24,6 +24,7 @@ from motif.evaluators.named import (
     BRAS_PREFIX,
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
+    WRITTEN_SUFFIXES,
     default_player,
     known_players,
     own_name,
@@ -175,6 +176,11 @@ def file_option(
 def html_option(help: str = "HTML page to write.", *, show_default: bool | str = True) -> OptionInfo:
     """Return an option whose value is an HTML page to write."""
     return file_option(help, ".html", ".htm", show_default=show_default)
+
+
+def weights_option(help: str) -> OptionInfo:
+    """Return an option whose value is a weight file to write."""
+    return file_option(help, *WRITTEN_SUFFIXES)
 
 
 def picture_option(content: str) -> OptionInfo:

@@ -93,6 +93,14 @@ class HelpChoice:
 
 
 _RULES, _HELP = RulesChoice(), HelpChoice()
+DiceSeed = Annotated[
+    int | None,
+    option(
+        "Dice seed; with --dice manual, it affects only the plays of random.",
+        callback=checked_seed,
+        show_default="random",
+    ),
+]
 
 
 @command(
@@ -131,14 +139,7 @@ def play(
         Path | None, option("Match file (.mat or .sgf) to write after each game and at the end.")
     ] = None,
     json: JsonOption = False,
-    seed: Annotated[
-        int | None,
-        option(
-            "Dice seed; with --dice manual, it affects only the plays of random.",
-            callback=checked_seed,
-            show_default="random",
-        ),
-    ] = None,
+    seed: DiceSeed = None,
 ) -> None:
     """Play a match or money games in the terminal.
 

@@ -184,11 +184,10 @@ def hint(
 
     Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
     The source is the depth of lookahead, which is lower for poor plays; their equity is at most that of the
-    worst play seen to full depth, so several may show the same equity.  Plays are valued for the match and
-    cube of the options or of the ID (with --batch, of the options), with equities normalised so that a single
-    game at that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays
-    for 8 plies with the same dice and drops those that are significantly worse; for other rollouts see
-    `motif rollout --compare`.
+    worst play at full depth, so several may show the same.  Plays are valued for the match and cube of the
+    options or of the ID (with --batch, of the options), with equities normalised so that a single game at
+    that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays for 8
+    plies with the same dice and drops significantly worse ones; see also `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions

@@ -20,10 +20,10 @@ from motif.cli.options import (
     argument,
     command,
     complete_player,
-    file_option,
     option,
     picture_option,
     player_option,
+    weights_option,
 )
 from motif.cli.printing import print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
@@ -398,7 +398,7 @@ def calibrate(
         ),
     ],
     player: Annotated[str | None, player_option(PLAYERS, show_default=DEFAULT_PLAYER)] = None,
-    out: Annotated[Path | None, file_option("Calibrated weight file to write, NAME.yaml.")] = None,
+    out: Annotated[Path | None, weights_option("Calibrated weight file to write, NAME.yaml.")] = None,
     plot: Annotated[Path | None, picture_option("Plot of probabilities before and after")] = None,
     share: Annotated[float, option("Share of the games to fit on, 0 to 1.", "SHARE")] = 0.5,
     json: JsonOption = False,
@@ -413,13 +413,10 @@ def calibrate(
     by game.  Scores in a CSV file are calibrated as one class; --out then requires --player, whose scores
     they are.
     """
-    from motif.evaluators.named import check_weight_path
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.sampling.game_results import ScoreResults, read_results
 
-    if out is not None:
-        check_weight_path(out)
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:

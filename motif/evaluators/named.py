@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.errors import PlayerError, SettingError, did_you_mean
+from motif.runtime.errors import PlayerError, did_you_mean
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
@@ -28,15 +28,10 @@ _FOLDERS = (_PACKAGE / "weights", _PACKAGE.parent / "weights")
 """Possible folders of weights: in the installed package, or beside the package in a checkout."""
 WEIGHT_SUFFIXES = (".yaml", ".yml", ".yaml.xz", ".yml.xz")
 """Suffixes of weight files; the last two are compressed."""
-_WRITTEN_SUFFIXES = (".yaml", ".yml")
+WRITTEN_SUFFIXES = (".yaml", ".yml")
+"""Suffixes of the weight files that motif writes."""
 _ASKED_FOR_LATEST = re.compile(rf"(?<![^:]){LATEST}(?=$|[@+,])")
 _VERSION = re.compile(r"motif-v(\d+)")
-
-
-def check_weight_path(out: Path) -> None:
-    """Raise `SettingError` unless weights that are written to the file `out` can be loaded by its path."""
-    if out.suffix not in _WRITTEN_SUFFIXES:
-        raise SettingError(f"{{out}} {out}: a weight file's name must end in .yaml or .yml", "out")
 
 
 @cache

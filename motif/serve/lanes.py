@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 class BusyError(MotifError):
-    """More simultaneous requests than the settings allow."""
+    """More simultaneous requests than the settings allow, or a server that is stopping."""
 
 
 class WorkCancelledError(MotifError):
@@ -88,8 +88,8 @@ class Lane:
     async def do(self, work: Callable[[], _Result]) -> _Result:
         """Do `work` in a thread and return its result.
 
-        Raises `BusyError` if too many requests are waiting, `WorkCancelledError` if the client leaves or the
-        server stops, and `OverdueError` if the work takes too long.
+        Raises `BusyError` if too many requests are waiting or the server stops, `WorkCancelledError` if the
+        client leaves, and `OverdueError` if the work takes too long.
         """
         if self._waiting >= self._most:
             raise BusyError(f"{self._waiting} requests are already waiting; try again later")
@@ -126,7 +126,10 @@ class Lane:
 
 
 async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
-    """Return the result of `done`; raises `WorkCancelledError` if the client leaves first."""
+    """Return the result of `done`.
+
+    Raises `WorkCancelledError` if the client leaves first, and `BusyError` if the server stops.
+    """
     client = CLIENT.get()
     if client is None:
         return await done
@@ -138,7 +141,7 @@ async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
     except asyncio.CancelledError:
         if client.has_left:
             raise WorkCancelledError("cancelled: the client has left") from None
-        raise
+        raise BusyError("the server is stopping; try again later") from None
     finally:
         client.leaving.discard(done.cancel)
 

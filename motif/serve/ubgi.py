@@ -40,7 +40,7 @@ _OWNERS = {"center": None, "centre": None, **_SIDES}
 _SWITCHES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _ROLES = ("chequer", "cube", "turn")
 _LIMITS = ("movetime", "depth", "nodes", "trials")
-_LONGEST_NUMBER = 18
+_LONGEST_NUMBER = len(str(SEED_LIMIT))
 LONGEST_LINE = 4096
 """Characters, with the end of the line; usual lines have about 200."""
 _AUTHOR = "the authors of motif"
@@ -355,7 +355,8 @@ def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
 
 
 def _number(word: str, least: int = 0) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER and int(word) >= least):
+    is_number = word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER
+    if not (is_number and least <= int(word) < SEED_LIMIT):
         raise RefusalError(BAD_VALUE, f"{quoted(word)} is not a number of {least} or more")
     return int(word)
 

@@ -3,6 +3,7 @@
 The process has limits of time and memory, so that no file can block the server or use up its memory.
 """
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -23,6 +24,7 @@ from motif.runtime.parallel import begin_worker, starting_workers
 from motif.runtime.progress import checkpoint
 from motif.serve.lanes import OverdueError
 
+logging.getLogger("python_multipart").addHandler(logging.NullHandler())  # its warnings are in the answer
 _FORM = "multipart/form-data"
 _PARTS, _PART_HEAD = 16, 4096
 """Maximum number of parts of a form, and maximum bytes of a part's headers."""

@@ -174,7 +174,7 @@ def test_a_page_that_cannot_be_written(capsys, tmp_path):
     path = tmp_path / "one.bm"
     path.write_text(LINE)
     assert main(["benchmark", str(path), "--player", "pubeval", "--html", str(tmp_path)]) == 2
-    assert f"{tmp_path}: cannot be written: " in capsys.readouterr().err
+    assert f"{tmp_path}: is a folder, not a file" in capsys.readouterr().err
 
 
 MAKE = ("--players", "pubeval,keith-v1", "--rollers", "pubeval", "--plays", 2, "--most", 1296, "--jobs", 1)

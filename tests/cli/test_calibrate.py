@@ -85,7 +85,7 @@ def test_weights_that_have_seen_the_games(motif, motif_json, chances, tmp_path):
         ),
         (("--player", "bras@1", "--out", "made.yaml"), "'bras@1' has no weights: name a weight file"),
         (("--player", "random"), "cannot evaluate"),
-        (("--player", "bras", "--out", "made.txt"), "a weight file's name must end in .yaml or .yml"),
+        (("--player", "bras", "--out", "made.txt"), "made.txt: the name must end in .yaml or .yml"),
         (("--player", "bras", "--plot", "made.gif"), "the name of a picture must end in .png or .svg"),
         (("--player", "bras", "--out", "."), "is a folder, not a file"),
     ],

@@ -53,7 +53,7 @@ def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
         ),
         (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
         (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is not a bootstrap run"),
-        (("{run}", "--html", "{run}"), "{run}: cannot be written"),
+        (("{run}", "--html", "{run}"), "{run}: is a folder, not a file"),
     ],
 )
 def test_bad_input_for_a_run_is_one_line(motif, run, words, line):

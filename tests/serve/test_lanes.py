@@ -105,7 +105,7 @@ def test_work_ends_when_its_client_leaves(address):
 )
 def test_sigterm_ends_a_server_at_work(path, document):
     with ExitStack() as stack, started("--waiting", "1", "--rollouts", "1", player=PLAYER) as (server, where):
-        sent(stack, where, path, document)
+        at_work = sent(stack, where, path, document)
         # Refused while the other one is in progress.
         other = {"id": OPENING, "trials": 36, "cut": 1} if path == "rollout" else DEEP
         while asked(where, path if path == "rollout" else "hint", other).status_code != 503:
@@ -114,6 +114,9 @@ def test_sigterm_ends_a_server_at_work(path, document):
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
         assert time.monotonic() - began < 15  # four seconds on an idle machine
+        answer = b"".join(iter(lambda: at_work.recv(65_536), b""))
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert answer.endswith(b'"the server is stopping; try again later"}')
 
 
 def test_a_request_has_a_budget():

@@ -148,6 +148,11 @@ def test_keys_are_set_and_reported(engine):
     assert said(engine, "set engine.seed 7", "setoption name Seed value 8", "get engine.seed") == [
         "value engine.seed 8"
     ]
+    largest = 2**63 - 1
+    assert f"0..{largest}" in said(engine, "keys")[3]
+    assert said(engine, f"set engine.seed {largest}", "get engine.seed") == [f"value engine.seed {largest}"]
+    for beyond in (largest + 1, "9" * 19, "9" * 20, "9" * 4000):
+        assert said(engine, f"set engine.seed {beyond}")[0].startswith("error bad_value ")
     assert said(engine, "setoption name Deterministic value true", "set game.variant backgammon") == []
 
 

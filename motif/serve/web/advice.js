@@ -109,14 +109,14 @@ function rollGrid(grid, better, worse) {
   const cell = (value) => {
     const strength = Math.ceil(4 * Math.abs(value) / most);
     const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
-    return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
+    return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0\./, "."));
   };
   const caption = t("grid caption", { better, worse }), faces = grid.map((_, k) => String(k + 1));
   return h("figure", { class: "grid" }, h("figcaption", caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
 /** Shows a cube decision of `names`, who rolls and who answers; without its equities if an analysis shows them already. */
-export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false, known, isAnswer = false } = {}) {
+export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false, known, isAnswer = false, isRevealed = true } = {}) {
   await attempt(place, async () => {
     const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra, known, answer: isAnswer, shown: true });
     const inMatch = answer.length > 0, deciding = names[isAnswer ? 1 : 0], chance = 1 - answer.win, needed = answer.take_point;
@@ -134,7 +134,7 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
       !isAnswer && windowScale(answer),
       table(t("chances of the player on roll"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
       source(t("judged by", { player: answer.player }))));
-  });
+  }, isRevealed);
 }
 
 /** The doubling window on a scale from 0 to 100 %. */

@@ -98,7 +98,7 @@ export class Analysis {
     this.notice.before(this.fault);
     this.board.show({ board: START });
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
-      button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("view position"), "#/position"));
+      button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("open position"), "#/position"));
     const heads = ["move", "decision", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(one)));
     show(this.panel,
       h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
@@ -142,13 +142,14 @@ export class Analysis {
     this.players = players;
     const inMatch = this.match.length > 0;
     const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
+    const inAll = (key) => `${t(key)} (${t(inMatch ? "term mwc" : "in points")})`;
     const known = (value, words) => (value === null ? "\u2013" : words(value));
     const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
     const rows = [
       ["PR", (one) => known(one.pr, (pr) => `${figure(pr, 1)}${one.pr_word ? ` (${t(`rating ${one.pr_word}`)})` : ""}`)],
       [t("error rate"), (one) => known(one.error_rate, (rate) => figure(rate, 1))],
       [t("decisions"), (one) => String(one.overall.decisions)], [t("blunders"), (one) => String(one.overall.blunders)],
-      [t("lost plays"), (one) => lost(one.chequer)], [t("lost cube"), (one) => lost(one.cube)],
+      [inAll("lost plays"), (one) => lost(one.chequer)], [inAll("lost cube"), (one) => lost(one.cube)],
       [t("luck"), (one) => signed(one.luck.total)], [t("luck adjusted"), (one) => known(one.luck_adjusted_result, adjusted)],
     ].map(([name, words]) => [name, ...players.map(words)]);
     show(this.totals, h("h2", t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
@@ -192,7 +193,7 @@ export class Analysis {
   row(one, number) {
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
       h("td", `${one.game}.${one.move}`),
-      h("td", plain(`${this.nameOf(one.decider)}: ${this.whatOf(one)}`, () => this.select(number))),
+      h("td", plain(h("span", `${this.nameOf(one.decider)}: `, one.is_play ? [h("span", { class: "roll" }, one.dice.join("-")), one.done === null ? "" : ` ${playName(one.done)}`] : t(`did ${one.done}`)), () => this.select(number))),
       h("td", one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
       h("td", one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }

@@ -54,7 +54,7 @@ export function linkTo(words, href, more = {}) {
 }
 
 export function positionLink(id) {
-  return linkTo(t("view position"), `#/position/${encodeURIComponent(id)}`);
+  return linkTo(t("open position"), `#/position/${encodeURIComponent(id)}`);
 }
 
 export function buttons(...children) {

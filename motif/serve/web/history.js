@@ -28,7 +28,7 @@ export async function showHistory(view) {
 
 function ratings({ pr, pr_word: word, luck, analyses }) {
   const { height, left, right, top, bottom } = CHART;
-  const width = Math.min(innerWidth - 60, 900);
+  const width = Math.max(280, Math.min(innerWidth - 60, 900));
   const most = 20 * Math.ceil(Math.max(1, ...analyses.map((one) => one.pr / 20)));
   const x = (k) => left + (width - left - right) * (analyses.length === 1 ? 0.5 : k / (analyses.length - 1));
   const y = (value) => top + (height - top - bottom) * value / most;

@@ -3,12 +3,12 @@
 import { showCube, showWhy, sourceWords } from "./advice.js";
 import { get, post } from "./api.js";
 import { announce, button, buttons, fault, figure, h, linkTo, live, percent, positionLink, show, source, within, working } from "./dom.js";
-import { turned } from "./drawing.js";
+import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { actionWords, diceOf, formatOf, movesOf, otherOwner, playName, START } from "./plays.js";
+import { actionWords, diceOf, formatOf, movesOf, otherOwner, playName, scoreOf, START } from "./plays.js";
 import { t } from "./texts.js";
-import { frame, retried } from "./view.js";
+import { frame, player, retried } from "./view.js";
 
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
 const TO_TAKE = ["take", "pass", "drop", "beaver"];
@@ -27,7 +27,7 @@ export async function showLearn(view, rest) {
 
 function trainer(kind, { cards, due, asked, known, learned }) {
   const isEmpty = kind === "error" && !cards;
-  const words = isEmpty ? t("no errors yet") : [due > 0 && t("cards due", { count: due }), asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].filter(Boolean).join(" ");
+  const words = isEmpty ? t("no errors yet") : [due > 0 ? t("cards due", { count: due }) : kind === "error" && `${t("nothing due")}.`, asked ? t("cards right", { percent: percent(known / asked, 0), count: learned }) : t("cards none")].filter(Boolean).join(" ");
   return h("section", { class: "card" }, h("h2", t(`trainer ${kind}`)), h("p", t(`trainer ${kind} words`)), source(words),
     isEmpty ? linkTo(t("view analyse"), "#/analyse") : linkTo(t("practise"), `#/learn/${kind}`, { id: `learn-${kind}` }));
 }
@@ -39,7 +39,6 @@ class Quiz {
     this.verdict = live("sheet");
     this.why = live("advice");
     Object.assign(this, frame(view, t(`trainer ${kind}`), this.mover, "quiz"));
-    this.ownBar.remove();
     this.last.remove();
     show(this.panel, this.verdict, h("section", { class: "card" }, this.why));
     useKeys((key) => this.key(key));
@@ -81,10 +80,9 @@ class Quiz {
     const owner = question.owner ?? "centre";
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
     const asks = t(this.isTake ? "ask take" : "ask double");
-    show(this.verdict, h("h2", question.is_play ? t("ask play") : asks),
-      this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
-    const length = Number(question.xgid?.split(":")[8] ?? 0), score = length && `${formatOf({ length })}, ${(this.isTake ? question.score.toReversed() : question.score).join("\u2013")}`;
-    show(this.otherBar, h("strong", t(`trainer ${this.kind}`)), h("span", { class: "score" }, score || t("money")));
+    const length = Number(question.xgid?.split(":")[8] ?? 0), score = this.isTake ? question.score?.toReversed() : question.score;
+    this.facts = [0, 1].map((k) => (length ? { score: scoreOf(score[k], length) } : {}));
+    show(this.verdict, h("h2", t(`trainer ${this.kind}`)), h("p", formatOf({ length })), this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();
@@ -95,6 +93,9 @@ class Quiz {
 
   showActions() {
     if (!this.card) return show(this.actions);
+    const pips = pipCounts(this.mover.turn?.board ?? this.mover.shown.board);
+    player(this.otherBar, false, t("opponent"), { pips: pips[1], ...this.facts[1] });
+    player(this.ownBar, true, t("you"), { pips: pips[0], ...this.facts[0] });
     if (this.answered) {
       return show(this.actions, button(t("next question"), () => this.next(), { id: "next-question", key: "N", primary: true }), button(t("why"), () => this.explain(), { id: "quiz-why", key: "W" }),
         positionLink(this.card.question.id));
@@ -143,6 +144,6 @@ class Quiz {
   explain(isRevealed) {
     const { known, se, isTake, card: { player, question: { id, is_play: isPlay } } } = this, about = { id, player };
     const names = [t("you"), t("opponent")];
-    return isPlay ? showWhy(this.why, about, ...(known ?? [null, null]), se, isRevealed) : showCube(this.why, about, { known, isAnswer: isTake, names: isTake ? names.reverse() : names });
+    return isPlay ? showWhy(this.why, about, ...(known ?? [null, null]), se, isRevealed) : showCube(this.why, about, { known, isAnswer: isTake, isRevealed, names: isTake ? names.reverse() : names });
   }
 }

@@ -7,7 +7,7 @@ export function objected(game, { plays, better, cost, se, known }, { anyway, aga
   const why = live("why");
   const words = t("tutor says", { cost: `${within(figure(cost, 3), se)} (${sourceWords({ source: (known ?? plays[0]).source })})`, better: plays ? playName(better) : actionWords(better) });
   const row = (one) => h("li", pointed((pointedAt) => game.point(pointedAt), one),
-    plain(playName(one.notation), () => game.mover.take(one.notation)), ` ${signed(one.equity)}`);
+    plain(playName(one.notation), () => game.mover.take(one.notation)), h("small", ` ${t("equity")} `), signed(one.equity));
   const about = { id: game.state.id, dice: game.state.roll };
   const explain = () => (plays ? showWhy(why, about, ...plays, se) : game.cubeAdvice(why, known));
   show(game.sheet, h("h2", t("tutor head")), h("p", words), plays && h("ul", { class: "two-plays" }, plays.map(row)),

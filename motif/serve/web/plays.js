@@ -32,7 +32,7 @@ export function formatOf({ length }) {
 }
 
 export function scoreOf(points, length) {
-  return length ? t("score of", { score: Math.min(points, length), length }) : t("points", { count: points });
+  return length && points <= length ? t("score of", { score: points, length }) : t("points", { count: points });
 }
 
 export function otherOwner(owner) {

@@ -5,7 +5,7 @@ import { button, buttons, h, linkTo, section, show } from "./dom.js";
 import { moved, offCounts, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { movesOf, otherOwner } from "./plays.js";
+import { movesOf, otherOwner, scoreOf } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
@@ -83,8 +83,10 @@ class Practice {
   changed() {
     const board = this.mover.turn?.board ?? this.board;
     const pips = pipCounts(board), off = offCounts(board);
-    player(this.otherBar, false, "motif", { pips: pips[1], off: off[1] });
-    player(this.ownBar, true, t("you"), { pips: pips[0], off: off[0] });
+    const { length, score: points } = this.place, scores = this.mine ? points : points.toReversed();
+    const facts = (k) => ({ pips: pips[k], off: off[k], score: length > 0 && scoreOf(scores[k], length) });
+    player(this.otherBar, false, "motif", facts(1));
+    player(this.ownBar, true, t("you"), facts(0));
     show(this.record, this.log.map(([who, words]) => h("li", { class: who }, words)));
     if (this.mover.turn) show(this.actions, this.mover.buttons());
   }

@@ -22,9 +22,9 @@ export class ResultCard {
   show(place) {
     const { state } = this.game;
     const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
-    const score = state.score.join("\u2013") + (state.rules.length ? ` (${formatOf(state.rules)})` : "");
+    const score = ["me", "opponent"].map((who, k) => `${this.game.nameOf(who)} ${state.score[k]}`).join(", ");
     show(place, h("section", { class: "result-card" },
-      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score }))), figures));
+      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score })), state.rules.length > 0 && ` \u00b7 ${formatOf(state.rules)}`), figures));
     this.judge(figures, state);
   }
 

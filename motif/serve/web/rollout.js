@@ -1,7 +1,7 @@
 // Cubeful rollouts of plays or a cube decision.
 
 import { remove, stream } from "./api.js";
-import { button, fault, h, percent, reveal, show, signed, source, table, within } from "./dom.js";
+import { button, fault, figure, h, percent, reveal, show, signed, source, table, within } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
@@ -50,13 +50,17 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   stop.remove();
   progress.remove();
   const more = 4 * steps.at(-1), ticked = () => [...result.querySelectorAll("input:checked")].map((one) => one.value);
-  if (more <= MOST && result.querySelector("table")) bar.append(button(t("more trials"), () => rollOut(place, about, isPlay, [more], ticked()), { small: true }));
+  if (more <= MOST && result.querySelector("table")) bar.append(button(t(isPlay ? "more trials of plays" : "more trials"), () => rollOut(place, about, isPlay, [more], ticked()), { small: true }));
+}
+
+function spread(se) {
+  return h("small", ` \u00b1 ${figure(se, 3)}`);
 }
 
 function playsTable({ plays, player, trials }) {
-  const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), within(signed(one.equity), one.se.equity),
-    k ? [within(signed(one.equity.toFixed(3) - plays[0].equity.toFixed(3)), one.difference_se), -one.difference < 2 * one.difference_se && h("small", ` ${t("too close")}`)] : "", percent(one.mean.win)]);
-  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
+  const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), [signed(one.equity), spread(one.se.equity)],
+    k ? [signed(one.equity.toFixed(3) - plays[0].equity.toFixed(3)), spread(one.difference_se), -one.difference < 2 * one.difference_se && h("small", ` ${t("too close")}`)] : "", percent(one.mean.win)]);
+  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows, { class: "rolled-plays" }), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
 }
 
 function cubeTable(answer) {

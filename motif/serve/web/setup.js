@@ -124,7 +124,7 @@ class Setup {
       button(t("hint"), () => this.hint(), { primary: true, id: "setup-hint", key: "H", disabled: disabled || !place.dice, "aria-describedby": "hint-needs" }),
       button(t("cube advice"), () => showCube(this.advice, { id: place.id }), { id: "setup-cube", key: "C", disabled }), rollOut,
       !disabled && linkTo(t("view from"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
-    show(this.needs, place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
+    show(this.needs, isFaulty ? "" : place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
   }
 
   fit() {
@@ -140,7 +140,7 @@ class Setup {
       dice: dice && diceOf(dice), by: "me", ...more,
     });
     const [mine, theirs] = pipCounts(this.shown);
-    show(this.counts, t("setup counts", { mine, theirs }));
+    show(this.counts, mine + theirs ? t("setup counts", { mine, theirs }) : t("setup empty"));
   }
 
   pressed(place, event) {
@@ -181,6 +181,7 @@ class Setup {
     else asked.jacoby = controls.jacoby.checked;
     const number = (this.asked = (this.asked ?? 0) + 1);
     this.clear();
+    if (this.shown.every((count) => !count)) return this.refuse();
     const points = Math.max(own, other);
     if (length && points >= length) return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
     try {
@@ -191,10 +192,13 @@ class Setup {
     } catch (error) {
       if (number !== this.asked) return;
       this.complain(error);
-      this.showAdvisors(true);
-      show(this.ids);
-      show(this.advice);
+      this.refuse();
     }
+  }
+
+  refuse() {
+    this.showAdvisors(true);
+    for (const one of [this.ids, this.advice, this.rolled]) show(one);
   }
 
   complain(error) {
@@ -227,6 +231,7 @@ class Setup {
         button("SVG", () => tried(async () => saveAs("position.svg", await svg(), "image/svg+xml")), { small: true, id: "save-svg" }),
         button("PNG", () => tried(async () => savePng(await svg())), { small: true, id: "save-png" })));
     this.id.value = xgid;
+    this.id.scrollLeft = 0;
   }
 
   /** What the picture says: dark, the rules, light, the roll. */

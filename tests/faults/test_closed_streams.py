@@ -1,0 +1,27 @@
+"""Standard streams may be closed: ``<&-``, ``>&-``, ``2>&-``."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.processes import ROOT
+
+ID = "4HPwATDgc/ABMA"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams")
+@pytest.mark.parametrize(
+    ("command", "code", "errors"),
+    [
+        ("--help >&-", 0, ""),
+        (f"evaluate {ID} --player pubeval >&-", 0, ""),
+        (f"evaluate {ID} --player nobody 2>&-", 2, ""),
+        ("evaluate --batch - --player pubeval <&-", 0, ""),
+        ("serve ubgi --player pubeval <&-", 0, ""),
+    ],
+)
+def test_a_closed_stream_is_no_internal_error(command, code, errors):
+    line = f"{sys.executable} {ROOT / 'cli.py'} {command}"
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (code, errors)

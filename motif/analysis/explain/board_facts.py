@@ -404,7 +404,9 @@ class EventView:
         empty = [point for point in points if self._own[point] == 0 < self._other[point]]
         if len(filled) > len(empty):
             new = [point for point in filled if self._had[point] == 0]
-            yield BoardFact("fill_gap" if new else "hold", {"point": (new or filled)[0]})
+            kept = [point for point in filled if self._had[point] >= self._own[point]]
+            if new or kept:
+                yield BoardFact("fill_gap" if new else "hold", {"point": (new or kept)[0]})
         differing = [point for point in points if self._own[point] != self._other[point]]
         if differing and self._own[differing[0]] < self._other[differing[0]]:
             point = differing[0]

@@ -140,6 +140,35 @@ def test_a_trainer_of_doubles(page, server):
     assert page.locator("h2.right, h2.wrong").count() == 1
 
 
+def test_a_question_shows_both_pip_counts(page, server):
+    page.goto(f"{server.address}/#/learn/opening")
+    page.wait_for_selector("#ok")
+    assert page.locator(".side-bar:has-text('167 pips')").count() == 2
+    move(page)
+    assert page.locator(".side-bar.own:has-text('167 pips')").count() == 0
+
+
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+def test_wide_tables_fit_a_phone(new_page, server, tmp_path, language):
+    """Neither all decisions of a match nor the plays of a rollout are cut."""
+    page = new_page(size=NARROW, language=language)
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    page.select_option("#which", "all")
+    cut = """() => [...document.querySelectorAll(".wide")]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1).length"""
+    assert page.evaluate(cut) == 0
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    page.click(".roll-out")
+    page.wait_for_selector(".rolled table")
+    page.click(".rolled .small")
+    assert page.evaluate(cut) == 0
+
+
 def test_a_position_is_found_in_what_xg_copies(page, server):
     page.goto(f"{server.address}/#/position")
     page.wait_for_selector("#save-svg")

@@ -52,7 +52,7 @@ def test_checkers_are_placed_and_removed(page, server):
     page.goto(f"{server.address}/#/position")
     page.wait_for_selector("#save-svg")
     page.click("button:has-text('Clear')")
-    page.wait_for_selector(".fault:has-text('both players')")
+    page.wait_for_selector("#message:has-text('The board is empty')")
     assert page.is_disabled("#setup-cube")
     for place in (6, 6, 5, 25):
         press(page, place)

@@ -278,6 +278,8 @@ def test_a_deleted_game_can_be_had_back(page, server):
     game = page.url.rpartition("/")[2]
     page.click("#forget")
     page.wait_for_selector("#start")
+    page.wait_for_load_state("networkidle")
+    assert not page.query_selector(f".kept a[href$='{game}']")
     page.click("#undo-delete")
     page.wait_for_selector(".table[data-asks]")
     assert game in page.url

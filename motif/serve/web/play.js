@@ -10,7 +10,7 @@ import { pause } from "./pace.js";
 import { CENTRED, diceOf, formatOf, movesOf, nameOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
 import { play as sound } from "./sound.js";
-import { newGame, showPlay } from "./start.js";
+import { deleted, newGame, showPlay } from "./start.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
 import { frame, player, RETRY } from "./view.js";
@@ -389,13 +389,17 @@ export class Game {
       show(this.advice, h("h3", t("all rolls")), h("p", t("fair words", { seed })),
         table(t("all rolls"), ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")], rows, { id: "faces" }),
         games.map((game, k) => [h("h4", t("game number", { number: k + 1 })),
-          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}${low}`).join(", "))]));
+          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}-${low}`).join(", "))]));
     }));
   }
 
   forget() {
     const { game } = this.state;
-    undoable(t("game deleted"), () => tried(() => remove(`games/${game}`)), () => { location.hash = `#/play/${game}`; });
+    deleted.add(game);
+    undoable(t("game deleted"), () => tried(() => remove(`games/${game}`)), () => {
+      deleted.delete(game);
+      location.hash = `#/play/${game}`;
+    });
     localStorage.removeItem(LAST);
     if (location.hash === "#/play") showPlay(this.view, "");
     else location.hash = "#/play";

@@ -10,6 +10,8 @@ import { frame, keptList, player, retried, RETRY, when } from "./view.js";
 
 const LAST = "motif-game", WISHES = "motif-wishes";
 const SHOWN = 6;
+/** Games that are deleted, unless that is undone. */
+export const deleted = new Set();
 
 export async function showPlay(view, name) {
   const wanted = name || localStorage.getItem(LAST);
@@ -77,14 +79,14 @@ async function showStart(view, message = "") {
   });
   await retried(kept, async () => {
     const { games } = await get("games");
-    const open = games.filter((one) => one.asks !== "nothing").slice(0, SHOWN);
+    const open = games.filter((one) => one.asks !== "nothing" && !deleted.has(one.game)).slice(0, SHOWN);
     show(kept, open.length > 0 && section(t("kept games"), gameList(open)));
   });
   import("./play.js").catch(() => {}); // what the game itself needs, before it is asked for
 }
 
 export function gameList(games) {
-  return keptList(games.map((one) => ({
+  return keptList(games.filter((one) => !deleted.has(one.game)).map((one) => ({
     href: `#/play/${one.game}`, path: `games/${one.game}`,
     words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("\u2013")}`,
     more: ` ${when(one.changed)}${one.asks === "nothing" ? ` \u00b7 ${t("over")}` : ""}`,

@@ -132,7 +132,7 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
       needed !== null && answer.should_take === chance >= needed && h("p", {},
         t("take point", { needed: percent(needed, digits), name: names[1], chance: percent(chance, digits) })),
       !isAnswer && windowScale(answer),
-      table(t("chances of the player on roll"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
+      table(t("chances table"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
       source(t("judged by", { player: answer.player }))));
   }, isRevealed);
 }

@@ -187,13 +187,13 @@ export class Analysis {
   }
 
   whatOf(one) {
-    return one.is_play ? `${one.dice.join("-")} ${one.done === null ? "" : playName(one.done)}` : t(`did ${one.done}`);
+    return one.is_play ? `${one.dice.join("\u2011")} ${one.done === null ? "" : playName(one.done)}` : t(`did ${one.done}`);
   }
 
   row(one, number) {
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
       h("td", `${one.game}.${one.move}`),
-      h("td", plain(h("span", `${this.nameOf(one.decider)}: `, one.is_play ? [h("span", { class: "roll" }, one.dice.join("-")), one.done === null ? "" : ` ${playName(one.done)}`] : t(`did ${one.done}`)), () => this.select(number))),
+      h("td", plain(`${this.nameOf(one.decider)}: ${this.whatOf(one)}`, () => this.select(number))),
       h("td", one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
       h("td", one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }

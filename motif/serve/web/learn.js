@@ -62,7 +62,7 @@ class Quiz {
     this.card = null;
     const head = this.asked ? t("quiz over", { right: this.right, count: this.asked }) : t("nothing due");
     show(this.verdict, h("h2", head), this.asked > 0 && h("p", t("quiz again")),
-      buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show errors of game"), `#/analyse/${this.analysis}`)));
+      buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show analysis"), `#/analyse/${this.analysis}`)));
     this.mover.show({ board: START });
     show(this.message, head);
     announce(head);

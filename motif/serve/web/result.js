@@ -40,7 +40,7 @@ export class ResultCard {
         h("p", t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
         h("p", t("card luck", { luck: signed(own.luck.total, 2) })),
         buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
-          linkTo(t("show errors of game"), `#/analyse/${analysis}`)));
+          linkTo(t("show analysis"), `#/analyse/${analysis}`)));
     } catch (error) {
       this.known.delete(key);
       if (place.isConnected) show(place, h("p", { class: "source" }, error.message));

@@ -50,7 +50,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   stop.remove();
   progress.remove();
   const more = 4 * steps.at(-1), ticked = () => [...result.querySelectorAll("input:checked")].map((one) => one.value);
-  if (more <= MOST && result.querySelector("table")) bar.append(button(t(isPlay ? "more trials of plays" : "more trials"), () => rollOut(place, about, isPlay, [more], ticked()), { small: true }));
+  if (more <= MOST && result.querySelector("table")) bar.append(button(t(isPlay ? "more plays" : "more trials"), () => rollOut(place, about, isPlay, [more], ticked()), { small: true }));
 }
 
 function spread(se) {
@@ -60,7 +60,7 @@ function spread(se) {
 function playsTable({ plays, player, trials }) {
   const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), [signed(one.equity), spread(one.se.equity)],
     k ? [signed(one.equity.toFixed(3) - plays[0].equity.toFixed(3)), spread(one.difference_se), -one.difference < 2 * one.difference_se && [" ", h("small", t("too close"))]] : "", percent(one.mean.win)]);
-  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows, { class: "rolled-plays" }), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
+  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
 }
 
 function cubeTable(answer) {

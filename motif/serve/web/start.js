@@ -86,7 +86,7 @@ async function showStart(view, message = "") {
 }
 
 export function gameList(games) {
-  return keptList(games.filter((one) => !deleted.has(one.game)).map((one) => ({
+  return keptList(games.map((one) => ({
     href: `#/play/${one.game}`, path: `games/${one.game}`,
     words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("\u2013")}`,
     more: ` ${when(one.changed)}${one.asks === "nothing" ? ` \u00b7 ${t("over")}` : ""}`,

@@ -61,7 +61,7 @@ class MatchOptions:
         turned = owner in ("me", "opponent") and state.cube == 1
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
         if changes["cube"] is not None or owner is not None:
-            changes["has_cube"] = True
+            state = MatchState(**vars(state))
         if self.length is not None and self.length != state.length:
             changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
             changes["crawford"] = bool(self.crawford)

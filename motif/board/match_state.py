@@ -80,8 +80,8 @@ class MatchState:
     """Player who must decide: "opponent" if a double or a resignation is on offer."""
     player: Literal[0, 1] = 1
     """Number of the player on roll in a Match ID."""
-    has_cube: bool = True
-    """Whether the game has a cube; no ID contains this."""
+    has_cube = True
+    """Whether the game has a cube."""
 
     def __post_init__(self) -> None:
         if reasons := match_faults(self):
@@ -101,6 +101,12 @@ class MatchState:
             decision="me",
             player=0 if self.player else 1,
         )
+
+
+class CubelessMatchState(MatchState):
+    """The state of a game that is played without a cube; no ID contains this."""
+
+    has_cube = False
 
 
 def match_faults(state: MatchState) -> list[str]:

@@ -130,7 +130,7 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
     if not name.lower().endswith(".xml"):
         names = ", ".join(TABLES)
         raise SettingError(
-            f"unknown match equity table {name!r}: it must be {names} or a path that ends in .xml"
+            f"unknown match equity table {name!r}: it must be {names} or a file in gnubg's format, NAME.xml"
         )
     text = text_of(Path(name), SettingError, EQUITY_TABLE_FILE)
     return read_table(text, name)

@@ -18,7 +18,7 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
 )
-from motif.board.match_state import GameState, MatchState, owner_seen_by
+from motif.board.match_state import CubelessMatchState, GameState, MatchState, owner_seen_by
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
 from motif.board.rules import (
@@ -207,7 +207,8 @@ class GameSession:
     def state(self) -> MatchState:
         """Return score, cube and dice, seen as `position` is."""
         side = self.on_roll
-        return MatchState(
+        kind = MatchState if self.rules.cube else CubelessMatchState
+        return kind(
             length=self.rules.length,
             own_score=min(self.score[side], MAX_SCORE),
             opponent_score=min(self.score[1 - side], MAX_SCORE),
@@ -222,7 +223,6 @@ class GameSession:
             game_state=self._game_state(),
             decision="me" if self.to_decide == side else "opponent",
             player=1 if side else 0,
-            has_cube=self.rules.cube,
         )
 
     def context(self) -> CubeContext:

@@ -296,7 +296,7 @@ def test_plays_that_cannot_be_compared():
     with pytest.raises(PlayError, match=r"illegal play '.*' for this roll"):
         explain_play(evaluator, START, (3, 1), legal_plays(START, (6, 4))[0])
     shut_out = Position.from_points({25: 1, 6: 14}, {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 3})
-    with pytest.raises(PlayError, match="no move is the only legal play"):
+    with pytest.raises(PlayError, match="no play is legal: there is nothing to compare"):
         explain_play(evaluator, shut_out, (3, 1))
 
 

@@ -113,7 +113,7 @@ def test_html_is_written(motif_json, tmp_path):
     [
         ((START,), "D1"),
         ((START, "3", "1", "--player", "pubeval"), "'pubeval' has no named terms to explain"),
-        ((START, "3", "1", "--player", "wildbg@1"), "without lookahead, can be explained"),
+        ((START, "3", "1", "--player", "wildbg@1"), "weight files, bras and phase can be explained"),
         ((START, "3", "1", "--fast", "--deep"), "--fast and --deep cannot be combined"),
         ((START, "3", "1", "--versus", "8/5 6/5"), "cannot be compared with itself"),
         ((START, "3", "1", "--versus", "8/2"), "'8/2' is not a legal play"),

@@ -486,7 +486,9 @@ def _chosen(
         if play is not None and all(play.position != legal.position for legal in plays):
             raise PlayError(f"illegal play {play.notation or NO_MOVE!r} for this roll")
     if len(plays) == 1:
-        raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
+        only = plays[0].notation
+        found = f"{only} is the only legal play" if only else "no play is legal"
+        raise PlayError(f"{found}: there is nothing to compare")
     choice = compare_plays(position, checked_roll(*roll), evaluator, context, better, worse)
     if choice.better.play.position == choice.worse.play.position:
         raise PlayError(f"{choice.worse.play.notation!r} cannot be compared with itself; name another play")

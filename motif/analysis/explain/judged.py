@@ -239,8 +239,7 @@ def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
     if isinstance(evaluator, StaticEvaluator) and evaluator.weights is not None:
         return evaluator, evaluator.weights
     raise PlayerError(
-        f"{evaluator.name!r} has no named terms to explain; weight files, bras and phase, "
-        "without lookahead, can be explained"
+        f"{evaluator.name!r} has no named terms to explain; weight files, bras and phase can be explained"
     )
 
 

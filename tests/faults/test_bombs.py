@@ -182,7 +182,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "more than 128 MB unpacked",
     ),
     "comments": ("benchmark", "e.bm.gz", lambda _: members(b"#\n", 100), "more than 1,000,000 lines"),
-    "words": ("benchmark", "f.bm.gz", lambda _: members(b"m " * 32767 + b"a\n", 60), "line 1: no roll"),
+    "words": ("benchmark", "f.bm.gz", lambda _: members(b"m " * 32767 + b"a\n", 60), "line 1: invalid roll"),
     "bgf of zeros": ("match", "a.bgf", lambda _: HEADER + members(b"\0", 512), "more than 64 MB unpacked"),
     "bgf of lists": ("match", "b.bgf", lambda _: packed(opened_lists(10 * MB)), "more than 3,000,000 values"),
     "bgf of a long number": (
@@ -195,7 +195,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "match",
         "d.bgf",
         lambda _: packed(MAGIC + b"\xfa" + key("points") + b"\xf8\x24" + b"\x3f" * 8 + b"\xbe\xf9\xfb"),
-        "a point does not",
+        "checkers and points must be whole numbers up to 30",
     ),
     "bgf of many moves": (
         "match",
@@ -326,7 +326,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
     "terms without end": ("terms", "a.parquet", constant(TERMS_SCHEMA), "more than 500,000 rows"),
     "long terms": ("terms", "b.parquet", long_texts(TERMS_SCHEMA, "term"), "MB"),
     "long terms once": ("terms", "c.parquet", one_long_text, "bytes in a text"),
-    "part without end": ("dataset", "part-00000.parquet", constant(SCHEMA), "more than 1,000,000 rows"),
+    "part without end": ("dataset", "part-00000.parquet", constant(SCHEMA), "rows: must be 0 to 1000000"),
     "long positions": ("dataset", "part-00000.parquet", long_texts(SCHEMA, "position"), "MB"),
     "entities": (
         "equities",

@@ -105,7 +105,7 @@ def test_faults_are_named(tmp_path, column, value, words):
 def test_files_that_are_no_tables(tmp_path):
     with pytest.raises(DatasetError, match="there is no such file"):
         read_terms(tmp_path / "missing")
-    with pytest.raises(DatasetError, match="not a table of terms"):
+    with pytest.raises(DatasetError, match="not a regular file"):
         read_terms(tmp_path)
     path = tmp_path / "text"
     path.write_text("motif")

@@ -6,6 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from motif.board.rules import MAX_VALUED_LENGTH
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.settings import setting
@@ -62,6 +63,8 @@ class MatchOptions:
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
         if changes["cube"] is not None or owner is not None:
             state = MatchState(**vars(state))
+        if self.length is not None and not 0 <= self.length <= MAX_VALUED_LENGTH:
+            raise SettingError(f"length must be 0 to {MAX_VALUED_LENGTH} points, not {self.length}", "length")
         if self.length is not None and self.length != state.length:
             changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
             changes["crawford"] = bool(self.crawford)

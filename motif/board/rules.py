@@ -18,6 +18,8 @@ MAX_CUBE = 2**15
 """Largest cube in a Match ID, which has 4 bits for the base-2 logarithm."""
 MAX_MATCH_LENGTH = 64
 """Longest match that motif plays: gnubg's ``MAXSCORE``, so that gnubg can read every match."""
+MAX_VALUED_LENGTH = 128
+"""Longest match with cube equities: its states do not exceed `motif.evaluators.cube_model.MAX_STATES`."""
 MAX_CUBE_PLAYED = 4096
 """Largest cube in games that motif plays: gnubg's ``MAX_CUBE``."""
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.board.rules import gammons_count, is_cube_dead, may_double
+from motif.board.rules import MAX_VALUED_LENGTH, gammons_count, is_cube_dead, may_double
 from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.cube_model import (
     CENTRED,
@@ -222,10 +222,6 @@ class EquityScale(NamedTuple):
     def value(self, equity: float) -> float:
         """Convert an equity to a value of `CubeCurves`."""
         return self.middle + self.half * equity
-
-
-MAX_VALUED_LENGTH = 128
-"""Longest match for which the cube states do not exceed `motif.evaluators.cube_model.MAX_STATES`."""
 
 
 def check_valued(state: MatchState) -> None:

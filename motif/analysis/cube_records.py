@@ -7,7 +7,7 @@ import numpy as np
 
 from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.phrases import LANGUAGE, phrases
-from motif.analysis.position_records import Record, probabilities_of_each
+from motif.analysis.position_records import probabilities_of_each
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
@@ -19,6 +19,7 @@ from motif.doubling.equities import efficiency_class
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
 from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
+from motif.runtime.frames import Record
 
 
 class CubeAnswer(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ from motif.players.ranking import (
 )
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.files import content_of
+from motif.runtime.frames import Record
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
 
@@ -161,8 +162,6 @@ def _parse_decision(words: Sequence[str]) -> None:
     check_goes_on(parse_position(words[0])[0])
 
 
-Record = dict[str, Any]
-"""A JSON object."""
 # Small batches keep all workers busy with lookahead; without it, large batches are faster.
 _ROWS_AT_ONCE = 2048
 _LOOKAHEAD_ROWS_AT_ONCE = 64

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
@@ -16,6 +15,7 @@ from motif.rollouts import Comparison, RolloutResult, RolloutSettings, compare_p
 from motif.rollouts import rollout as roll_out
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import by_name
+from motif.runtime.frames import Record
 
 
 class RolloutQuestion(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Annotated
 from motif.cli.options import option
 from motif.cli.printing import json_line
 from motif.runtime.errors import SettingError
-from motif.runtime.frames import Row
+from motif.runtime.frames import Record
 from motif.runtime.progress import Advance, progress
 
 _LINES_AT_ONCE = 1000
@@ -28,7 +28,9 @@ def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None
         raise SettingError(f"{wanted} and --batch cannot be combined")
 
 
-def write_records(records: Iterator[Row], total: int, json: bool, describe: Callable[[Row], str]) -> None:
+def write_records(
+    records: Iterator[Record], total: int, json: bool, describe: Callable[[Record], str]
+) -> None:
     """Print each record when it is ready, with a progress bar unless the output is a terminal."""
     form = json_line if json else describe
     output = sys.stdout  # rich replaces sys.stdout while it shows a bar

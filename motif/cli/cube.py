@@ -24,7 +24,7 @@ from motif.cli.options import (
 from motif.cli.printing import percent, print_board, print_table, printed_json, say
 from motif.evaluators.named import static_words, without_plies
 from motif.runtime.errors import PlayerError
-from motif.runtime.frames import Row
+from motif.runtime.frames import Record
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
@@ -211,7 +211,7 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool) -> None:
         _print_bras(record["bras"])
 
 
-def _line(record: Row) -> str:
+def _line(record: Record) -> str:
     """Return the line for one position of a batch."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
@@ -219,7 +219,7 @@ def _line(record: Row) -> str:
     return f"{record['position']}  {'  '.join(equities)}  {record['action']}{exact}"
 
 
-def _print_bras(bras: Row) -> None:
+def _print_bras(bras: Record) -> None:
     low, high = bras["live_from"]
     measured = bras.get("measured")
     say(f"\nThe BRAS score S of the player on roll is {bras['S']:.1f}.")

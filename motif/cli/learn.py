@@ -28,7 +28,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import counted, error_text, note, print_table, printed_json, say, tell
 from motif.runtime.errors import SettingError
-from motif.runtime.frames import Row
+from motif.runtime.frames import Record
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     say(f"{out}: {fitted.samples} positions fitted in {fitted.seconds:.1f} s by {method}")
 
 
-def _head_cells(head: str, facts: Row) -> list[str]:
+def _head_cells(head: str, facts: Record) -> list[str]:
     """Return a row of the table of heads, with figures before and after pruning."""
     ways = [of for of in (facts.get("before_pruning"), facts) if of]
     measured = [[f"{of['terms']:,}" for of in ways]]
@@ -268,7 +268,7 @@ def bootstrap(
     _print_summaries(summaries, out)
 
 
-def _print_summaries(summaries: Sequence[Row], out: Path) -> None:
+def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
     rows = [
         (
             summary["name"],
@@ -347,7 +347,7 @@ def train_phase_net(
     say(f"play it as the player onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
 
 
-def _match_cells(match: Row) -> tuple[str, ...]:
+def _match_cells(match: Record) -> tuple[str, ...]:
     share = f"{100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} %"
     return match["player"], match["opponent"], share, f"{match['ppg']:+.3f} ± {match['ppg_se']:.3f}"
 

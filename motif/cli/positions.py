@@ -31,7 +31,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import counted, percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import PositionError, SettingError
-from motif.runtime.frames import Row
+from motif.runtime.frames import Record
 from motif.runtime.layout import columns
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _fitted(share: float, width: int = 4) -> str:
 
 def _roll_out(
     ranking: "Ranking", position: "Position", cube_model: "CubeModel", rolling: PlayRollout, jobs: int | None
-) -> "tuple[Comparison, str, Row]":
+) -> "tuple[Comparison, str, Record]":
     """Roll out the best plays of a ranking; also return by whom, in words, and the JSON record."""
     from motif.rollouts import compare_plays
     from motif.rollouts.comparison import CANDIDATES, EARLY
@@ -291,30 +291,30 @@ def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | 
     return replace(match, dice=(max(roll), min(roll)))
 
 
-def _evaluation_line(record: Row) -> str:
+def _evaluation_line(record: Record) -> str:
     won = f"win {record['win']:.4f} {record['win_gammon']:.4f} {record['win_backgammon']:.4f}"
     lost = f"lose {1 - record['win']:.4f} {record['lose_gammon']:.4f} {record['lose_backgammon']:.4f}"
     return f"{record['position']}  {won}  {lost}  equity {record['equity']:+.4f}  {record['class']}"
 
 
-def _plays_line(record: Row) -> str:
+def _plays_line(record: Record) -> str:
     return f"{_heading(record)}: {', '.join(map(_named, record['plays']))}"
 
 
-def _hint_line(record: Row) -> str:
+def _hint_line(record: Record) -> str:
     ranked = (f"{_named(play)} {play['equity']:+.4f}" for play in record["plays"])
     return f"{_heading(record)}: {', '.join(ranked)}"
 
 
-def _heading(record: Row) -> str:
+def _heading(record: Record) -> str:
     return "{} {}{}".format(record["position"], *record["roll"])
 
 
-def _named(play: Row) -> str:
+def _named(play: Record) -> str:
     return play["notation"] or "cannot move"
 
 
-def _counted(record: Row) -> str:
+def _counted(record: Record) -> str:
     return "{} of {}{}".format(counted(len(record["plays"]), "legal play"), *record["roll"])
 
 
@@ -322,7 +322,7 @@ _DETAILS = {"raw": ("raw sum", "before tanh, no unit"), "patterns": ("hidden uni
 """Titles of the tables of details."""
 
 
-def _print_details(details: Row, most: int | None) -> None:
+def _print_details(details: Record, most: int | None) -> None:
     """Print the tables of `Evaluator.details`, features, sums and scores, with the `most` largest rows."""
     for name, value in details.items():
         if isinstance(value, dict):
@@ -526,7 +526,7 @@ def _distributions(position: "Position") -> "list[RaceDistribution | None]":
     return distributions
 
 
-def _record(side: "RaceDistribution | None") -> Row | None:
+def _record(side: "RaceDistribution | None") -> Record | None:
     if side is None:
         return None
     return {

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.frames import Row
+from motif.runtime.frames import Record
 from motif.runtime.layout import columns, wrapped
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
     say("")
 
 
-def print_valued(valued: Row) -> None:
+def print_valued(valued: Record) -> None:
     """Print the match and cube for which plays were valued, if any."""
     if "valued_for" in valued:
         won, lost = valued["gammon_value"], valued["gammon_value_lost"]

@@ -9,7 +9,10 @@ from motif.runtime.layout import html_table, text_table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Row = dict[str, Any]
+Row = dict[str, object]
+"""A row of a table, or a JSON record."""
+Record = dict[str, Any]
+"""A JSON record whose values are read."""
 _PLAIN = (str, int, float, bool)
 
 

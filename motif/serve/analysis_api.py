@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.board.parsing import parse_position
+from motif.runtime.frames import Record
 from motif.serve.analysis_store import AnalysisStore
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.costs import RequestKind

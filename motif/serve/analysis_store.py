@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from motif.analysis.position_records import Record
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError
+from motif.runtime.frames import Record
 from motif.serve.database import Database, in_transaction
 from motif.serve.game_database import NoRoomError
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from motif.analysis.position_records import Record
+from motif.runtime.frames import Record
 from motif.serve.questions import examples
 
 Number = float | None

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
@@ -18,6 +17,7 @@ from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.runtime.errors import PositionError
+from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, computed, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService

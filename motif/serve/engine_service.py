@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_name, judge_of
-from motif.analysis.position_records import Record, boards_of, evaluations, hint
+from motif.analysis.position_records import boards_of, evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
 from motif.board.position import Position
@@ -29,6 +29,7 @@ from motif.evaluators.named import (
 )
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError, SettingError
+from motif.runtime.frames import Record
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import heard_by
 from motif.serve.costs import RequestKind, cost_of, may_play_out, plays_endings

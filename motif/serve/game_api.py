@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import Field
 
-from motif.analysis.position_records import Record
 from motif.board.rules import MAX_MATCH_LENGTH
+from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.levels import levels

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
-from motif.analysis.position_records import Record
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
 from motif.runtime.errors import MotifError, RecordError, plain_text
+from motif.runtime.frames import Record
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.session.event_game import Event

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from motif.analysis.cube_records import as_shown
-from motif.analysis.position_records import Record
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
+from motif.runtime.frames import Record
 from motif.session.event_game import GameStep, Objection
 from motif.session.kept_game import KeptGame, default_advisor
 

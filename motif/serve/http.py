@@ -32,8 +32,8 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from uvicorn.supervisors import Multiprocess
 
-from motif.analysis.position_records import Record
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
+from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api

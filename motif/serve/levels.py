@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from motif.analysis.judge import known_error_rate
-from motif.analysis.position_records import Record
 from motif.evaluators.named import own_name
+from motif.runtime.frames import Record
 
 
 class Level(NamedTuple):

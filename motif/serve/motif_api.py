@@ -18,7 +18,7 @@ from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
-from motif.analysis.position_records import Record, boards_of, details, evaluations, hint, hints, plays
+from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
@@ -32,6 +32,7 @@ from motif.evaluators.static import StaticEvaluator
 from motif.players.ranking import ROLLOUT
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import MotifError, PlayError, RecordError, SettingError
+from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint
 from motif.serve.answers import (

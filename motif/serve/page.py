@@ -18,7 +18,6 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
 from motif.analysis.match.review import Review
-from motif.analysis.position_records import Record
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import ogid, xgid
@@ -32,6 +31,7 @@ from motif.board.position import Position
 from motif.board.rules import gammons_count, is_double_useful
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
+from motif.runtime.frames import Record
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
 from motif.serve.analysis_store import AnalysisStore, Source, with_ratings

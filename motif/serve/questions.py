@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
-from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
@@ -17,6 +16,7 @@ from motif.board.rules import MAX_CUBE, MAX_SCORE
 from motif.players.ranking import FULL_DEPTH
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
+from motif.runtime.frames import Record
 
 _MAX_EQUITY = 1e6
 _START = "4HPwATDgc/ABMA"

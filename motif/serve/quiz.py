@@ -9,7 +9,6 @@ from pydantic_core import PydanticCustomError
 from motif.analysis.confirmation import DIGITS, compare_with_best, cube_source, difference_shown
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.position_records import Record
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -17,6 +16,7 @@ from motif.board.parsing import parse_decision, parse_position
 from motif.evaluators import Evaluator
 from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError
+from motif.runtime.frames import Record
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import Id, Known, Notation, Source
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.position_records import Record
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
+from motif.runtime.frames import Record
 from motif.serve.analysis_store import is_error
 
 CUBE = "cube"

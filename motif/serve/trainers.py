@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator
 from functools import cache
 
-from motif.analysis.position_records import Record
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
@@ -17,6 +16,7 @@ from motif.doubling.decision import cube_decision
 from motif.evaluators.named import default_player
 from motif.players import load
 from motif.players.player import Player
+from motif.runtime.frames import Record
 
 KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()

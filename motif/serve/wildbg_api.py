@@ -14,13 +14,13 @@ from pydantic import BaseModel, Field
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions
-from motif.analysis.position_records import Record
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.players.ranking import ALL, CubeContext, rank_plays
 from motif.runtime.errors import PlayError, PositionError
+from motif.runtime.frames import Record
 from motif.serve.bodies import computed, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService

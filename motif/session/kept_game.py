@@ -10,13 +10,13 @@ from datetime import date
 from functools import cache, lru_cache
 
 from motif.analysis.judge import JUDGE, evaluator_of
-from motif.analysis.position_records import Record
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
 from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.player import Player
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
+from motif.runtime.frames import Record
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
 from motif.session.resignations import LOSSES

@@ -9,10 +9,10 @@ from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import Moment, walk
-from motif.analysis.position_records import Record
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.runtime.errors import PlayerError
+from motif.runtime.frames import Record
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
 from motif.session.prompter import Prompter

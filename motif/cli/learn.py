@@ -328,7 +328,7 @@ def train_phase_net(
     with resumable("the same command starts again"):
         training = train(out, settings, jobs=jobs, tell=tell)
         draw_training(training.epochs, training.summary, out)
-    facts = training.summary
+    facts: Record = training.summary
     if printed_json(json, facts):
         return
     titles = ("player", "against", "games won", "points per game")

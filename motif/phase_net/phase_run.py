@@ -36,6 +36,7 @@ from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import SettingError
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
+from motif.runtime.frames import Row
 from motif.runtime.progress import Stopwatch, progress
 
 
@@ -277,7 +278,7 @@ Tell = Callable[[str], None]
 class PhaseNetTraining(NamedTuple):
     """Results of a run."""
 
-    summary: dict[str, Any]
+    summary: Row
     """Contents of ``phase-net.json``: settings, stages, matches with standard errors, seconds."""
     epochs: list[Epoch]
     """Rows of ``history.csv``."""

@@ -6,7 +6,6 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from motif.board.rules import MAX_VALUED_LENGTH
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.settings import setting
@@ -45,6 +44,7 @@ class MatchOptions:
         Without an ID's state, start from money play with a centred cube.  Raises `SettingError`.
         """
         from motif.board.match_state import MatchState
+        from motif.board.rules import MAX_VALUED_LENGTH
 
         state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
         changes: dict[str, Any] = {

@@ -169,7 +169,6 @@ def test_the_library_can_be_discovered():
         assert getattr(motif, name) is not None
     script = "import pydoc, motif; print(pydoc.plain(pydoc.render_doc(motif)))"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    shown = shown.partition("PACKAGE CONTENTS")[0]
     assert len(shown.splitlines()) < 55
     for name in dir(motif):
         if callable(getattr(motif, name)) and name[0].islower() and name not in UNSUNG:
@@ -347,9 +346,3 @@ def test_a_game_without_a_cube_is_valued_without_one(length, valued_for):
     game.push(game.legal_plays[0])
     assert motif.decide(game.position, player=PLAYER).action == "roll"
     assert "cube in the centre" in motif.rank(game.position, "31", PLAYER, cube=1).valued_for
-
-
-def test_import_of_all_names():
-    names = {}
-    exec("from motif import *", names)
-    assert set(motif.__all__) == set(names) - {"__builtins__"} == set(dir(motif)) - {"__version__"}

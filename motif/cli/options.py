@@ -4,15 +4,15 @@ This module imports nothing slow, so that completion is fast.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
+from enum import Enum
 from functools import partial, wraps
 from glob import escape
 from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
@@ -327,12 +327,22 @@ _RULES = {
 """Rules that a value breaks, by pydantic's names for the errors."""
 
 
+def _choices(annotation: Any) -> list[str]:
+    """Return the values of a literal or an enumeration, also one of several types; none for others."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [str(one.value) for one in annotation]
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return list(map(str, inner))
+    return [choice for one in inner for choice in _choices(one)]
+
+
 def _in_words(parameter: Any, value: Any, error: Any) -> Exception:
     """Return typer's `error` about a value of `parameter` in motif's words; other errors as they are."""
     if error.__cause__ is None:
         return error
     fault = error.__cause__.errors()[0]
-    allowed = re.findall("'([^']+)'", fault["msg"].partition(" is not one of ")[2])
+    allowed = _choices(parameter.type_descriptor.annotation) if fault["type"] == "value_error" else []
     listed = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))
     rule = _RULES.get(fault["type"], listed)
     if not rule:

@@ -48,8 +48,6 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], object], Callab
         return exported
 
     def attribute(name: str) -> object:
-        if name == "__all__":
-            return [public for public in sorted(places()) if not public.startswith("_")]
         if name not in places():
             hint = did_you_mean(name, places()) if not name.startswith("_") else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")

@@ -57,6 +57,8 @@ _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 """Minimum points of equity due to gammons, and their minimum share of a difference, for a sentence on
 gammons.
 """
+_SOME_GAMMONS = 0.02
+"""Minimum probability of losing a gammon at which saving it is a reason."""
 _SUMMED_UP = 5
 """Maximum number of groups in the summary of a position."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
@@ -393,7 +395,7 @@ def _gammons_cost(static: StaticEvaluator, plays: tuple[Play, Play], cube_model:
     if gammon_worth(cube_model)[1] < LITTLE:
         return False
     chances = static.evaluate_many(np.array([play.position.board for play in plays]))
-    return bool(turned(chances)[:, LOSE_GAMMON].max() >= _MIN_GAMMONS)
+    return bool(turned(chances)[:, LOSE_GAMMON].max() >= _SOME_GAMMONS)
 
 
 def _gammons(

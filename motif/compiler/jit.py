@@ -1,6 +1,6 @@
 """Decorators that compile kernels, with their numba options, and bit operations that numba lacks."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -103,16 +103,16 @@ def inline_kernel(function: _F) -> _F:
     return _compiled(function, block=True, forceinline=True, **_LEAN)
 
 
-def compile_ahead(wanted: Iterable[Callable[..., object]]) -> None:
-    """Compile in advance the `wanted` kernels that compiled kernels may call.
+def compile_ahead(kernel: Callable[..., object], *examples: object) -> None:
+    """Compile a kernel in advance for calls from other kernels, unless another process is compiling it.
 
-    Kernels that another process is compiling are skipped.  Without linking this does nothing, because numba
-    compiles callees with their caller.
+    The arguments have the types of the `examples`; without any, those of the calls in kernels compiled so
+    far.  Without linking this does nothing, because numba compiles callees with their caller.
     """
     if way() == LINKED:
-        from motif.compiler.linker import compile_ahead
+        from motif.compiler.linker import Kernel, compile_ahead
 
-        compile_ahead(wanted)
+        compile_ahead(cast(Kernel, kernel), examples)
 
 
 def compilation_target() -> tuple[str, str]:

@@ -12,11 +12,12 @@ import ctypes
 import hashlib
 import traceback
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
 from llvmlite import binding, ir
+from numba import typeof
 from numba.core import cgutils, compiler, event, sigutils, types, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
@@ -137,9 +138,11 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
     return function
 
 
-def compile_ahead(wanted: Iterable[object]) -> None:
-    """Compile `wanted` kernels that compiled kernels may call, unless another process is compiling them."""
-    for kernel in wanted:
+def compile_ahead(kernel: Callee, examples: Sequence[object]) -> None:
+    """See `motif.compiler.jit.compile_ahead`."""
+    if examples:
+        kernel.prepare(tuple(typeof(example) for example in examples))
+    else:
         for callee, arguments, _ in list(_cells.values()):
             if callee is kernel:
                 callee.prepare(arguments)

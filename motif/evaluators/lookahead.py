@@ -30,7 +30,7 @@ import numpy.typing as npt
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
-from motif.board.packed import BOARD_SIZE, Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
@@ -45,7 +45,7 @@ from motif.evaluators.evaluator import (
     with_closer_look,
     without_ties,
 )
-from motif.evaluators.kernels import score_boards
+from motif.evaluators.kernels import score_boards, trace_value
 from motif.evaluators.lookahead_kernels import (
     A_SEVENTH,
     A_THIRD,
@@ -58,7 +58,6 @@ from motif.evaluators.lookahead_kernels import (
 from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
-from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import checkpoint
@@ -585,8 +584,7 @@ def _looked_ahead(
     model, space = prepared(evaluator.model)
     tree, cubeless = thread_tree(), view.cube_model.is_cubeless
     equities = np.empty(len(boards) if cubeless else (len(boards), 2))
-    # A call without boards compiles, or loads, the kernel.
-    for part in _slices(len(boards), _BETWEEN_CHECKPOINTS) or [slice(0)]:
+    for part in _slices(len(boards), _BETWEEN_CHECKPOINTS):
         checkpoint()
         some, values, chances = packed[part], equities[part], probabilities[part]
         if cubeless:
@@ -599,16 +597,18 @@ def _looked_ahead(
 
 
 def warm_up() -> None:
-    """Compile the kernels that lookahead by weights needs last.
+    """Compile half of what lookahead by weights needs, in a second process beside its first call.
 
-    A second process calls this while the first one, which looks ahead for the first time, reads weights,
-    builds tables and compiles the other kernels.
+    The first process reads the weights, builds tables and compiles the other kernels.  These three share
+    most of their building blocks, and they are ready before that process needs them.
     """
     # This evaluator needs the same kernels as the others, and no file.
-    evaluator = simple()
-    # Without boards, the kernels are compiled but not run.
-    _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, EVERY_ROLL, _MONEY, rows=False)
-    compile_ahead([look_ahead, score_boards, measure_motif])
+    model, space = prepared(simple().model)
+    words, boards = space.plays.words, space.plays.boards
+    everything = space.filter_kept[:0]
+    compile_ahead(score_boards, model, words, boards, everything, 0, space, space.scores)
+    compile_ahead(look_ahead, model, 1, EVERY_ROLL, space, thread_tree(), False)
+    compile_ahead(trace_value, model, words[0], boards[0], space, space.row)
 
 
 def _count(passed: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:

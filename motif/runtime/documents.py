@@ -269,30 +269,36 @@ def _line(marked: Any) -> str:
     return f"line {marked.start_mark.line + 1}"
 
 
+_NUMBER = r"-?\d+\.\d+(?:e[-+]\d+)?"
 _NUMBERS = re.compile(
     r"^(?P<margin> *)(?P<key>[a-z_]+):\n"
-    r'(?P<lines>(?:(?P=margin)  (?:[a-z]\w*|"[a-z][\w*]*"): -?\d+\.\d+(?:e[-+]\d+)?\n)++)'
-    r"(?!(?P=margin)  )",
+    rf'(?P<lines>(?:(?P=margin)  (?:[a-z]\w*|"[a-z][\w*]*"): {_NUMBER}\n)++)'
+    r"(?!(?P=margin)  )"
+    rf"|(?<=: )(?P<row>\[{_NUMBER}(?:, {_NUMBER})*+\])$",
     re.MULTILINE | re.ASCII,
 )
-"""A key with a block of names and numbers below it.
+"""A key with a block of names and numbers below it, or a key's list of numbers on one line.
 
-The quantifier ++ is possessive: backtracking would not help, and would store a state for each line.
+The quantifiers ++ and *+ are possessive: backtracking would not help, and would store a state for each
+number.
 """
 _NO_NAMES = {"null", "true", "false"}
 _MARK = "numbers left out: "
 
 
 def parse_large_yaml(text: str) -> object:
-    """Parse a text like `parse_yaml`, but faster for long blocks of names and numbers.
+    """Parse a text like `parse_yaml`, but faster for long blocks and rows of numbers.
 
-    The blocks are parsed separately and the rest as YAML; anything unusual is parsed as a whole.  Raises
+    They are parsed separately and the rest as YAML; anything unusual is parsed as a whole.  Raises
     `YamlTextError`.
     """
     _check_size(text)
-    left_out: list[dict[str, float]] = []
+    left_out: list[dict[str, float] | list[float]] = []
 
     def marked(match: re.Match[str]) -> str:
+        if match["row"]:
+            left_out.append([float(number) for number in match["row"][1:-1].split(", ")])
+            return f"'{_MARK}{len(left_out) - 1}'"
         lines = match["lines"].split("\n")[:-1]
         pairs = (line.split(": ") for line in lines)
         numbers = {name.strip(' "'): float(number) for name, number in pairs}
@@ -315,7 +321,7 @@ def parse_large_yaml(text: str) -> object:
     return parse_yaml(text)
 
 
-def _put_back(document: object, left_out: list[dict[str, float]]) -> int:
+def _put_back(document: object, left_out: list[dict[str, float] | list[float]]) -> int:
     """Replace the marks in `document` with their numbers; return the number of marks."""
     if not isinstance(document, dict):
         return 0

@@ -291,7 +291,7 @@ def warm_up() -> None:
     # Without trials, the kernels are compiled but not run.
     rules = RolloutSettings().rules()
     board_trials(model, rules, boards.view(np.int64)[0], 0, 0, 0, space, np.empty((0, len(OUTPUTS))))
-    compile_ahead([play_out])
+    compile_ahead(play_out)
     gnubg_ids(unpack_many(boards))
     classify_many(boards)
 

@@ -62,7 +62,8 @@ from motif.compiler.jit import compile_ahead
 
 cubeful_values(NO_CUBE, 0, np.empty((0, 64), np.int8), np.empty((0, 5)))
 print("ahead", flush=True)
-compile_ahead([cubeful_values, value_for_side])
+compile_ahead(cubeful_values)
+compile_ahead(value_for_side)
 """
 )
 SAMPLING = """
@@ -333,7 +334,7 @@ def test_lookahead_compiles_in_advance_what_a_hint_needs(tmp_path):
     shutil.copytree(PACKAGE.parent / "weights", folder / "weights")
     beside = LISTENING + "from motif.evaluators.lookahead import warm_up\nwarm_up()\n"
     compiled_beside = said_by(folder, tmp_path / "cache", beside)
-    assert compiled_beside == ["look_ahead_many", "look_ahead", "score_boards", "measure_motif"]
+    assert compiled_beside == ["score_boards", "look_ahead", "trace_value"]
     hint = LISTENING + "import sys\nfrom motif.cli.main import main\nmain(sys.argv[1:])\n"
     said = said_by(folder, tmp_path / "cache", hint, "hint", "4HPwATDgc/ABMA", "3", "1", "--json")
     assert "generate_with_steps" in said

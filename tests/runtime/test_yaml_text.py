@@ -76,6 +76,7 @@ def test_invalid_yaml(text):
 
 
 NUMBERS = 'a:\n  one: 1.0\n  "one*two": -2.5e-07\n  off: 0.25\nb: {}\n'
+ROWS = "own:\n  1: [-1.0, 0.25, 3.5e-07]\n  24: [2.5]\nb: [0.0]\n"
 INSIDE = [
     NUMBERS,
     NUMBERS.replace("b: {}\n", ""),
@@ -101,6 +102,35 @@ INSIDE = [
     't: "numbers left ou\\x74: 0"\n' + NUMBERS,
     't: "numbers left ou\\x74: 7"\n' + NUMBERS,
     't: "numbers left ou\\x74: x"\n' + NUMBERS,
+    ROWS,
+    ROWS.removesuffix("\n"),
+    ROWS + NUMBERS,
+    ROWS.replace("0.25", "7"),
+    ROWS.replace("0.25", "1_0.5"),
+    ROWS.replace("0.25", "007.5"),
+    ROWS.replace("0.25", "1.0e400"),
+    ROWS.replace("0.25", "1:20.5"),
+    ROWS.replace("0.25", "0.25,"),
+    ROWS.replace("1: ", "1:"),
+    ROWS.replace("1: ", "1: # "),
+    ROWS.replace("1: ", "- "),
+    ROWS.replace("1: ", "- 1: "),
+    ROWS.replace("1: ", "? "),
+    ROWS.replace("1: ", "1: &x "),
+    ROWS.replace("1: ", "1: !!set "),
+    ROWS.replace("1: ", "own: "),
+    ROWS.replace("]\n", "] # aside\n"),
+    ROWS.replace("]\n", "]\n   1.0\n"),
+    ROWS.replace("]\n", "]\r\n"),
+    ROWS.replace("own:", "own: |"),
+    ROWS.replace("own:", "own: >\n  a:"),
+    ROWS.replace("own:", 'own: "').replace("b:", '"\nb:'),
+    'a: "x: [0.5]\n"',
+    "a: [x: [0.5]\n]",
+    "a: {x: [0.5]\n}",
+    "a: {x: [0.5], y: [0.25]}",
+    "a: b: [0.5]",
+    "'a: [0.5]'",
 ]
 
 

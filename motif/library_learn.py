@@ -280,7 +280,7 @@ def fit(
         fitted = fit_dataset(
             folders,
             chosen,
-            name=name or (Path(out).name.partition(".")[0] if out else "fit"),
+            name=name or (Path(out).stem if out else "fit"),
             version=version,
             parent=parent,
             start=None if start is None else weights_of(evaluator_of(start)),

@@ -79,6 +79,7 @@ WORKS = [
     "data.X(parameter_set('keith')).shape == data.X(Path('keith')).shape == (len(data), 19)",
     "data.feature_names('keith')[0] == 'pip_count'",
     "motif.fit(data, parameters=parameter_set('keith'), heads='win', jobs=1).samples > 0",
+    "motif.fit(data, parameters='keith', heads='win', out=folder / 'a.b.yaml').weights.name == 'a.b'",
     "motif.cube_windows('simple', 20).player == 'simple'",
     "motif.calibrate(data, 'motif-v0', jobs=1)",
     "motif.evaluate((start, start)) == motif.evaluate(np.array([start, start], object))",

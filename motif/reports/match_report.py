@@ -5,7 +5,14 @@ from pathlib import Path
 
 from motif.analysis.confirmation import CERTAIN, DOUBTFUL
 from motif.analysis.cube_records import cube_words
-from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis, Sum
+from motif.analysis.match.decisions import (
+    KINDS_OF_DECISION,
+    CostUnit,
+    Errors,
+    MatchDecision,
+    PlayerAnalysis,
+    Sum,
+)
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
@@ -75,14 +82,14 @@ def reading(analysis: MatchAnalysis) -> list[str]:
 
 def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
     """Return the rows of each section."""
-    both, in_match = analysis.players, bool(analysis.length)
+    both, unit = analysis.players, analysis.unit
 
     def error_rows(every: Sequence[Errors]) -> list[Row]:
         return [
             ("error rate", *map(_rate, every)),
             ("decisions", *(str(errors.decisions) for errors in every)),
             ("blunders", *(str(errors.blunders) for errors in every)),
-            ("lost", *(_amount(errors.total, errors.cost, in_match) for errors in every)),
+            ("lost", *(_amount(errors.total, errors.cost, unit) for errors in every)),
         ]
 
     overall = [
@@ -93,16 +100,15 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         *((mark, *(str(one.marks.get(mark, 0)) for one in both)) for mark in both[0].marks),
     ]
     cube = [
-        (_plural(kind), *(_mistakes(one.mistakes[kind], in_match) for one in both))
-        for kind in both[0].mistakes
+        (_plural(kind), *(_mistakes(one.mistakes[kind], unit) for one in both)) for kind in both[0].mistakes
     ]
     luck = [
         ("rolls", *(str(one.luck.count) for one in both)),
-        ("luck", *(_amount(one.luck.total, one.luck.result, in_match, sign="+") for one in both)),
+        ("luck", *(_amount(one.luck.total, one.luck.result, unit, sign="+") for one in both)),
     ]
     if both[0].result is not None:
-        luck.append(("result", *(_result(one.result, in_match) for one in both)))
-        luck.append(("luck-adjusted result", *(_result(one.luck_adjusted, in_match) for one in both)))
+        luck.append(("result", *(_result(one.result, unit) for one in both)))
+        luck.append(("luck-adjusted result", *(_result(one.luck_adjusted, unit) for one in both)))
     kinds = [kind for kind in KINDS_OF_DECISION if any(kind in one.kinds for one in both)]
     return [
         ("All decisions", overall),
@@ -119,8 +125,8 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
     ]
 
 
-def _mistakes(mistakes: Sum, in_match: bool) -> str:
-    lost = f", lost {_amount(mistakes.total, mistakes.result, in_match)}" if mistakes.count else ""
+def _mistakes(mistakes: Sum, unit: CostUnit) -> str:
+    lost = f", lost {_amount(mistakes.total, mistakes.result, unit)}" if mistakes.count else ""
     return f"{mistakes.count}{lost}"
 
 
@@ -137,7 +143,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
     return rows
 
 
-def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple[str, ...]]:
+def player_rows(players: Sequence[PlayerAnalysis], unit: CostUnit) -> list[tuple[str, ...]]:
     """Return the totals of each of `players`, under `PLAYER_TITLES`."""
     return [
         (
@@ -148,8 +154,8 @@ def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple
             _number(one.pr),
             _number(one.snowie),
             f"{one.luck.total:+.3f}",
-            _result(one.result, in_match),
-            _result(one.luck_adjusted, in_match),
+            _result(one.result, unit),
+            _result(one.luck_adjusted, unit),
         )
         for one in players
     ]
@@ -194,17 +200,13 @@ def _number(value: float | None) -> str:
     return _NONE if value is None else f"{value:.1f}"
 
 
-def _result(value: float | None, in_match: bool) -> str:
-    return _NONE if value is None else _won(value, in_match, "+")
+def _result(value: float | None, unit: CostUnit) -> str:
+    return _NONE if value is None else unit.text(value, "+")
 
 
-def _won(value: float, in_match: bool, sign: str = "") -> str:
-    return f"{100 * value:{sign}.2f} % MWC" if in_match else f"{value:{sign}.3f} points"
-
-
-def loss_text(error: float, cost: float, in_match: bool) -> str:
+def loss_text(error: float, cost: float, unit: CostUnit) -> str:
     """Return the loss of one decision as text."""
-    return f"{MILLIPOINTS * error:.0f} millipoints ({_won(cost, in_match)})"
+    return f"{MILLIPOINTS * error:.0f} millipoints ({unit.text(cost)})"
 
 
 def play_text(play: WorstPlay) -> tuple[str, str]:
@@ -218,8 +220,8 @@ def _rate(errors: Errors, *, with_se: bool = True) -> str:
     return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if with_se and errors.se is not None else "")
 
 
-def _amount(total: float, result: float, in_match: bool, sign: str = "") -> str:
-    return f"{total:{sign}.3f} ({_won(result, in_match, sign)})"
+def _amount(total: float, result: float, unit: CostUnit, sign: str = "") -> str:
+    return f"{total:{sign}.3f} ({unit.text(result, sign)})"
 
 
 def _plural(kind: str) -> str:
@@ -232,15 +234,15 @@ _BOARD_WIDTH = 49
 
 def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
     """Yield lines on the worst decisions, with boards side by side if they fit into `width` columns."""
-    in_match = bool(analysis.length)
+    unit = analysis.unit
     if analysis.plays:
         yield from ("The worst plays", "")
     for number, play in enumerate(analysis.plays, 1):
-        yield from _play_lines(number, play, in_match, width)
+        yield from _play_lines(number, play, unit, width)
     if analysis.cubes:
         yield from ("The worst cube decisions", "")
     for number, cube in enumerate(analysis.cubes, 1):
-        yield from _cube_lines(number, cube, analysis.names, in_match)
+        yield from _cube_lines(number, cube, analysis.names, unit)
     yield from _small_errors(analysis)
 
 
@@ -258,9 +260,9 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
         yield ""
 
 
-def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Iterator[str]:
+def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Iterator[str]:
     moment = play.moment
-    yield f"{number}. {play.heading}: loses {loss_text(play.shown, play.cost, in_match)}"
+    yield f"{number}. {play.heading}: loses {loss_text(play.shown, play.cost, unit)}"
     yield f" {moment.id}"
     made, better = (
         [f" {caption}", *_board(after)]
@@ -278,10 +280,10 @@ def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Ite
     yield ""
 
 
-def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: bool) -> Iterator[str]:
+def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: CostUnit) -> Iterator[str]:
     moment = cube.act.chance
     seats = names[moment.player], names[1 - moment.player]
-    yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, in_match)}"
+    yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, unit)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
     yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
@@ -296,7 +298,7 @@ def _board(play: Play) -> list[str]:
 
 def match_page(analysis: MatchAnalysis) -> str:
     """Return the self-contained HTML page of `analysis`."""
-    in_match = bool(analysis.length)
+    unit = analysis.unit
     return html_page(
         "match_page.html",
         analysis.title,
@@ -311,8 +313,8 @@ def match_page(analysis: MatchAnalysis) -> str:
         jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
         errors=error_rows(analysis.errors(), analysis.names),
         error_titles=ERROR_TITLES,
-        plays=[_play_decision(play, in_match) for play in analysis.plays],
-        cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
+        plays=[_play_decision(play, unit) for play in analysis.plays],
+        cubes=[_cube_decision(cube, unit) for cube in analysis.cubes],
     )
 
 
@@ -329,10 +331,10 @@ def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
     return {"": rows}
 
 
-def _play_decision(play: WorstPlay, in_match: bool) -> ShownDecision:
+def _play_decision(play: WorstPlay, unit: CostUnit) -> ShownDecision:
     drawn = play.played.moves, play.better.moves
     return ShownDecision(
-        f"{play.heading}: loses {_unbroken(loss_text(play.shown, play.cost, in_match))}",
+        f"{play.heading}: loses {_unbroken(loss_text(play.shown, play.cost, unit))}",
         play.moment.position,
         play.moment.state,
         list(zip(play_text(play), drawn, strict=True)),
@@ -341,9 +343,9 @@ def _play_decision(play: WorstPlay, in_match: bool) -> ShownDecision:
     )
 
 
-def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
+def _cube_decision(cube: WorstCube, unit: CostUnit) -> ShownDecision:
     return ShownDecision(
-        f"{cube.heading}, loses {_unbroken(loss_text(cube.act.error, cube.cost, in_match))}",
+        f"{cube.heading}, loses {_unbroken(loss_text(cube.act.error, cube.cost, unit))}",
         cube.act.chance.position,
         cube.act.chance.state,
         [("", ())],

@@ -9,6 +9,7 @@ import motif
 from motif.analysis.confirmation import DOUBTFUL
 from motif.analysis.match import MatchAnalysis
 from motif.analysis.match.decision_errors import context_of
+from motif.analysis.match.decisions import CostUnit
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.cli.main import main
@@ -86,7 +87,7 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
     for analysis in analyses:
         for one in analysis.decisions:
             if one.counts:
-                record = one.to_dict(analysis.names, in_match=True)
+                record = one.to_dict(analysis.names, CostUnit.MWC)
                 (check_play if one.is_play else check_cube)(one, record, judge, advisor)
                 count += 1
         listed = analysis.errors()

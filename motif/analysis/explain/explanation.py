@@ -446,15 +446,13 @@ def _certainty(player: str, difference: float, rolled: RolledPair | None, words:
     return words.say("certainty", key, player=player, error=words.amount(error))
 
 
-def explain_position(
-    evaluator: Evaluator, position: Position, language: str = LANGUAGE
-) -> PositionExplanation:
+def explain_position(evaluator: Evaluator, position: Position) -> PositionExplanation:
     """Explain the static value of `position` by `evaluator`.
 
     Raises `PlayerError` unless the evaluator is a weight file, bras or phase.
     """
     static, _ = explainable(evaluator)
-    words = phrases(language)
+    words = phrases(LANGUAGE)
     two = first, second = judged(static, position), judged(static, position.switch_sides())
     view = Viewpoint(you_are_on_roll=True, race=both_races(*two))
     parts = _weighed(static, two, view, words)

@@ -6,6 +6,8 @@ Marks and ratings are gnubg's (`motif.board.marks`).
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Self
 
 import numpy as np
 
@@ -35,6 +37,22 @@ _ERROR_KEYS = (
     *("game", "move", "player", "xgid", "roll", "done", "best", "error", "error_se", "mark", "source"),
 )
 """The keys of a decision in a list of errors."""
+
+
+class CostUnit(StrEnum):
+    """The unit of a cost or result: points in money play, match winning chances in a match."""
+
+    POINTS = "points"
+    MWC = "mwc"
+
+    @classmethod
+    def of_length(cls, length: int) -> Self:
+        """Return the unit in a match of `length` points; 0 is money play."""
+        return cls.MWC if length else cls.POINTS
+
+    def text(self, value: float, sign: str = "") -> str:
+        """Return a value with its unit; `sign` is ``+`` to mark gains."""
+        return f"{100 * value:{sign}.2f} % MWC" if self is CostUnit.MWC else f"{value:{sign}.3f} points"
 
 
 @dataclass(frozen=True)
@@ -142,10 +160,10 @@ class MatchDecision:
 
     def error_dict(self, names: tuple[str, str]) -> dict[str, object]:
         """Return the JSON record for a list of errors; `error` is in millipoints."""
-        record = self.to_dict(names, in_match=False)
+        record = self.to_dict(names, CostUnit.POINTS)
         return {key: record[key] for key in _ERROR_KEYS}
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
+    def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the record for JSON and tables; `error` is in millipoints."""
         return {
             "game": self.moment.game,
@@ -159,7 +177,7 @@ class MatchDecision:
             "best": self.best,
             "error": MILLIPOINTS * self.error,
             "error_se": None if self.se is None else MILLIPOINTS * self.se,
-            "mwc" if in_match else "points": self.error * self.moment.unit,
+            unit: self.error * self.moment.unit,
             "mark": self.mark,
             "counts": self.counts,
             "source": self.source,
@@ -188,7 +206,7 @@ class RollLuck:
         high, low = self.roll.roll
         return f"{self.roll.heading(name)}: {high}{low} gained {self.luck:+.3f}"
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
+    def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
         return {
             "game": self.roll.game,
@@ -196,7 +214,7 @@ class RollLuck:
             "player": names[self.roll.player],
             "roll": list(self.roll.roll),
             "luck": self.luck,
-            "mwc" if in_match else "points": self.luck * self.roll.unit,
+            unit: self.luck * self.roll.unit,
             "mark": self.mark,
             "xgid": self.roll.xgid,
         }
@@ -363,9 +381,8 @@ class PlayerAnalysis:
         """Snowie error rate as in gnubg: millipoints lost per roll of both players, including forced ones."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
-    def to_dict(self, in_match: bool) -> dict[str, object]:
+    def to_dict(self, unit: CostUnit) -> dict[str, object]:
         """Return the JSON record; costs are named by their unit."""
-        unit = "mwc" if in_match else "points"
         return {
             "name": self.name,
             "rating": self.rating,

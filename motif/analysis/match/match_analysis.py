@@ -18,6 +18,7 @@ from motif.analysis.match.decision_errors import (
     roll_luck,
 )
 from motif.analysis.match.decisions import (
+    CostUnit,
     MatchDecision,
     PlayerAnalysis,
     RollLuck,
@@ -87,7 +88,7 @@ class WorstPlay:
         loss = f"{MILLIPOINTS * self.shown:.0f} millipoints"
         return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
 
-    def to_dict(self, in_match: bool) -> dict[str, object]:
+    def to_dict(self, unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
         return {
             **self.moment.to_dict(self.name),
@@ -95,7 +96,7 @@ class WorstPlay:
             "played": self.played.notation,
             "better": self.better.notation,
             "loss": MILLIPOINTS * self.error,
-            "mwc" if in_match else "points": self.cost,
+            unit: self.cost,
             "summary": self.why.summary,
             "sentences": list(self.why.sentences),
             "reasons": [reason.to_dict() for reason in self.why.reasons],
@@ -131,7 +132,7 @@ class WorstCube:
         """Normalised equity of each action for the player on roll."""
         return self.act.decision.equities
 
-    def to_dict(self, in_match: bool) -> dict[str, object]:
+    def to_dict(self, unit: CostUnit) -> dict[str, object]:
         """Return the JSON record; the equities are those of the player on roll."""
         return {
             **self.act.chance.to_dict(self.name),
@@ -139,7 +140,7 @@ class WorstCube:
             "done": self.act.done,
             "action": self.act.decision.action,
             "loss": MILLIPOINTS * self.act.error,
-            "mwc" if in_match else "points": self.cost,
+            unit: self.cost,
             **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities.items()},
             "words": cube_words(self.act.decision),
         }
@@ -210,6 +211,11 @@ class MatchAnalysis(Tabular):
     """The luck of every roll."""
     record: MatchRecord = field(repr=False)
 
+    @property
+    def unit(self) -> CostUnit:
+        """Unit of costs and results."""
+        return CostUnit.of_length(self.length)
+
     def jokers(self, count: int) -> list[RollLuck]:
         """Return the `count` luckiest rolls."""
         gains = [one for one in self.lucks if one.luck > 0]
@@ -242,14 +248,13 @@ class MatchAnalysis(Tabular):
     def rows(self) -> list[dict[str, object]]:
         """Return one table row per decision."""
         luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
-        in_match = bool(self.length)
+        unit = self.unit
         rows = []
         for one in self.decisions:
-            row = one.to_dict(self.names, in_match)
-            unit = "mwc" if in_match else "points"
+            row = one.to_dict(self.names, unit)
             facts = {
                 "lost": row.pop(unit),
-                "unit": unit,
+                "unit": str(unit),
                 "luck": luck[one.moment.game, one.moment.action] if one.is_play else None,
                 "candidates": "; ".join(f"{it.done or NO_MOVE} {it.equity:+.4f}" for it in one.candidates),
             }
@@ -303,7 +308,7 @@ class MatchAnalysis(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON record: rates and losses in millipoints, totals and luck in normalised equity."""
-        in_match = bool(self.length)
+        unit = self.unit
         return {
             "analyst": self.analyst,
             "own_error_rate": self.own_error_rate,
@@ -313,30 +318,30 @@ class MatchAnalysis(Tabular):
             "games": self.games,
             "finished": self.finished,
             "score": list(self.score),
-            "players": [player.to_dict(in_match) for player in self.players],
+            "players": [player.to_dict(unit) for player in self.players],
             "errors": [one.error_dict(self.names) for one in self.errors()],
-            "worst": [play.to_dict(in_match) for play in self.plays],
-            "worst_cube": [cube.to_dict(in_match) for cube in self.cubes],
-            "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
+            "worst": [play.to_dict(unit) for play in self.plays],
+            "worst_cube": [cube.to_dict(unit) for cube in self.cubes],
+            "by_game": [[_game_dict(one, unit) for one in pair] for pair in self.by_game],
         }
 
     def records(self) -> list[dict[str, object]]:
         """Return one row per player."""
         plain = (str, int, float, bool, type(None))
-        rows = [player.to_dict(bool(self.length)) for player in self.players]
+        rows = [player.to_dict(self.unit) for player in self.players]
         return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, object]:
         """Return `to_dict` with the luckiest rolls, `jokers` of them, and optionally all decisions."""
-        in_match = bool(self.length)
+        unit = self.unit
         document = self.to_dict()
-        document["jokers"] = [one.to_dict(self.names, in_match) for one in self.jokers(jokers)]
+        document["jokers"] = [one.to_dict(self.names, unit) for one in self.jokers(jokers)]
         if decisions:
-            document["decisions"] = [one.to_dict(self.names, in_match) for one in self.decisions]
+            document["decisions"] = [one.to_dict(self.names, unit) for one in self.decisions]
         return document
 
 
-def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, object]:
+def _game_dict(player: PlayerAnalysis, unit: CostUnit) -> dict[str, object]:
     luck = player.luck
     return {
         "name": player.name,
@@ -345,7 +350,7 @@ def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, object]:
         "total": player.overall.total,
         "blunders": player.overall.blunders,
         "luck": luck.total,
-        "mwc" if in_match else "points": luck.result,
+        unit: luck.result,
     }
 
 
@@ -368,7 +373,7 @@ def _over_all(name: str, analyses: Sequence[MatchAnalysis]) -> PlayerAnalysis:
         rolls_of_both=sum(one.players[player].rolls_of_both for one, player in own),
     )
     known = [one.players[player] for one, player in own if one.players[player].result is not None]
-    if len({bool(one.length) for one in analyses}) > 1 or not known:
+    if len({one.unit for one in analyses}) > 1 or not known:
         return total
     return replace(
         total,

@@ -6,7 +6,7 @@ from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
 from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, roll_luck
-from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
+from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
 from motif.board.game_record import MatchRecord
@@ -30,10 +30,10 @@ class ReviewedRoll:
     chance: float
     """Player 0's static probability, before the roll, of winning the match or, in money play, the game."""
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
+    def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
         roll = self.luck.roll
-        known = {} if self.decision is None else _record(self.decision, names, in_match)
+        known = {} if self.decision is None else _record(self.decision, names, unit)
         state = replace(roll.state, dice=roll.roll)
         return {
             "done": None,
@@ -60,9 +60,9 @@ class ReviewedCube:
     action: str
     """The right action of both players, such as ``double, take``."""
 
-    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, object]:
+    def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
-        decision = _record(self.decision, names, in_match)
+        decision = _record(self.decision, names, unit)
         known = {one.done: one.equity for one in self.decision.candidates}
         taken = -known["take"] if "take" in known else known.get("double, take")
         return {
@@ -123,7 +123,7 @@ class Review:
         shown = (
             one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
         )
-        return [one.to_dict(self.record.players, bool(self.record.length)) for one in shown]
+        return [one.to_dict(self.record.players, CostUnit.of_length(self.record.length)) for one in shown]
 
     def players(self) -> list[dict[str, object]]:
         """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
@@ -142,7 +142,7 @@ class Review:
     def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
         record = self.record
         both = both_players(record.players, self.evaluator.name, decisions, self._lucks, result_of(record))
-        return [player.to_dict(bool(record.length)) for player in both]
+        return [player.to_dict(CostUnit.of_length(record.length)) for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
         evaluator = self.evaluator
@@ -165,11 +165,11 @@ class Review:
         return [ReviewedCube(decision, action) for decision in decisions if decision.counts]
 
 
-def _record(decision: MatchDecision, names: tuple[str, str], in_match: bool) -> dict[str, object]:
+def _record(decision: MatchDecision, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
     """Return a decision's JSON record, with the candidates' differences from the best one."""
     differences = zip(decision.candidates, decision.differences(), strict=True)
     candidates = [{**one.to_dict(), "difference": less} for one, less in differences]
-    return {**decision.to_dict(names, in_match), "candidates": candidates}
+    return {**decision.to_dict(names, unit), "candidates": candidates}
 
 
 def _order(moment: Moment) -> tuple[int, int]:

@@ -34,7 +34,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.cube_model import NO_CUBE, NO_DOUBLE, CubeModel, best_of_double
+from motif.evaluators.cube_model import NO_CUBE, NO_DOUBLE, CubeModel, best_of_double, cube_pairs
 from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
     BestPlays,
@@ -116,13 +116,6 @@ class Rolled(NamedTuple):
     """Plies of a trial, which ends with a static evaluation."""
     shares: tuple[float, ...]
     """Weight of the rollout in the value of a play after 1, 2, ... plies of lookahead."""
-
-    def mixed(
-        self, plies: int, values: npt.NDArray[np.float64], means: npt.NDArray[np.floating]
-    ) -> npt.NDArray[np.float64]:
-        """Return the `values` of `plies` of lookahead mixed with the `means` of the rollout."""
-        share = self.shares[plies - 1]
-        return np.asarray((1 - share) * values + share * means)
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
@@ -376,8 +369,9 @@ class LookaheadEvaluator(Evaluator):
             shallow = rows & (plies_of < self.plies)
             if shallow.any():
                 latest[shallow] = at(self.plies, shallow)
-            means = _equities_for(player, plays.boards[rows], opponent)
-            return switched_equities(_value(opponent, how.mixed(self.plies, mixtures[rows], means)))
+            share = how.shares[self.plies - 1]
+            mixed = self._shifted(plays.boards[rows], mixtures[rows], opponent, player, share)
+            return switched_equities(_value(opponent, mixed))
 
         rolled = _let_through(values, plays, passed, how.filter)
         contact = classify_many(pack_many(plays.boards)) != RACE
@@ -427,8 +421,9 @@ class LookaheadEvaluator(Evaluator):
         seen = _let_through(values, plays, concerned, _TO_THE_END)
         closer = values.copy()
         late &= seen
-        ends, opponent = self._endings(), view.turned()
-        closer[late] = switched_equities(_value(opponent, _equities_for(ends, plays.boards[late], opponent)))
+        opponent = view.turned()
+        ends = self._played_out(plays.boards[late], opponent, self._endings())
+        closer[late] = switched_equities(_value(opponent, ends))
         sources = np.where(late, ROLLOUT_SOURCE, estimates.sources)
         return PlayEstimates(with_closer_look(values, plays, seen, closer[seen]), sources)
 
@@ -443,36 +438,61 @@ class LookaheadEvaluator(Evaluator):
         if self._endings is not None and late.any():
             ends = self._endings()
             some = boards[late]
-            values[late] = ends.evaluate_many(some) if rows else _equities_for(ends, some, view)
+            values[late] = ends.evaluate_many(some) if rows else self._played_out(some, view, ends)
         if not late.all():
-            values[~late] = self._with_share(boards[~late], view, rows)
+            values[~late] = self._with_rollout(boards[~late], view, rows)
         return values
 
+    def _played_out(self, boards: Board, view: View, ends: Evaluator) -> npt.NDArray[np.float64]:
+        """Return equities (n,), or `Evaluator.cube_equities` (n, 2), of late endings `boards`."""
+        if view.cube_model.is_cubeless:
+            return ends.equity_many(boards)
+        return self._shifted(boards, self._with_share(boards, view, rows=False), view, ends, 1.0)
+
+    def _with_rollout(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
+        """Return the values of boards (see `_shape`), mixed with a short rollout if the depth has one.
+
+        Races are not rolled out, here and in `_deepened`, because lookahead is more accurate there.
+        """
+        values, rolling = self._with_share(boards, view, rows), self._rolled
+        if rolling is None:
+            return values
+        how, player = rolling
+        share = how.shares[self.plies - 1]
+        mixed, contact = values.copy(), classify_many(pack_many(boards)) != RACE
+        if contact.any():
+            some, own = boards[contact], values[contact]
+            if rows:
+                mixed[contact] = (1 - share) * own + share * player.evaluate_many(some)
+            else:
+                mixed[contact] = self._shifted(some, own, view, player, share)
+        return mixed
+
     def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Return the values of boards (see `_shape`), mixed with the previous ply and a rollout."""
+        """Return the values of boards (see `_shape`) by lookahead, mixed with the previous ply."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
             before = self._seen(boards, self.plies - 1, view, rows)
             values = self._mixture(boards, self.plies, values, before)
-        return self._with_rollout(boards, values, view, rows)
+        return values
 
-    def _with_rollout(
-        self, boards: Board, values: npt.NDArray[np.float64], view: View, rows: bool
+    def _shifted(
+        self, boards: Board, values: npt.NDArray[np.float64], view: View, rollout: Evaluator, share: float
     ) -> npt.NDArray[np.float64]:
-        """Return `values` of boards (see `_shape`), mixed with a short rollout if the depth has one.
+        """Return the `values` of boards, not probabilities, shifted by a `share` towards those of a rollout.
 
-        Races are not rolled out, here and in `_deepened`, because lookahead is more accurate there.
+        The rollout knows the probabilities better, but only lookahead knows how both sides will use the cube.
+        So cube equities are those of lookahead, plus the difference that the probabilities make in the static
+        cube model.
         """
-        rolling = self._rolled
-        if rolling is None:
-            return values
-        how, player = rolling
-        mixed, contact = values.copy(), classify_many(pack_many(boards)) != RACE
-        if contact.any():
-            some = boards[contact]
-            means = player.evaluate_many(some) if rows else _equities_for(player, some, view)
-            mixed[contact] = how.mixed(self.plies, values[contact], means)
-        return mixed
+        if view.cube_model.is_cubeless:
+            return np.asarray((1 - share) * values + share * rollout.equity_many(boards))
+        packed, side = pack_many(boards), view.side
+        own, rolled = (
+            np.asarray(cube_pairs(view.cube_model, side, packed, rows.astype(np.float64)))
+            for rows in (self._with_share(boards, _MONEY, rows=True), rollout.evaluate_many(boards))
+        )
+        return np.asarray(values + share * (rolled - own))
 
     def _mixture(
         self,

@@ -137,6 +137,11 @@ def match_faults(state: MatchState) -> list[str]:
         reasons += [f"each die must be 1 to 6, not {die}" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
             reasons.append("dice cannot be rolled while a double is on offer")
+    # After a beaver, gnubg's IDs keep the double on offer, and the doubler decides.
+    if state.doubled and state.cube_owner == "opponent" == state.decision:
+        reasons.append("the player on roll cannot double: the opponent owns the cube")
+    if state.doubled and state.crawford:
+        reasons.append("there is no double in the Crawford game")
     # An impossible length says nothing about the scores.
     return reasons + _score_faults(state) if 0 <= state.length <= MAX_SCORE else reasons
 

@@ -306,8 +306,18 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "unstack": lambda it: (
         it.has[it.point] < min(it.had[it.point], it.there[it.point]) and it.there[it.point] >= 5
     ),
-    "step_up": lambda it: it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point],
-    "stay_back": lambda it: 18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > it.there[it.point],
+    "step_up": lambda it: (
+        it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point] <= it.had[it.point]
+    ),
+    "step_up_more": lambda it: (
+        it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point] > it.had[it.point]
+    ),
+    "stay_back": lambda it: (
+        18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > 0 == it.there[it.point]
+    ),
+    "stay_back_more": lambda it: (
+        18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > it.there[it.point] > 0
+    ),
     "timing": lambda it: (
         (it.pips, it.others) == (spare_pips(it.own), spare_pips(it.other)) and it.pips > it.others
     ),
@@ -331,7 +341,8 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     ),
     "place": lambda it: it.has[it.point] > it.there[it.point] and (it.has[it.source] < it.there[it.source]),
     "move": lambda it: it.arrives() and it.has[it.source] < it.had[it.source],
-    "hold": lambda it: it.had[it.point] >= it.has[it.point] > it.there[it.point],
+    "hold": lambda it: it.had[it.point] >= it.has[it.point] > 0 == it.there[it.point],
+    "hold_more": lambda it: it.had[it.point] >= it.has[it.point] > it.there[it.point] > 0,
     "keep_from_off": lambda it: it.has[it.point] > it.there[it.point] and it.more([OFF]) < 0,
     "place_bar": lambda it: it.has[it.point] > it.there[it.point] and it.has[BAR] < it.there[BAR],
 }

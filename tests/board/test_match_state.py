@@ -121,11 +121,13 @@ def match_states(draw: st.DrawFn) -> MatchState:
     )
     if state["doubled"]:
         state["dice"] = None
+        state["cube_owner"] = "centre" if state["cube_owner"] == "centre" else "me"
     if state["game_state"] == "playing" and state["length"]:
         state["own_score"] %= state["length"]
         state["opponent_score"] %= state["length"]
     at_match_point = state["length"] - 1 in (state["own_score"], state["opponent_score"])
-    return MatchState(**state, crawford=state["length"] > 0 and at_match_point and draw(st.booleans()))
+    may_be_crawford = state["length"] > 0 and at_match_point and not state["doubled"]
+    return MatchState(**state, crawford=may_be_crawford and draw(st.booleans()))
 
 
 @given(match_states())
@@ -161,6 +163,14 @@ def test_the_higher_die_comes_first():
         ({"dice": (7, 1)}, "each die must be 1 to 6, not 7"),
         ({"dice": (1,)}, "a roll must have two dice, not 1"),
         ({"dice": (3, 1), "doubled": True}, "dice cannot be rolled while a double is on offer"),
+        (
+            {"doubled": True, "decision": "opponent", "cube_owner": "opponent"},
+            "the player on roll cannot double: the opponent owns the cube",
+        ),
+        (
+            {"length": 3, "own_score": 2, "crawford": True, "doubled": True},
+            "there is no double in the Crawford game",
+        ),
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
         ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),

@@ -31,7 +31,7 @@ from motif.runtime.streams import THROWS
 
 UNNAMED = "unnamed"
 """The phrase of an event that has no short description."""
-WEAK = ("hold", "place", "move", "keep_from_off")
+WEAK = ("hold", "hold_more", "place", "move", "keep_from_off")
 """Phrases that only give the place of a checker."""
 _PHRASES = {
     "bear_off": "win bear_off",
@@ -48,10 +48,10 @@ _PHRASES = {
     "keep_anchor": "keep_anchor keep_other_bar_point",
     "escape": "escape run_on pass place_bar",
     "clear_rear": "clear even",
-    "distribution": "in_play bring_home fill_gap lighter hold place move keep_from_off",
+    "distribution": "in_play bring_home fill_gap lighter hold hold_more place move keep_from_off",
     "stack": "unstack",
-    "mobility": "step_up",
-    "timing": "stay_back timing",
+    "mobility": "step_up step_up_more",
+    "timing": "stay_back stay_back_more timing",
     "builder": "builder keep_builder",
     "make_point": "slot",
 }
@@ -358,9 +358,10 @@ class EventView:
             if to in _BUILDERS and more and aims and not (is_new and at < to):
                 yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
-                yield BoardFact("step_up", {"point": to})
+                also = bool(self._other[to] > self._had[to])
+                yield BoardFact("step_up" + "_more" * also, {"point": to})
             elif to > at and OWN_BAR > to > BACK and more and not is_new:
-                yield BoardFact("stay_back", {"point": to})
+                yield BoardFact("stay_back" + "_more" * bool(self._other[to]), {"point": to})
             is_blot = self._own[to] == 1 and self._had[to] == 0
             if to in _SLOTS and at > to and is_blot and more and self._contact:
                 yield BoardFact("slot", {"point": to})
@@ -423,7 +424,7 @@ class EventView:
             elif at == OWN_BAR:
                 yield BoardFact("place_bar", {"point": to})
             elif self._had[to] >= self._own[to]:
-                yield BoardFact("hold", {"point": to})
+                yield BoardFact("hold" + "_more" * bool(self._other[to]), {"point": to})
             else:
                 moved = (at, to) in self.ways and self._own[at] < self._had[at]
                 yield BoardFact("move" if moved else "place", {"point": to, "source": at})

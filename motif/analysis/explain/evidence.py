@@ -103,11 +103,12 @@ class Evidence:
     def _score_phrase(self, change: float) -> str:
         """Return the key of a phrase for a `change` that score and cube bring.
 
-        It names gammons only if they favour the same play.
+        It names gammons only if they favour the same play, and gammons that no longer count only if they
+        make up half of the change.
         """
         worth, more = gammon_worth(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
-        if max(worth) < LITTLE and side * (more[0] - more[1]) < 0:
+        if max(worth) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             return "score_no_gammons" if self.is_match else "cube_no_gammons"
         gains = side * worth[0] * more[0], -side * worth[1] * more[1]
         which = int(gains[1] > gains[0])

@@ -61,8 +61,11 @@ _SOME_GAMMONS = 0.02
 """Minimum probability of losing a gammon at which saving it is a reason."""
 _SUMMED_UP = 5
 """Maximum number of groups in the summary of a position."""
-_SURE = (("clear", 8.0), ("likely", 2.0))
-"""Minimum ratio of a difference to the average error for each word (docs/how-to/explain.md)."""
+_SURE = (("clear", 20.0), ("likely", 6.0))
+_SURE_ROLLED = (("clear", 8.0), ("likely", 2.0))
+"""Minimum ratio of a difference, by lookahead or by a rollout, to the average error for each word
+(docs/explanation/reasons.md).
+"""
 _OPEN = 2.0
 """Minimum ratio of a difference to its standard error by a rollout; below, the better play is unknown."""
 
@@ -440,7 +443,8 @@ def _certainty(player: str, difference: float, rolled: RolledPair | None, words:
     if rate is None:
         return words.say("certainty", "unknown")
     error = rate / MILLIPOINTS
-    key = next((key for key, times in _SURE if abs(difference) >= times * error), "open")
+    sure = _SURE if rolled is None else _SURE_ROLLED
+    key = next((key for key, times in sure if abs(difference) >= times * error), "open")
     if key == "clear" and rolled is not None and abs(difference) < CERTAIN * rolled.se:
         key = "likely"
     return words.say("certainty", key, player=player, error=words.amount(error))

@@ -14,7 +14,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.doubling import CubeDecision, MatchEquityTable, cube_decision, match_equity_table
 from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
-from motif.doubling.decision import BEAVERED, rolled_decision
+from motif.doubling.decision import rolled_decision
 from motif.doubling.equities import efficiency_class
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
@@ -49,16 +49,17 @@ class CubeAnswer(NamedTuple):
         and the chance of winning the match, if any.
         """
         decision = as_shown(self.decision)
-        taken, double = decision.double_take, decision.double_name
+        double = decision.double_name
         mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
         equities = decision.equities.items()
         rows = [
             (name.replace("double", double), value, one)
             for (name, value), one in zip(equities, mwc, strict=False)
         ]
-        if answer and taken is not None:
+        if decision.should_beaver and decision.doubled is not None:
+            rows.append((f"{double}, beaver", decision.doubled, None))
+        if answer and decision.double_take is not None:
             rows = [(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]]
-            rows += [("beaver", -BEAVERED * taken, None)] * decision.should_beaver
         best = max(row[1] for row in rows) if answer else decision.value
         listed = []
         for name, equity, chance in rows:

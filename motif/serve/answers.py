@@ -344,6 +344,7 @@ class PlacedAnswer(CubeStateAnswer):
     score: tuple[int, int]
     crawford: bool
     jacoby: bool
+    beavers: bool
     over: bool
     points: int
     """Points won if the game is over, otherwise 0."""

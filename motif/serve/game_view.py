@@ -11,7 +11,6 @@ from motif.analysis.cube_records import as_shown
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
-from motif.board.match_state import match_id
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
 from motif.runtime.frames import Record
@@ -35,7 +34,7 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
     if session.on_roll == seat:
         owner = state.cube_owner
     without_match = not settings.rules.cube and not settings.rules.length
-    identifier = gnubg_id(position) if without_match else f"{gnubg_id(position)}:{match_id(state)}"
+    identifier = gnubg_id(position) if without_match else xgid(position, state)
     return {
         "game": name,
         "revision": revision,
@@ -166,7 +165,8 @@ def objection_view(objection: Objection) -> Record:
         assert judged is not None
         equities = {"no_double": judged.decision.no_double, "double_take": judged.decision.double_take}
         cost = as_shown(judged.decision).cost(objection.action)
-        return {**words, "cost": cost, "known": {**equities, "source": judged.source, "se": judged.se}}
+        known = {**equities, "source": judged.source, "se": judged.se}
+        return {**words, "cost": cost, "se": judged.se, "known": known}
     plays = [
         {**one.to_dict(), "notation": one.play.notation, "position": gnubg_id(one.play.position)}
         for one in choice.known

@@ -172,6 +172,7 @@ def _placed(place: Position, state: MatchState) -> Record:
         "owner": state.cube_owner,
         "crawford": state.crawford,
         "jacoby": state.jacoby,
+        "beavers": state.beavers,
         "over": points > 0,
         "points": state.cube * (points if gammons_count(state) else min(points, 1)),
         "can_double": is_double_useful(state),

@@ -14,6 +14,7 @@ from motif.board.moves import Play
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
+from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
@@ -52,7 +53,7 @@ class Objection:
     cost: float
     """Normalised equity."""
     better: str
-    """The best play, or the right cube action."""
+    """The best play, or the right cube action of the same player."""
     choice: ComparedPair | None = None
     """The best play and the intended one; None for cube actions."""
     cube: CubeCost | None = None
@@ -209,8 +210,7 @@ class EventGame:
         judged = advisor.cube_cost(session, action)
         if judged.cost <= limit:
             return None
-        right = judged.decision.answer if action in ANSWERS else judged.decision.action
-        return Objection(action, judged.cost, right, cube=judged)
+        return Objection(action, judged.cost, _right(judged.decision, action), cube=judged)
 
     def go_on(self) -> None:
         """Carry out programs' decisions and forced actions until a person's turn or the end."""
@@ -259,3 +259,12 @@ class EventGame:
         if not plays:
             raise PlayError("there is no roll to play")
         return find_play(text, plays)
+
+
+def _right(decision: CubeDecision, action: str) -> str:
+    """Return the right cube action of the player whose `action` it is."""
+    if action in ANSWERS:
+        return decision.answer
+    if action in ("raccoon", "no raccoon"):
+        return "raccoon" if decision.should_raccoon else "no raccoon"
+    return decision.action.partition(", ")[0]

@@ -22,18 +22,20 @@ _Moment = TypeVar("_Moment", bound=Moment)
 
 
 def decision_lines(decision: CubeDecision) -> list[str]:
-    """Return lines with the doubler's equities, and MWC in a match, of the three cube actions."""
-    rows = (
-        ("no double", decision.no_double, decision.mwc_no_double),
-        ("double, take", decision.double_take, decision.mwc_double_take),
-        ("double, pass", decision.double_pass, decision.mwc_double_pass),
+    """Return lines with the doubler's equities, and MWC in a match, of the possible cube actions."""
+    double, beaver = decision.double_name, decision.doubled if decision.should_beaver else None
+    all_rows = (
+        (f"no {double}", decision.no_double, decision.mwc_no_double),
+        (f"{double}, take", decision.double_take, decision.mwc_double_take),
+        (f"{double}, pass", decision.double_pass, decision.mwc_double_pass),
+        (f"{double}, beaver", beaver, None),
     )
-    lines = []
-    for words, equity, mwc in rows:
-        if equity is not None:
-            lines.append(
-                f"      {words:14}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
-            )
+    rows = [(words, equity, mwc) for words, equity, mwc in all_rows if equity is not None]
+    width = 2 + max(len(words) for words, _, _ in rows)
+    lines = [
+        f"      {words:{width}}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
+        for words, equity, mwc in rows
+    ]
     return [*lines, f"      {cube_words(decision)}"]
 
 

@@ -109,7 +109,7 @@ REFUSED = [
     ),
     (EVALUATE, JSON, lambda: b"[" * 100_000, "the body must be a JSON object: "),
     (EVALUATE, JSON, lambda: b"1" * 3_900_000, "the body must be a JSON object: "),
-    (EVALUATE, JSON, lambda: batch("ids", ["x" * 3_900_000]), "number 0: invalid position"),
+    (EVALUATE, JSON, lambda: batch("ids", ["x" * 3_900_000]), "ids[0]: invalid position"),
     (EVALUATE, JSON, lambda: batch("ids", [OPENING] * 10_001), "a batch must have at most 10000 positions"),
 ]
 

@@ -205,8 +205,8 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("cube", {"id": OPENING, "cube": 3}, "must be a power of two up to 32768, not 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
         ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
-        ("batches/evaluate", {"ids": [OPENING, "?"]}, "number 1: invalid position '?'"),
-        ("batches/hint", {"decisions": [{"id": OPENING}]}, "number 0: dice: missing"),
+        ("batches/evaluate", {"ids": [OPENING, "?"]}, "ids[1]: invalid position '?'"),
+        ("batches/hint", {"decisions": [{"id": OPENING}]}, "decisions[0]: dice: missing"),
     ],
 )
 def test_bad_questions_are_answered_in_one_line(client, path, question, message):
@@ -253,6 +253,6 @@ def test_of_a_game_that_is_over_nothing_is_decided(client, path, question):
 def test_batches_say_which_game_is_over(client):
     decisions = [{"id": OPENING, "dice": [3, 1]}, {"id": OVER, "dice": [3, 1]}]
     hints = client.post("/api/v1/batches/hint", json={"decisions": decisions})
-    assert (hints.status_code, hints.json()["message"]) == (400, f"number 1: {ENDED}")
+    assert (hints.status_code, hints.json()["message"]) == (400, f"decisions[1]: {ENDED}")
     cubes = client.post("/api/v1/batches/cube", json={"ids": [OPENING, OVER]})
     assert (cubes.status_code, cubes.json()["message"]) == (400, ENDED)

@@ -24,6 +24,8 @@ from tests.session.test_kept_game import SessionRules, begun, play_on
 LARGEST, LARGEST_SENT = 200_000, 84_000
 """Bytes of the page in one language, and of the whole page as it is sent, compressed."""
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10"
+BEAVERED = "XGID=--B--BC-Ca--bB--Abbbf-B---:1:1:1:00:0:0:3:0:10"
+"""A wrong redouble, which the opponent should beaver."""
 KEY = re.compile(r"""\bt\(\s*"([^"]+)\"""")
 
 
@@ -142,6 +144,32 @@ def test_a_position_keeps_all_that_its_id_holds(client, id):
     again = client.post("/api/v1/position", json={"id": placed["id"]}).json()
     assert again["board"] == placed["board"]
     assert again["xgid"] == id
+
+
+def test_a_position_keeps_its_beavers(client):
+    placed = client.post("/api/v1/position", json={"id": BEAVERED}).json()
+    assert (placed["xgid"], placed["jacoby"], placed["beavers"]) == (BEAVERED, True, True)
+    names = ("board", "length", "cube", "jacoby", "beavers")
+    asked = {**{name: placed[name] for name in names}, "owner": "me"}
+    assert client.post("/api/v1/position", json=asked).json()["xgid"] == BEAVERED
+    without = client.post("/api/v1/position", json={**asked, "beavers": False}).json()
+    assert without["xgid"] == BEAVERED.replace(":3:0:10", ":1:0:10")
+
+
+def test_the_table_of_a_double_has_the_beaver_that_its_words_use(client):
+    question = {"id": BEAVERED, "fast": True, "shown": True}
+    double, answer = (
+        client.post("/api/v1/cube", json={**question, "answer": is_answer}).json()
+        for is_answer in (False, True)
+    )
+    rows = {one["action"]: one for one in double["table"]["rows"]}
+    assert list(rows) == ["no redouble", "redouble, take", "redouble, pass", "redouble, beaver"]
+    beaver = rows["redouble, beaver"]
+    assert f"doubling costs {-beaver['difference']:.3f}" in double["words"]
+    assert [one["action"] for one in answer["table"]["rows"]] == ["take", "pass", "beaver"]
+    assert answer["table"]["rows"][2]["equity"] == -beaver["equity"]
+    without = client.post("/api/v1/cube", json={**question, "beavers": False}).json()
+    assert [one["action"] for one in without["table"]["rows"]] == list(rows)[:3]
 
 
 @pytest.mark.parametrize(

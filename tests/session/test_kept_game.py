@@ -3,12 +3,17 @@
 import pytest
 
 from motif.board.mat_file import mat_text, parse_mat
+from motif.board.parsing import parse_position
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
+from motif.serve.game_view import objection_view
 from motif.session.kept_game import GameSettings, KeptGame, check_opponent, default_advisor, settings_of
 from motif.session.session import SessionRules
+from motif.session.tutor import decision_lines
 
 DAY = "2026-11-22"
+BEAVERED = "XGID=--B--BC-Ca--bB--Abbbf-B---:0:0:1:00:0:0:2:0:10"
+"""A wrong double, which the opponent should beaver."""
 
 
 MONEY = SessionRules()
@@ -114,6 +119,23 @@ def test_the_tutor_warns_before_large_errors_only():
     assert worst.choice.shown_difference == worst.cost
     assert worst.choice.source == "rollout"
     assert len(game.events) == 1
+
+
+def test_the_tutor_names_only_the_actions_of_the_player_it_warns():
+    game = begun(SessionRules(beavers=True))
+    while game.asks != "roll":
+        play_on(game, 1)
+    game.session._progress.position = parse_position(BEAVERED)[0]
+    advisor = default_advisor()
+    assert game.objection("roll", "", 0.05, advisor) is None
+    doubled = game.objection("double", "", 0.05, advisor)
+    assert (doubled.action, doubled.better) == ("double", "no double")
+    assert doubled.cube.decision.answer == "beaver"
+    lines = decision_lines(doubled.cube.decision)
+    starts = ["no double  ", "double, take  ", "double, pass  ", "double, beaver  "]
+    assert all(line.strip().startswith(start) for line, start in zip(lines, starts, strict=False))
+    view = objection_view(doubled)
+    assert view["se"] == view["known"]["se"] == doubled.cube.se > 0
 
 
 def test_resigning_a_game_that_is_lost_is_accepted():

@@ -9,7 +9,7 @@ from tests.web.conftest import MIDDLE, NARROW, WIDE
 from tests.web.test_other_views import XGID
 from tests.web.visits import asked, begin, board, move, play_on
 
-SIZES = [NARROW, (844, 390), MIDDLE, (1366, 657), WIDE, (1920, 1080)]
+SIZES = [NARROW, (640, 450), (720, 450), (844, 390), MIDDLE, (1366, 657), WIDE, (1920, 1080)]
 SMALL = """() => [...document.querySelectorAll("button, a, select, input, summary, textarea")]
     .filter((one) => {
         const box = (one.closest("label") ?? one).getBoundingClientRect();
@@ -113,7 +113,7 @@ def test_errors_of_a_game_are_tried_again(page, server):
     assert progress["cards"] >= progress["asked"]
     page.goto(f"{server.address}/#/history")
     page.wait_for_selector("#themes li")
-    assert "PR" in page.text_content("main")
+    assert re.search(r"PR \d+\.\d \([a-z ]+ on XG's scale\)", page.text_content("main"))
     assert page.locator(".curve .dot").count() > 0
 
 
@@ -246,6 +246,8 @@ def test_what_is_to_be_pressed_is_large_and_in_the_window(new_page, server, size
         assert box["y"] >= 0, selector
         assert box["y"] + box["height"] <= size[1] + 1, selector
         assert box["x"] + box["width"] <= size[0] + 1, selector
+    panel = page.locator(".panel").bounding_box()
+    assert (panel["width"] >= 280, panel["height"] >= 140) == (True, True)
     page.click("#hint-button")
     page.wait_for_selector(".hint .chances")
     assert not page.evaluate(SMALL)

@@ -13,6 +13,7 @@ from tests.web.visits import begin, board, commanded, press, turn
 AXE = Path(os.environ.get("AXE", ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"))
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10"
 RACE = "dPexAAB07zMAAA"
+BEAVERED = "XGID=--B--BC-Ca--bB--Abbbf-B---:1:1:1:00:0:0:3:0:10"
 
 
 def shown_id(page):
@@ -46,6 +47,23 @@ def test_a_race_has_its_cube(page, server):
     page.click("#setup-cube")
     page.wait_for_selector(".cube-panel")
     assert page.text_content(".cube-panel h3") == "Double, take"
+
+
+def test_beavers_are_shown_judged_and_linked(page, server):
+    page.goto(f"{server.address}/#/position/{BEAVERED}")
+    page.wait_for_selector("#save-svg")
+    assert page.is_checked("#set-beavers")
+    page.click("#setup-cube")
+    page.wait_for_selector(".cube-panel")
+    assert page.text_content(".cube-panel h3") == "No redouble, beaver"
+    actions = page.locator(".cube-panel tbody").first.locator("th").all_text_contents()
+    assert actions == ["No redouble", "Redouble, take", "Redouble, pass", "Redouble, beaver"]
+    page.select_option("#set-dice", "31")
+    page.wait_for_function("() => location.hash.includes('31')")
+    assert shown_id(page) == BEAVERED.replace(":00:", ":31:")
+    page.uncheck("#set-beavers")
+    page.wait_for_function("() => location.hash.includes('1%3A0%3A10')")
+    assert shown_id(page).endswith(":1:0:10")
 
 
 def test_checkers_are_placed_and_removed(page, server):
@@ -105,6 +123,9 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     marked = sum(sum(one["marks"].values()) for one in report["players"])
     assert page.locator("#decisions tr[data-number]").count() == marked
     page.select_option("#which", "all")
+    page.click("#decisions tr:has-text('Ann Lee: doubles') .play")
+    actions = page.locator(".candidates tbody th").all_text_contents()
+    assert actions == ["No redouble", "Redouble, take", "Redouble, pass"]
     first = page.text_content(".decision-words")
     page.click("#next")
     assert page.text_content(".decision-words") != first
@@ -134,6 +155,19 @@ def test_german(new_page, server):
     page.wait_for_selector("nav:has-text('Play')")
     page.reload()
     page.wait_for_selector("nav:has-text('Play')")
+
+
+def test_the_grid_of_rolls_is_not_cut_in_german(new_page, server):
+    page = new_page(language="de-DE", size=(1280, 900))
+    begin(page, server, opponent="pubeval", seed=4)
+    page.click("#hint-button")
+    page.click(".hint button.small >> nth=1")
+    page.wait_for_selector(".grid")
+    cells = page.locator(".grid td").all_text_contents()
+    assert any(cells)
+    assert all(re.fullmatch(r"[+\u2212]?\d?,\d\d", cell) for cell in cells if cell)
+    assert not any(re.match(r"\D?0", cell) for cell in cells)
+    assert page.eval_on_selector(".grid .wide", "one => one.scrollWidth <= one.clientWidth")
 
 
 def test_refusals_are_german_too(new_page, server, tmp_path):

@@ -209,6 +209,28 @@ def test_hints_say_what_the_command_says(page, server):
     assert page.text_content(".why-panel .total") == f"In all: +{difference} (2-ply)"
 
 
+def test_enter_confirms_a_play_of_the_hint_list(page, server):
+    begin(page, server, opponent="pubeval", seed=4)
+    before = revision(page)
+    page.keyboard.press("h")
+    page.click(".hint tbody .play >> nth=1")
+    notation = page.text_content(".hint tbody .play >> nth=1")
+    assert page.is_enabled("#ok")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "before => Number(document.querySelector('.table').dataset.revision) > before", arg=before
+    )
+    assert f"You 4-3: {notation}" in page.text_content(".log")
+
+
+def test_the_record_names_the_rules(page, server):
+    rules = {"opponent": "pubeval", "length": 0, "cube": True, "jacoby": True, "beavers": True}
+    game = asked(server, "/api/v1/games", {**rules, "seed": 4})["game"]
+    page.goto(f"{server.address}/#/play/{game}")
+    page.wait_for_selector(".about p")
+    assert page.text_content(".about p >> nth=0") == "Money game, Jacoby rule, beavers. Game 1"
+
+
 def test_the_tutor_objects_and_can_be_overruled(page, server):
     begin(page, server, opponent="pubeval", seed=4)
     page.check("#tutor")

@@ -1,7 +1,7 @@
 // Advice: ranked plays, cube decisions, and why one play is better than another.
 
 import { post } from "./api.js";
-import { button, fault, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, table, within, working } from "./dom.js";
+import { button, fault, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, styled, table, within, working } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { language, t } from "./texts.js";
 
@@ -10,7 +10,7 @@ const SHOWN = 8;
 const NEVER = 0.9995;
 
 function question({ id, dice, player }) {
-  return { id, ...(dice ? { dice } : {}), ...(player ? { player } : {}) };
+  return { id, dice, player };
 }
 
 export async function attempt(place, work, isRevealed = true) {
@@ -23,7 +23,7 @@ export async function attempt(place, work, isRevealed = true) {
   if (isRevealed) reveal(place);
 }
 
-/** Shows the plays of a roll, ranked.  `point(play)` gets the row under the pointer or null, `pick(play)` the pressed one. */
+/** Shows ranked plays; `point(play)` gets the one under the pointer or null, `pick(play)` the pressed one. */
 export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [], se } = {}) {
   await attempt(place, async () => {
     const answer = await post("hint", { ...question(about), shown: true, full_depth: SHOWN, asked: made ? [made] : [], known_plays: known.map(estimate) });
@@ -58,6 +58,11 @@ export function sourceWords(one) {
   return one.source === "exact" ? t("exact") : one.source;
 }
 
+/** An error with its source. */
+export function costWords(cost, from, se) {
+  return `${within(figure(cost, 3), se)} (${sourceWords({ source: from })})`;
+}
+
 function chancesOf(one) {
   if (one.win === undefined) return h("span", { class: "chances" });
   const figures = { wins: percent(one.win), gammons: figure(100 * one.win_gammon, 1), lost: figure(100 * one.lose_gammon, 1) };
@@ -88,19 +93,17 @@ function reasonBars(reasons, better, worse) {
   const side = (which) => shown.filter((one) => one.play === which);
   const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },
     h("h4", t("speaks for", { play: name })),
-    h("ul", ones.map((one) => h("li", {},
-      h("span", { class: "sentence" }, one.sentence), bar(one.amount, most, which === "better"),
+    h("ul", ones.map((one) => h("li",
+      h("span", one.sentence), bar(one.amount, most, which === "better"),
       h("span", { class: "amount" }, signed(one.shown))))));
   const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
 }
 
-/** A bar from the middle: to the right for the better play, to the left and hatched for the other. */
+/** A bar from the middle: to the right for the better play, hatched to the left for the other. */
 function bar(amount, most, forBetter) {
   const width = Math.max(1, Math.round(50 * amount / most));
-  const piece = h("span", { class: `bar-piece ${forBetter ? "for" : "against"}` });
-  piece.style.width = `${width}%`;
-  piece.style.marginLeft = forBetter ? "50%" : `${50 - width}%`;
+  const piece = styled(`bar-piece ${forBetter ? "for" : "against"}`, { width: `${width}%`, marginLeft: forBetter ? "50%" : `${50 - width}%` });
   return h("span", { class: "bar-track", "aria-hidden": "true" }, piece);
 }
 
@@ -109,16 +112,16 @@ function rollGrid(grid, better, worse) {
   const cell = (value) => {
     const strength = Math.ceil(4 * Math.abs(value) / most);
     const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
-    return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0\./, "."));
+    return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0(?=[.,])/, ""));
   };
   const caption = t("grid caption", { better, worse }), faces = grid.map((_, k) => String(k + 1));
   return h("figure", { class: "grid" }, h("figcaption", caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
-/** Shows a cube decision of `names`, who rolls and who answers; without its equities if an analysis shows them already. */
-export async function showCube(place, about, { names = [t("on roll"), t("opponent")], extra = {}, areKnown = false, known, isAnswer = false, isRevealed = true } = {}) {
+/** Shows a cube decision of `names`, who rolls and who answers; without equities if `areKnown`. */
+export async function showCube(place, about, { names = [t("on roll"), t("opponent")], areKnown = false, known, isAnswer = false, isRevealed = true } = {}) {
   await attempt(place, async () => {
-    const answer = await post("cube", { ...question({ ...about, dice: null }), language, ...extra, known, answer: isAnswer, shown: true });
+    const answer = await post("cube", { ...question({ ...about, dice: undefined }), language, known, answer: isAnswer, shown: true });
     const inMatch = answer.length > 0, deciding = names[isAnswer ? 1 : 0], chance = 1 - answer.win, needed = answer.take_point;
     const heads = [deciding, `${t("equity")} (${sourceWords(answer)})`, t("difference"), ...(inMatch ? [t("match chance")] : [])];
     const sides = [[answer.win, answer.win_gammon, answer.win_backgammon], [chance, answer.lose_gammon, answer.lose_backgammon]];
@@ -143,23 +146,12 @@ function windowScale(answer) {
   if (!window || answer.double_take === null) return null;
   const { double_point: from, too_good_point: end } = window;
   if (answer.should_double !== (from !== null && answer.win >= from && answer.win < (end ?? 1))) return null;
-  const points = [["double from", window.double_point], ["cash from", window.cash_point], ["too good from", window.too_good_point]]
+  const points = [["double from", from], ["cash from", window.cash_point], ["too good from", end]]
     .filter(([, at]) => at !== null && at < NEVER);
-  const scale = h("div", { class: "scale", "aria-hidden": "true" });
   const at = (share) => `${Math.max(0, Math.min(100, 100 * share))}%`;
-  if (window.double_point !== null) {
-    const span = h("span", { class: "window" });
-    span.style.left = at(window.double_point);
-    span.style.width = at(Math.min(window.too_good_point ?? 1, 1) - window.double_point);
-    scale.append(span);
-  }
-  const now = h("span", { class: "now" });
-  now.style.left = at(answer.win);
-  scale.append(now, ...points.map(([, share]) => {
-    const mark = h("span", { class: "mark" });
-    mark.style.left = at(share);
-    return mark;
-  }));
-  return h("div", { class: "window-scale" }, h("h4", t("window")), scale,
-    h("p", t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), "."));
+  const scale = h("div", { class: "scale", "aria-hidden": "true" },
+    from !== null && styled("window", { left: at(from), width: at(Math.min(end ?? 1, 1) - from) }),
+    styled("now", { left: at(answer.win) }), points.map(([, share]) => styled("mark", { left: at(share) })));
+  return [h("h4", t("window")), scale,
+    h("p", t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), ".")];
 }

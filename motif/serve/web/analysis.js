@@ -1,14 +1,14 @@
 // The analysis of a match: every decision with its cost, luck and the winning chances.
 
-import { showCube, showHint, showWhy, sourceWords } from "./advice.js";
+import { costWords, showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { post, stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
-import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live, percent, plain, section, show, signed, source, table, within, working } from "./dom.js";
+import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live, percent, plain, section, show, signed, source, table, working } from "./dom.js";
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, scoreOf, START } from "./plays.js";
+import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, ratingOf, scoreOf, START } from "./plays.js";
 import { errorCount } from "./result.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
@@ -146,7 +146,7 @@ export class Analysis {
     const known = (value, words) => (value === null ? "\u2013" : words(value));
     const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
     const rows = [
-      ["PR", (one) => known(one.pr, (pr) => `${figure(pr, 1)}${one.pr_word ? ` (${t(`rating ${one.pr_word}`)})` : ""}`)],
+      ["PR", (one) => known(one.pr, (pr) => figure(pr, 1) + ratingOf(one.pr_word))],
       [t("error rate"), (one) => known(one.error_rate, (rate) => figure(rate, 1))],
       [t("decisions"), (one) => String(one.overall.decisions)], [t("blunders"), (one) => String(one.overall.blunders)],
       [inAll("lost plays"), (one) => lost(one.chequer)], [inAll("lost cube"), (one) => lost(one.cube)],
@@ -247,21 +247,17 @@ export class Analysis {
     bar(this.ownBar, this.bottom, true);
   }
 
-  costOf(one) {
-    return `${within(figure(one.error / MILLI, 3), one.error_se / MILLI)} (${sourceWords({ source: one.source })})`;
-  }
-
   verdict(one) {
-    const name = this.nameOf(one.decider), done = one.done === null ? "" : t(`did ${one.done}`);
+    const name = this.nameOf(one.decider), done = one.done === null ? "" : t(`did ${one.done}`), cost = costWords(one.error / MILLI, one.source, one.error_se / MILLI);
     if (!one.is_play) {
       if (one.too_close) return t("cube too close", { name, done });
-      return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.kind === "take" ? one.best : one.action), cost: this.costOf(one) });
+      return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.kind === "take" ? one.best : one.action), cost });
     }
     if (one.done === null) return "";
     if (!one.counts) return `${playName(one.done)} (${t("forced")}).`;
     const shown = (play, kind) => [h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), plain(playName(play), () => this.draw([[play, kind]]), { id: kind })];
     if (one.best === one.done || one.error < LEAST) return t("made best", { made: playName(one.done) });
-    const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost: this.costOf(one) }).split("\u0001");
+    const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost }).split("\u0001");
     return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, one.mark ? "" : ` ${t("unmarked")}`];
   }
 
@@ -270,7 +266,7 @@ export class Analysis {
     if (!one.counts || !candidates.length) return show(this.candidates);
     const rows = candidates.map((each) => {
       const made = one.is_play ? each.done === one.done : false;
-      const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done);
+      const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done, one.action);
       return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), gap(each.difference), sourceWords(each)] };
     });
     return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));

@@ -2,7 +2,7 @@
 
 import { t } from "./texts.js";
 
-/** What refusals are about, by status or by status and path: the server's own words are English. */
+/** What refusals are about, by status and perhaps path: the server's words are English. */
 const FAULTS = { 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
 
 export class Problem extends Error {

@@ -197,7 +197,7 @@ export class Board {
     if (end !== null && end !== place) this.dragged(place, end);
   }
 
-  /** Shows moves [from, to, hit], seen by their player, as flights, or as arrows with reduced motion. */
+  /** Shows moves [from, to, hit] of their player as flights, or as arrows with reduced motion. */
   async animate(board, moves, mine) {
     let now = board;
     const seen = (view) => (mine ? view : turned(view));

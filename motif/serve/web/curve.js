@@ -11,7 +11,7 @@ export function axis(left, right, y, words) {
   return [s("line", { x1: left, x2: right, y1: y, y2: y, class: "axis" }), s("text", { x: 4, y: y + 4 }, words)];
 }
 
-/** Returns `place`, and calls `draw` now, and again whenever the window's size changes while `place` is shown. */
+/** Returns `place`; calls `draw` now, and when the window's size changes while `place` is shown. */
 export function fitted(place, draw) {
   const redraw = () => (place.isConnected ? draw() : removeEventListener("resize", redraw));
   addEventListener("resize", redraw);
@@ -49,15 +49,16 @@ export function drawCurve(place, { decisions, match, name, bottom, at, words, se
       s("title", words(one)));
   });
   const here = at === null ? null : placeOf(at);
+  const upright = (k, name) => s("line", { x1: x(k), x2: x(k), y1: top, y2: height - below, class: name });
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": `${caption}. ${range}` },
     [0, 0.5, 1].map((share) => axis(left, width - right, y(share), `${100 * share} %`)),
-    rolls.map((one, k) => (k && begins(k) ? s("line", { x1: x(k - 0.5), x2: x(k - 0.5), y1: top, y2: height - below, class: "game" }) : null)),
-    rolls.map(label), s("path", { d: line }), here !== null && s("line", { x1: x(here), x2: x(here), y1: top, y2: height - below, class: "here" }), dots);
+    rolls.map((one, k) => k > 0 && begins(k) && upright(k - 0.5, "game")),
+    rolls.map(label), s("path", { d: line }), here !== null && upright(here, "here"), dots);
   drawing.addEventListener("click", (event) => {
     const box = drawing.getBoundingClientRect();
     const share = ((event.clientX - box.left) * width / box.width - left) / (width - left - right);
     const one = rolls[Math.round(share * (match.rolls - 1))];
     if (one) select(one.k);
   });
-  return show(place, h("figure", { class: "chance" }, h("figcaption", caption), drawing));
+  return show(place, h("figure", h("figcaption", caption), drawing));
 }

@@ -43,7 +43,7 @@ export function isHover({ pointerType, target }) {
   return pointerType ? pointerType === "mouse" : target.matches(":focus-visible");
 }
 
-/** Attributes of what calls `act(one)` while it is pointed at or focused, and `act(null)` after that. */
+/** Attributes that call `act(one)` when pointed at or focused, and `act(null)` after that. */
 export function pointed(act, one) {
   const off = () => act(null);
   return { onpointerenter: (event) => isHover(event) && act(one), onpointerleave: off, onfocusin: (event) => isHover(event) && act(one), onfocusout: off };
@@ -92,6 +92,12 @@ export function fault(words = "", more = {}) {
 
 export function working(words = t("thinking")) {
   return h("p", { class: "working", role: "status" }, words);
+}
+
+export function styled(name, style) {
+  const piece = h("span", { class: name });
+  Object.assign(piece.style, style);
+  return piece;
 }
 
 export function live(name) {

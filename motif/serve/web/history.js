@@ -4,7 +4,8 @@ import { analysisList } from "./analyse.js";
 import { get, remove, text } from "./api.js";
 import { axis, fitted } from "./curve.js";
 import { confirmed, say, tried } from "./dialog.js";
-import { button, buttons, figure, h, s, saveAs, section, show, signed, source, wide, working } from "./dom.js";
+import { button, buttons, figure, h, s, saveAs, section, show, signed, source, styled, wide, working } from "./dom.js";
+import { ratingOf } from "./plays.js";
 import { gameList } from "./start.js";
 import { known, t } from "./texts.js";
 import { retried, when } from "./view.js";
@@ -38,7 +39,7 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
     const size = STRIP / 2 * Math.abs(one.luck) / widest, isLucky = one.luck > 0;
     return s("rect", { x: x(k) - 3, y: isLucky ? middle - size : middle, width: 6, height: size, class: isLucky ? "lucky" : "unlucky" });
   });
-  const words = t("pr in all", { pr: figure(pr, 1), word: word ? ` (${t(`rating ${word}`)})` : "", count: analyses.length, luck: signed(luck, 2) });
+  const words = t("pr in all", { pr: figure(pr, 1), word: ratingOf(word), count: analyses.length, luck: signed(luck, 2) });
   return [h("h2", t("pr over time")), h("p", words),
     wide(t("pr over time"), s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "group", "aria-label": words },
       [0, most / 2, most].map((value) => axis(left, width - right, y(value), figure(value, 0))), axis(left, width - right, middle, t("luck")), bars,
@@ -52,8 +53,7 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
 function themes(sums) {
   const list = section(t("errors by theme"), source(t("theme words")),
     h("ul", { class: "groups" }, sums.map(({ theme, count, cost }) => {
-      const piece = h("span", { class: "bar-piece for" });
-      piece.style.width = `${Math.max(2, Math.round(100 * cost / sums[0].cost))}%`;
+      const piece = styled("bar-piece for", { width: `${Math.max(2, Math.round(100 * cost / sums[0].cost))}%` });
       return h("li", h("span", known(`theme ${theme}`, theme), h("small", ` \u00b7 ${t("error count", { count })}`)),
         h("span", { class: "bar-track flat", "aria-hidden": "true" }, piece), h("span", { class: "amount" }, signed(-cost / 1000, 3)));
     })));

@@ -1,8 +1,8 @@
 // A quiz of the reader's errors, opening rolls and replies, bearoffs and cube decisions.
 
-import { showCube, showWhy, sourceWords } from "./advice.js";
+import { costWords, showCube, showWhy } from "./advice.js";
 import { get, post } from "./api.js";
-import { announce, button, buttons, fault, figure, h, linkTo, live, percent, positionLink, show, source, within, working } from "./dom.js";
+import { announce, button, buttons, fault, h, linkTo, live, percent, positionLink, show, source, working } from "./dom.js";
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -79,14 +79,13 @@ class Quiz {
     const board = this.isTake ? turned(question.board) : question.board;
     const owner = question.owner ?? "centre";
     this.shown = { board, by: "me", cube: { value: question.cube ?? 1, owner: this.isTake ? otherOwner(owner) : owner, offered: this.isTake }, dice: null };
-    const asks = t(this.isTake ? "ask take" : "ask double");
     const length = Number(question.xgid?.split(":")[8] ?? 0), score = this.isTake ? question.score?.toReversed() : question.score;
     this.facts = [0, 1].map((k) => (length ? { score: scoreOf(score[k], length) } : {}));
     show(this.verdict, h("h2", t(`trainer ${this.kind}`)), h("p", formatOf({ length })), this.asked > 0 && source(t("quiz so far", { right: this.right, count: this.asked })));
     if (question.is_play) this.mover.play(turn, this.shown, (play, after) => this.judge(play, after));
     else this.mover.show(this.shown);
     this.showActions();
-    const words = question.is_play ? t("asks play", { roll: question.dice.join("-") }) : asks;
+    const words = question.is_play ? t("asks play", { roll: question.dice.join("-") }) : t(this.isTake ? "ask take" : "ask double");
     show(this.message, words);
     announce(words);
   }
@@ -130,7 +129,7 @@ class Quiz {
         this.mover.show({ ...this.shown, dice: diceOf(question.dice, "me"), arrows: right ? [arrow(answer, "better")] : [arrow(answer, "played"), arrow(best, "better")] });
       }
       const name = isPlay ? playName : actionWords;
-      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: `${within(figure(cost, 3), se)} (${sourceWords({ source: from })})` });
+      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: costWords(cost, from, se) });
       show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(right ? "comes again" : "comes soon", { count: days })));
       show(this.message, words);
       announce(words);

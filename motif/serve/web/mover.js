@@ -94,6 +94,12 @@ export class Mover {
     announce(t("complete", { play: playName(notation) }));
   }
 
+  /** Takes a play, and returns to the board, where Enter confirms it. */
+  pick(notation) {
+    this.take(notation);
+    this.board.focus(this.board.focused);
+  }
+
   confirm() {
     const { turn } = this;
     if (!this.isLive || turn.play === null) return;

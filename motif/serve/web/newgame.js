@@ -1,7 +1,7 @@
 import { get, post } from "./api.js";
 import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, fault, field, figure, h, radio, show } from "./dom.js";
-import { formatOf, nameOf } from "./plays.js";
+import { capital, formatOf, nameOf } from "./plays.js";
 import { begin, openGame, wishes } from "./start.js";
 import { known, t } from "./texts.js";
 import { retried } from "./view.js";
@@ -17,7 +17,7 @@ export async function showNewGame() {
     for (const one of levels.querySelectorAll("input")) one.checked = one.value === name;
   });
   const length = choice("length", LENGTHS.map((one) => [one, formatOf({ length: one })]), wish.length, (value) => { money.hidden = value !== "0"; });
-  const money = h("fieldset", { class: "checks", hidden: wish.length > 0 }, h("legend", t("money rules")), RULES.map((key) => checkbox(`rule-${key}`, t(key), wish[key])));
+  const money = h("fieldset", { hidden: wish.length > 0 }, h("legend", t("money rules")), RULES.map((key) => checkbox(`rule-${key}`, known(`rule ${key}`, capital(t(key))), wish[key])));
   const seed = h("input", { id: "seed", inputmode: "numeric", autocomplete: "off", placeholder: t("new seed"), "aria-describedby": "seed-fault" });
   const seedFault = h("small", { class: "fault", id: "seed-fault" });
   const attempt = async (work) => {

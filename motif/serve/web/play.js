@@ -7,7 +7,7 @@ import { offCounts, pipCounts, turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
 import { pause } from "./pace.js";
-import { CENTRED, diceOf, formatOf, movesOf, nameOf, scoreOf, START } from "./plays.js";
+import { CENTRED, diceOf, movesOf, nameOf, rulesOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
 import { play as sound } from "./sound.js";
 import { deleted, newGame, showPlay } from "./start.js";
@@ -16,13 +16,13 @@ import { t } from "./texts.js";
 import { frame, player, RETRY } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
-/** Milliseconds before a press on the board rolls, or one on Pass passes: an earlier one was meant for what was there before. */
+/** Milliseconds before presses on the board and on Pass count: earlier ones were meant for what was there before. */
 const SETTLED = 400;
 /** Smallest error, in points, that is warned of. */
 const LIMIT = 0.05;
-const TUTORED = ["play", "roll", "double", "take", "drop", "beaver"];
+const UNTUTORED = ["next", "undo", "resign"];
 const OPENING = { board: START, cube: CENTRED };
-const NAMED = { r: "roll", d: "double", t: "take", p: "drop", n: "next", b: "take-back" };
+const NAMED = { r: "roll", d: "double", t: "take", p: "drop", n: "next", b: "take-back", "ctrl-z": "take-back" };
 
 function resultWords({ result, winner, score }, opponent) {
   if (!result) return "";
@@ -200,10 +200,8 @@ export class Game {
     const { state } = this;
     show(this.log, state.log.map((one) => h("li", { class: one.who }, this.logged(one))));
     this.log.scrollTop = this.log.scrollHeight;
-    const { rules } = state;
-    const words = [formatOf(rules), ...(rules.length ? [] : [!rules.cube && t("no cube"), rules.jacoby && t("jacoby"), rules.beavers && t("beavers")])].filter(Boolean).join(", ");
     show(this.about,
-      h("p", `${words}. ${t("game number", { number: state.number })}`),
+      h("p", `${rulesOf(state.rules)}. ${t("game number", { number: state.number })}`),
       buttons(this.resignation(), button(t("new game"), newGame, { id: "new-game" }), linkTo(t("all games"), "#/start"),
         positionLink(state.xgid), button(t("save mat"), () => this.save(), { id: "save" })),
       h("p", `${t("dice seed")}: `, h("code", { id: "seed-shown" }, String(state.seed))),
@@ -244,7 +242,6 @@ export class Game {
     if (event.target.closest(".board") && key.startsWith("Arrow")) return false;
     if (this.mover.key(key)) return true;
     if (NAMED[key] && this.press(NAMED[key])) return true;
-    if (key === "ctrl-z") return this.press("take-back");
     if (key === "Enter" || key === " ") this.actions.querySelector("button.primary:not(:disabled)")?.click();
     else if (key === "Escape") show(this.sheet.querySelector(".result-card") ? this.advice : this.sheet);
     else if (key === "h" && this.turn) this.hint();
@@ -259,7 +256,7 @@ export class Game {
     this.busy = true;
     const waits = setTimeout(() => show(this.message, t("thinking")), 250);
     const asked = { do: word, revision: this.state.revision, ...detail };
-    if (tutor && TUTORED.includes(word)) asked.tutor = LIMIT;
+    if (tutor && !UNTUTORED.includes(word)) asked.tutor = LIMIT;
     try {
       const before = word === "next" ? OPENING : { board: this.turn?.board ?? this.state.board, cube: this.state.cube };
       const known = this.state.log.length;
@@ -364,14 +361,14 @@ export class Game {
 
   hint() {
     return this.advise(({ showHint }) => showHint(this.advice, { id: this.state.id, dice: this.state.roll }, {
-      point: (one) => this.point(one), pick: (one) => this.mover.take(one.notation), made: this.turn?.play ?? null, madeKey: "on the board",
+      point: (one) => this.point(one), pick: (one) => this.mover.pick(one.notation), made: this.turn?.play ?? null, madeKey: "on the board",
     }));
   }
 
   cubeAdvice(place = this.advice, known = undefined) {
     return this.advise(({ showCube }) => {
-      const names = [t("you"), this.opponent], { cube: { offered }, rules: { beavers }, id } = this.state;
-      return showCube(place, { id }, { names: offered ? names.toReversed() : names, extra: beavers ? { beavers } : {}, known, isAnswer: offered });
+      const names = [t("you"), this.opponent], { cube: { offered }, id } = this.state;
+      return showCube(place, { id }, { names: offered ? names.toReversed() : names, known, isAnswer: offered });
     });
   }
 

@@ -19,8 +19,14 @@ export function capital(words) {
   return words[0].toUpperCase() + words.slice(1);
 }
 
-export function actionWords(action) {
-  return capital(action.split(", ").map((part) => known(`cube ${part}`, part)).join(", "));
+/** A cube action in words; it redoubles if the `right` one does. */
+export function actionWords(action, right = action) {
+  const named = right.includes("redouble") ? action.replace(/\bdouble/, "redouble") : action;
+  return capital(named.split(", ").map((part) => known(`cube ${part}`, part)).join(", "));
+}
+
+export function ratingOf(word) {
+  return word ? ` (${t("xg rating", { word: t(`rating ${word}`) })})` : "";
 }
 
 export function nameOf(player) {
@@ -29,6 +35,11 @@ export function nameOf(player) {
 
 export function formatOf({ length }) {
   return length ? t("match to", { count: length }) : t("money");
+}
+
+/** Format and rules of a game. */
+export function rulesOf({ length, cube, crawford, jacoby, beavers }) {
+  return [formatOf({ length }), !cube && t("no cube"), crawford && t("crawford"), !length && jacoby && t("jacoby"), beavers && t("beavers")].filter(Boolean).join(", ");
 }
 
 export function scoreOf(points, length) {
@@ -43,5 +54,7 @@ export function diceOf(roll, by) {
   return (roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll).map((value) => ({ value, used: false, by }));
 }
 
+/** Owners of the cube as requests name them. */
+export const OWNERS = { centre: "none", me: "me", opponent: "you" };
 export const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
 export const CENTRED = { value: 1, owner: "centre", offered: false };

@@ -65,6 +65,6 @@ function playsTable({ plays, player, trials }) {
 
 function cubeTable(answer) {
   const rows = [["no double", answer.no_double, answer.no_double_se], ["double, take", answer.double_take, answer.double_take_se], ["double, pass", answer.double_pass, 0]]
-    .map(([name, equity, se]) => [actionWords(name), within(signed(equity), se)]);
+    .map(([name, equity, se]) => [actionWords(name, answer.action), within(signed(equity), se)]);
   return [h("p", h("strong", actionWords(answer.action))), table(t("rollout"), [t("action"), t("equity")], rows), source(t("rolled by", { player: answer.player, count: answer.trials }))];
 }

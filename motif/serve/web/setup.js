@@ -7,12 +7,13 @@ import { tried } from "./dialog.js";
 import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, saveAs, section, show } from "./dom.js";
 import { BAR, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { diceOf, formatOf, movesOf, scoreOf, START } from "./plays.js";
+import { capital, diceOf, movesOf, OWNERS, rulesOf, scoreOf, START } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { frame, RETRY } from "./view.js";
 
 const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
+const RULES = ["crawford", "jacoby", "beavers"];
 const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
 export async function showSetup(view, id) {
@@ -70,8 +71,8 @@ class Setup {
     const owners = ["centre", "me", "opponent"].map((one) => [one, t(`owner ${one}`)]);
     this.controls = { dice: choice("set-dice", dice, "", asks), length: number("length", 64), own: number("own", 63), other: number("other", 63), cube: choice("set-cube", CUBES, 1, asks), owner: choice("set-owner", owners, "centre", asks) };
     const fields = Object.fromEntries(Object.entries(this.controls).map(([name, control]) => [name, field(t(`set ${name}`), control)]));
-    for (const [name, key] of [["crawford", "crawford"], ["jacoby", "jacoby rule"]]) {
-      fields[name] = checkbox(`set-${name}`, t(key), false, asks);
+    for (const name of RULES) {
+      fields[name] = checkbox(`set-${name}`, capital(t(name)), false, asks);
       this.controls[name] = fields[name].firstChild;
     }
     return fields;
@@ -108,8 +109,7 @@ class Setup {
     show(this.rolled);
     const { controls } = this, { length, score: [own, other], cube, owner } = place;
     for (const [name, value] of Object.entries({ dice: place.dice?.join("") ?? "", length, own, other, cube, owner })) controls[name].value = value;
-    controls.crawford.checked = place.crawford;
-    controls.jacoby.checked = place.jacoby;
+    for (const name of RULES) controls[name].checked = place[name];
     this.fit();
     this.draw();
     this.showAdvisors();
@@ -118,11 +118,11 @@ class Setup {
 
   showAdvisors(isFaulty = false) {
     const { place } = this, disabled = isFaulty || place.over;
-    const rollOut = rolloutButton(this.rolled, () => ({ id: place.id }), Boolean(place.dice));
+    const rollOut = rolloutButton(this.rolled, () => ({ id: place.xgid }), Boolean(place.dice));
     rollOut.disabled = disabled;
     show(this.advisors,
       button(t("hint"), () => this.hint(), { primary: true, id: "setup-hint", key: "H", disabled: disabled || !place.dice, "aria-describedby": "hint-needs" }),
-      button(t("cube advice"), () => showCube(this.advice, { id: place.id }), { id: "setup-cube", key: "C", disabled }), rollOut,
+      button(t("cube advice"), () => showCube(this.advice, { id: place.xgid }), { id: "setup-cube", key: "C", disabled }), rollOut,
       !disabled && linkTo(t("view from"), `#/from/${encodeURIComponent(place.xgid)}`, { id: "play-here", title: t("practice words") }));
     show(this.needs, isFaulty ? "" : place.over ? t("needs game") : place.dice ? "" : t("needs roll"));
   }
@@ -130,7 +130,7 @@ class Setup {
   fit() {
     const inMatch = Number(this.controls.length.value) > 0;
     for (const name of ["own", "other", "crawford"]) this.fields[name].hidden = !inMatch;
-    this.fields.jacoby.hidden = inMatch;
+    for (const name of ["jacoby", "beavers"]) this.fields[name].hidden = inMatch;
   }
 
   draw(more = {}) {
@@ -175,10 +175,10 @@ class Setup {
     const { controls } = this;
     this.fit();
     const [length, own, other, cube] = ["length", "own", "other", "cube"].map((name) => Number(controls[name].value));
-    const asked = { board: this.shown, length, cube, owner: { centre: "none", me: "me", opponent: "you" }[controls.owner.value] };
+    const asked = { board: this.shown, length, cube, owner: OWNERS[controls.owner.value] };
     if (controls.dice.value) asked.dice = controls.dice.value;
     if (length) Object.assign(asked, { score: [own, other], crawford: controls.crawford.checked });
-    else asked.jacoby = controls.jacoby.checked;
+    else Object.assign(asked, { jacoby: controls.jacoby.checked, beavers: controls.beavers.checked });
     const number = (this.asked = (this.asked ?? 0) + 1);
     this.clear();
     if (this.shown.every((count) => !count)) return this.refuse();
@@ -236,16 +236,15 @@ class Setup {
 
   /** What the picture says: dark, the rules, light, the roll. */
   captions() {
-    const { place, shown } = this, { length, crawford, jacoby, dice } = place;
+    const { place, shown } = this, { length, dice } = place;
     const [light, dark] = pipCounts(shown).map((count, k) => t(k ? "picture dark" : "picture light", { pips: t("pips", { count }) }) + (length ? `, ${scoreOf(place.score[k], length)}` : ""));
-    const rules = [formatOf(place), crawford && t("crawford"), !length && jacoby && t("jacoby rule")].filter(Boolean).join(", ");
-    return [dark, rules, light, dice ? t("rolled", { roll: dice.join("-") }) : ""];
+    return [dark, rulesOf(place), light, dice ? t("rolled", { roll: dice.join("-") }) : ""];
   }
 
   hint() {
     let picked = {};
     const arrows = (one) => ({ arrows: [{ moves: movesOf(one.notation), board: this.shown }] });
-    return showHint(this.advice, { id: this.place.id }, {
+    return showHint(this.advice, { id: this.place.xgid }, {
       point: (one) => this.draw(one ? arrows(one) : picked), pick: (one) => this.draw(picked = arrows(one)),
     });
   }

@@ -32,12 +32,8 @@ export function frame(view, title, board, kind = "", panelName = title) {
   return parts;
 }
 
-function chip(isLight) {
-  return h("span", { class: `chip ${isLight ? "light" : "dark"}`, "aria-hidden": "true" });
-}
-
 export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
-  show(bar, chip(isLight), h("strong", name), pips !== undefined && h("span", t("pips", { count: pips })),
+  show(bar, h("span", { class: `chip ${isLight ? "light" : "dark"}`, "aria-hidden": "true" }), h("strong", name), pips !== undefined && h("span", t("pips", { count: pips })),
     off > 0 && h("span", t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
 }
 
